@@ -1,0 +1,77 @@
+"""Errors that tell a user what was found, what is needed and how to mend it.
+
+Two kinds of "no" are two classes: :class:`NoClosedFormError`, the mathematics forbids it;
+:class:`NotSupportedError`, it is not written yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class SymrelnError(Exception):
+    """Base of every error that symreln raises on purpose.
+
+    ``exit_code`` is what the command line ends with (see the README's table).
+    """
+
+    exit_code = 2
+
+
+class InputError(SymrelnError, ValueError):
+    """Something handed in by the user is wrong; the message says how to mend it."""
+
+
+class NoClosedFormError(SymrelnError, ValueError):
+    """The mathematics forbids what was asked for."""
+
+
+class NotSupportedError(SymrelnError, NotImplementedError):
+    """Possible in principle, not written yet."""
+
+
+class CertificateError(InputError):
+    """A certificate is malformed or one of its identities does not hold."""
+
+
+class LimitReachedError(SymrelnError):
+    """A limit of time, memory or size ended the computation."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One thing that is wrong in a spec.
+
+    Attributes:
+        path: Where in the spec, as a key path (``pathway[1].gate``).
+        found: What was read there.
+        expected: What is needed there.
+        hint: How to mend it; the nearest valid key for a misspelt one.
+        file: File that was read, where there is one.
+        line: Line in that file, from 1, where it is known.
+    """
+
+    path: str
+    found: str
+    expected: str
+    hint: str = ""
+    file: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = self.file + (f":{self.line}" if self.line is not None else "")
+        place = ": ".join(part for part in (where, self.path) if part)
+        text = f"{place}: found {self.found}; expected {self.expected}."
+        return f"{text} {self.hint}" if self.hint else text
+
+
+class SpecError(InputError):
+    """A spec with one or more problems; all of them are listed at once."""
+
+    def __init__(self, problems: list[Problem] | tuple[Problem, ...]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        head = f"the spec has {count} problem{'s' if count != 1 else ''}:"
+        super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))

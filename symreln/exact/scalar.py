@@ -1,0 +1,239 @@
+"""Rational functions of the declared parameters, exact and in normal form."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Self
+
+from flint import Ordering, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
+
+from symreln.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import sympy as sp
+
+Number = int | Fraction
+
+
+@lru_cache(maxsize=256)
+def polynomial_ring(parameters: tuple[str, ...]) -> fmpz_mpoly_ctx:
+    """Return the ring Z[parameters], the same object for the same names."""
+    return fmpz_mpoly_ctx.get(parameters, Ordering.lex)
+
+
+class Scalar:
+    """A rational function numerator/denominator over Q in the declared parameters.
+
+    Kept in normal form (coprime, denominator with a positive leading coefficient), so that equal
+    functions have equal parts; without parameters it is a rational number.
+
+    Attributes:
+        parameters: Names of the ring's parameters, in the order declared.
+        numerator: Polynomial over Z.
+        denominator: Polynomial over Z, not zero.
+    """
+
+    __slots__ = ("denominator", "numerator", "parameters")
+
+    parameters: tuple[str, ...]
+    numerator: fmpz_mpoly
+    denominator: fmpz_mpoly
+
+    def __init__(
+        self,
+        parameters: tuple[str, ...],
+        numerator: fmpz_mpoly | int,
+        denominator: fmpz_mpoly | int = 1,
+    ) -> None:
+        ring = polynomial_ring(parameters)
+        top = numerator if isinstance(numerator, fmpz_mpoly) else ring.constant(numerator)
+        bottom = denominator if isinstance(denominator, fmpz_mpoly) else ring.constant(denominator)
+        if bottom.is_zero():
+            msg = "division by zero: the denominator of a rational function is the zero polynomial"
+            raise ZeroDivisionError(msg)
+        if not bottom.is_one():
+            common = top.gcd(bottom)
+            if not common.is_one():
+                top, bottom = top // common, bottom // common
+            if bottom.leading_coefficient() < 0:
+                top, bottom = -top, -bottom
+        self.parameters = parameters
+        self.numerator = top
+        self.denominator = bottom
+
+    @classmethod
+    def of(cls, value: Scalar | Number | fmpz, parameters: tuple[str, ...] = ()) -> Self:
+        """Return ``value`` as a scalar over ``parameters``, promoting a constant."""
+        if isinstance(value, Scalar):
+            if value.parameters == parameters:
+                return cls(parameters, value.numerator, value.denominator)
+            ring = polynomial_ring(parameters)
+            return cls(
+                parameters,
+                value.numerator.project_to_context(ring),
+                value.denominator.project_to_context(ring),
+            )
+        if isinstance(value, Fraction):
+            return cls(parameters, value.numerator, value.denominator)
+        return cls(parameters, int(value))
+
+    @classmethod
+    def symbol(cls, name: str, parameters: tuple[str, ...]) -> Self:
+        """Return the parameter ``name`` itself."""
+        return cls(parameters, polynomial_ring(parameters).gen(parameters.index(name)))
+
+    def _pair(self, other: Scalar | Number) -> tuple[Scalar, Scalar]:
+        if isinstance(other, Scalar):
+            if other.parameters == self.parameters:
+                return self, other
+            names = self.parameters + tuple(
+                name for name in other.parameters if name not in self.parameters
+            )
+            return Scalar.of(self, names), Scalar.of(other, names)
+        return self, Scalar.of(other, self.parameters)
+
+    def __add__(self, other: Scalar | Number) -> Scalar:
+        a, b = self._pair(other)
+        return Scalar(
+            a.parameters,
+            a.numerator * b.denominator + b.numerator * a.denominator,
+            a.denominator * b.denominator,
+        )
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Scalar:
+        return Scalar(self.parameters, -self.numerator, self.denominator)
+
+    def __sub__(self, other: Scalar | Number) -> Scalar:
+        return self + (-other)
+
+    def __rsub__(self, other: Number) -> Scalar:
+        return -self + other
+
+    def __mul__(self, other: Scalar | Number) -> Scalar:
+        a, b = self._pair(other)
+        return Scalar(a.parameters, a.numerator * b.numerator, a.denominator * b.denominator)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar | Number) -> Scalar:
+        a, b = self._pair(other)
+        return Scalar(a.parameters, a.numerator * b.denominator, a.denominator * b.numerator)
+
+    def __rtruediv__(self, other: Number) -> Scalar:
+        return Scalar.of(other, self.parameters) / self
+
+    def __pow__(self, exponent: int) -> Scalar:
+        if exponent < 0:
+            return Scalar(self.parameters, self.denominator**-exponent, self.numerator**-exponent)
+        return Scalar(self.parameters, self.numerator**exponent, self.denominator**exponent)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int | Fraction):
+            other = Scalar.of(other, self.parameters)
+        if not isinstance(other, Scalar):
+            return NotImplemented
+        a, b = self._pair(other)
+        return a.numerator == b.numerator and a.denominator == b.denominator
+
+    def __hash__(self) -> int:
+        if self.is_constant:
+            return hash(self.to_fraction())
+        return hash(str(self))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether this is the zero function."""
+        return bool(self.numerator.is_zero())
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no parameter occurs."""
+        return bool(self.numerator.is_constant() and self.denominator.is_constant())
+
+    def to_fraction(self) -> Fraction:
+        """Return the rational number that a constant is.
+
+        Raises:
+            InputError: A parameter occurs; substitute a value first.
+        """
+        if not self.is_constant:
+            msg = f"{self} depends on a parameter; substitute values before asking for a number"
+            raise InputError(msg)
+        return Fraction(
+            int(self.numerator.leading_coefficient()) if not self.is_zero else 0,
+            int(self.denominator.leading_coefficient()),
+        )
+
+    def substitute(self, values: Mapping[str, Fraction]) -> Scalar:
+        """Return the scalar with some parameters replaced by rational values.
+
+        The result keeps only the parameters that are left.
+
+        Raises:
+            ZeroDivisionError: The denominator vanishes at these values.
+        """
+        left = tuple(name for name in self.parameters if name not in values)
+        return _evaluate(self.numerator, self.parameters, values, left) / _evaluate(
+            self.denominator, self.parameters, values, left
+        )
+
+    def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
+        """Return the factored SymPy expression; ``symbols`` carry the parameters' assumptions."""
+        import sympy as sp
+
+        table = {name: sp.Symbol(name) for name in self.parameters} | dict(symbols or {})
+        top = _factored(self.numerator, self.parameters, table)
+        return top / _factored(self.denominator, self.parameters, table)
+
+    def __str__(self) -> str:
+        if self.denominator.is_one():
+            return str(self.numerator)
+        return f"({self.numerator})/({self.denominator})"
+
+    def __repr__(self) -> str:
+        return f"Scalar({self})"
+
+
+def _evaluate(
+    polynomial: fmpz_mpoly,
+    parameters: tuple[str, ...],
+    values: Mapping[str, Fraction],
+    left: tuple[str, ...],
+) -> Scalar:
+    ring = polynomial_ring(left)
+    keep = [index for index, name in enumerate(parameters) if name not in values]
+    drop = [(index, values[name]) for index, name in enumerate(parameters) if name in values]
+    total = Scalar(left, 0)
+    for exponents, coefficient in polynomial.to_dict().items():
+        factor = Fraction(int(coefficient))
+        for index, value in drop:
+            factor *= value ** int(exponents[index])
+        monomial = ring.from_dict({tuple(int(exponents[i]) for i in keep): factor.numerator})
+        total += Scalar(left, monomial, factor.denominator)
+    return total
+
+
+def _factored(
+    polynomial: fmpz_mpoly, parameters: tuple[str, ...], table: Mapping[str, sp.Symbol]
+) -> sp.Expr:
+    import sympy as sp
+
+    if polynomial.is_zero():
+        return sp.S.Zero
+    content, factors = polynomial.factor()
+    result: sp.Expr = sp.Integer(int(content))
+    for factor, exponent in factors:
+        terms = [
+            sp.Mul(
+                sp.Integer(int(coefficient)),
+                *(table[name] ** int(e) for name, e in zip(parameters, exponents, strict=True)),
+            )
+            for exponents, coefficient in factor.to_dict().items()
+        ]
+        result = sp.Mul(result, sp.Add(*terms) ** int(exponent))
+    return result

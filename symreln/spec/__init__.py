@@ -1,0 +1,1 @@
+"""The door: everything that a user hands in, checked once."""

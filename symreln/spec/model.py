@@ -1,0 +1,225 @@
+"""What a checked spec is: dataset, parameters, pathways, network.
+
+The reader in :mod:`symreln.spec.reader` builds these from TOML or from Python objects; everything
+behind the door may trust them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from symreln.exact.matrix import ExactMatrix
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+Label = int | str
+
+
+def _frozen[K, V](mapping: Mapping[K, V]) -> Mapping[K, V]:
+    return MappingProxyType(dict(mapping))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A declared symbol.
+
+    Attributes:
+        name: An identifier.
+        positive: Whether it is assumed > 0.
+        nonnegative: Whether it is assumed >= 0.
+        minimum: Smallest value allowed, or None.
+        maximum: Largest value allowed, or None.
+        value: The value used where numbers are needed, or None.
+    """
+
+    name: str
+    positive: bool = False
+    nonnegative: bool = False
+    minimum: Fraction | None = None
+    maximum: Fraction | None = None
+    value: Fraction | None = None
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """The SymPy symbol with the declared assumptions (real in any case)."""
+        import sympy as sp
+
+        if self.positive or (self.minimum is not None and self.minimum > 0):
+            return sp.Symbol(self.name, positive=True)
+        if self.nonnegative or self.minimum == 0:
+            return sp.Symbol(self.name, nonnegative=True)
+        return sp.Symbol(self.name, real=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Inputs and targets, one column a sample.
+
+    Attributes:
+        inputs: X, shape (n_x, P), exact.
+        targets: Y, shape (n_y, P), exact.
+        labels: Labels of the samples, each of length P, for gate formulas.
+        input_groups: Named groups of input indices.
+        output_groups: Named groups of output indices.
+        output_blocks: Named runs of outputs in the order shown, for block-wise display; a subset
+            of ``output_groups``.
+        description: One sentence on where the data comes from.
+        task: Name in the registry, or "" for a user's own data.
+        options: The task's options as text, for the provenance table.
+    """
+
+    inputs: ExactMatrix
+    targets: ExactMatrix
+    labels: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
+    input_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    output_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    description: str = ""
+    task: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "input_groups", "output_groups", "options"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+    @property
+    def samples(self) -> int:
+        """P, the number of samples."""
+        return self.inputs.shape[1]
+
+    @property
+    def n_x(self) -> int:
+        """The number of inputs."""
+        return self.inputs.shape[0]
+
+    @property
+    def n_y(self) -> int:
+        """The number of outputs."""
+        return self.targets.shape[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathwaySpec:
+    """One pathway of the gated deep linear network, as asked for.
+
+    Attributes:
+        name: Unique name.
+        gate: 0 or 1 for every sample, length P.
+        gate_text: What the user wrote for it.
+        inputs: Indices of the inputs that the pathway sees, ascending.
+        inputs_text: What the user wrote for them ("all", a group's name, or a list).
+        outputs: Indices of the outputs that it writes to, ascending.
+        outputs_text: What the user wrote for them.
+        stage: Training stage, from 1.
+    """
+
+    name: str
+    gate: tuple[int, ...]
+    gate_text: str = "all"
+    inputs: tuple[int, ...]
+    inputs_text: str = "all"
+    outputs: tuple[int, ...]
+    outputs_text: str = "all"
+    stage: int = 1
+
+    @property
+    def open_samples(self) -> tuple[int, ...]:
+        """Indices of the samples on which the gate is open."""
+        return tuple(index for index, value in enumerate(self.gate) if value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSpec:
+    """The network that is trained and predicted.
+
+    Attributes:
+        hidden: H, hidden units of the network that is imitated.
+        init_std: Standard deviation of every initial weight, exact.
+        learning_rate: Step size of full-batch gradient descent, exact.
+        loss: "sum" (over samples) or "mean"; it decides the time constant, theory.md 1.
+        steps: Number of recorded steps, the initial state included.
+        activation: "relu", or "linear" for a deep linear network.
+        training: "joint" or "staged", theory.md 2.
+    """
+
+    hidden: int
+    init_std: Fraction
+    learning_rate: Fraction
+    loss: Literal["sum", "mean"] = "sum"
+    steps: int
+    activation: Literal["relu", "linear"] = "relu"
+    training: Literal["joint", "staged"] = "joint"
+
+    def tau(self, samples: int) -> Fraction:
+        """Time constant in steps: 1/learning_rate for "mean", 1/(P learning_rate) for "sum"."""
+        rate = self.learning_rate * (samples if self.loss == "sum" else 1)
+        return 1 / rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationSpec:
+    """When theory and training count as agreeing.
+
+    Attributes:
+        tolerance: Largest allowed max |ΔL|/L(0) between theory and a trained network.
+        reason: Why this tolerance.
+    """
+
+    tolerance: Fraction = Fraction(1, 20)
+    reason: str = (
+        "5 % of the initial loss is about the width of a line in a printed figure of the curve"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """A checked spec: the only thing that the derivation takes.
+
+    Attributes:
+        title: Title of the derivation.
+        dataset: Inputs and targets.
+        parameters: Declared symbols that occur in the dataset, in the order declared.
+        pathways: At least one, in the order given.
+        network: The network to predict and train, or None for a derivation only.
+        validation: Tolerance of the confrontation.
+        source: Where the spec came from (a file name or a task's name).
+    """
+
+    title: str
+    dataset: Dataset
+    parameters: tuple[Parameter, ...] = ()
+    pathways: tuple[PathwaySpec, ...]
+    network: NetworkSpec | None = None
+    validation: ValidationSpec = field(default_factory=ValidationSpec)
+    source: str = ""
+
+    @property
+    def values(self) -> dict[str, Fraction]:
+        """Declared values of the parameters that have one."""
+        return {p.name: p.value for p in self.parameters if p.value is not None}
+
+    @property
+    def symbols(self) -> dict[str, sp.Symbol]:
+        """SymPy symbols of the parameters, with their assumptions."""
+        return {p.name: p.symbol for p in self.parameters}
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """The stages that occur, ascending; (1,) for joint training."""
+        if self.network is not None and self.network.training == "joint":
+            return (1,)
+        return tuple(sorted({pathway.stage for pathway in self.pathways}))
+
+    def at_values(self) -> Spec:
+        """Return the spec with every parameter that has a value replaced by it."""
+        dataset = replace(
+            self.dataset,
+            inputs=self.dataset.inputs.substitute(self.values),
+            targets=self.dataset.targets.substitute(self.values),
+        )
+        left = tuple(p for p in self.parameters if p.value is None)
+        return replace(self, dataset=dataset, parameters=left)
