@@ -206,7 +206,7 @@ class ExactMatrix:
         return ExactMatrix(self.shape, self.parameters, terms, denominator)
 
     @property
-    def T(self) -> ExactMatrix:  # noqa: N802 - the name that numpy and sympy use
+    def T(self) -> ExactMatrix:
         """The transpose."""
         terms = {key: matrix.transpose() for key, matrix in self.terms.items()}
         return ExactMatrix(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Label = int | str
 
 
-def _frozen[K, V](mapping: Mapping[K, V]) -> Mapping[K, V]:
+def _frozen(mapping: Mapping) -> Mapping:
     return MappingProxyType(dict(mapping))
 
 

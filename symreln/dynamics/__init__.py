@@ -1,0 +1,1 @@
+"""Solution families of the mode equations, reductions that are integrated, initial strengths."""

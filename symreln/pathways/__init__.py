@@ -1,0 +1,1 @@
+"""Gates applied: effective datasets, correlations, residuals, couplings."""
