@@ -1,0 +1,6 @@
+"""The independent witness: gradient descent on ReLU networks and gated deep linear networks.
+
+Floats in, floats out. Nothing here imports a symbolic module or knows a solution, so that agreement
+with a formula means something. Import what is needed from the modules: ``relu``, ``gdln``,
+``network``, ``record``, ``memory``.
+"""

@@ -1,0 +1,139 @@
+"""From a model and initial weights to a training run: plan, train chunk by chunk, gather.
+
+A seed's result does not depend on its chunk or process: every product is done seed by seed, in one
+BLAS thread, on operands of one layout.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from symreln.errors import InputError
+from symreln.train.chunk import Chunk, train_chunk
+from symreln.train.memory import MemoryEstimate, estimate_memory
+from symreln.train.model import AbstractModel
+from symreln.train.network import LayerWeights, TrainingRun, TrainingSettings
+from symreln.train.randomness import InitialWeights
+from symreln.train.record import Recording
+
+Progress = Callable[[int, int], None]
+"""Called with seed-steps done and in all."""
+
+DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
+# A worker takes about 0.3 s to start (it imports numpy); it pays where that is a small part.
+WORKER_PAYS_SECONDS = 2.0
+MULTIPLICATIONS_PER_SECOND = 2e10  # measured in one thread on shapes of the contextual task
+STEP_SECONDS = 3e-5  # the Python of one step
+
+
+def run_training(
+    model: AbstractModel,
+    source: InitialWeights,
+    settings: TrainingSettings,
+    *,
+    seeds: int,
+    record: Recording | None,
+    workers: int | None,
+    memory_limit: int,
+    progress: Progress | None,
+) -> TrainingRun:
+    """Train ``seeds`` networks of one model; see ``train_network`` and ``train_gdln``."""
+    record = record or Recording()
+    if seeds < 1 or (workers is not None and workers < 1):
+        msg = f"training: {seeds} seeds, workers {workers}. Give at least 1 of each."
+        raise InputError(msg)
+    for quantity in record.quantities:
+        model.observer(quantity, record)  # a quantity that the model lacks is told before training
+    wanted = worker_count(model, settings.steps, seeds, record) if workers is None else workers
+    usable = wanted if _can_share(model, record) else 1
+    plan = estimate_memory(model, settings.steps, seeds, record, usable, memory_limit)
+    started = time.perf_counter()
+    chunks = _train_chunks(model, source, settings, seeds, record, plan, progress)
+    return _gather(chunks, settings, record, time.perf_counter() - started)
+
+
+def worker_count(model: AbstractModel, steps: int, seeds: int, record: Recording) -> int:
+    """Processes worth using: all processors for long trainings, one for short ones."""
+    per_step = model.multiplications / MULTIPLICATIONS_PER_SECOND + STEP_SECONDS
+    long = seeds * steps * per_step > WORKER_PAYS_SECONDS
+    return min(processors(), seeds) if long and _can_share(model, record) else 1
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _can_share(model: AbstractModel, record: Recording) -> bool:
+    return model.arithmetic.on_host and not record.observers and bool(sys.executable)
+
+
+def _one_blas_thread(model: AbstractModel) -> AbstractContextManager[object]:
+    # The matrices are small: a threaded BLAS loses more in waiting than it gains. One thread also
+    # fixes the order of summation.
+    if not model.arithmetic.on_host:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+def _train_chunks(
+    model: AbstractModel,
+    source: InitialWeights,
+    settings: TrainingSettings,
+    seeds: int,
+    record: Recording,
+    plan: MemoryEstimate,
+    progress: Progress | None,
+) -> list[Chunk]:
+    size, total = plan.seeds_per_chunk, seeds * settings.steps
+    bounds = [(start, min(start + size, seeds)) for start in range(0, seeds, size)]
+    report = (lambda done: progress(done, total)) if progress else (lambda done: None)
+    if plan.workers > 1:
+        from symreln.train.workers import train_in_workers
+
+        return train_in_workers(model, source, settings, record, bounds, plan.workers, report)
+    chunks = []
+    with _one_blas_thread(model):
+        for start, stop in bounds:
+            before = start * settings.steps
+
+            def here(done: int, before: int = before) -> None:
+                report(before + done)
+
+            weights = source(start, stop)
+            chunks.append(train_chunk(model, weights, settings, record, start, here))
+    return chunks
+
+
+def _gather(
+    chunks: list[Chunk], settings: TrainingSettings, record: Recording, seconds: float
+) -> TrainingRun:
+    snapshots = {
+        name: np.concatenate([chunk.snapshots[name] for chunk in chunks])
+        for name in chunks[0].snapshots
+    }
+    weights = tuple(
+        LayerWeights(
+            w1=np.concatenate([layer.w1 for layer in layers]),
+            w2=np.concatenate([layer.w2 for layer in layers]),
+        )
+        for layers in zip(*(chunk.weights for chunk in chunks), strict=True)
+    )
+    return TrainingRun(
+        settings=settings,
+        losses=np.concatenate([chunk.losses for chunk in chunks]),
+        snapshot_steps=record.snapshot_steps(settings.steps),
+        snapshots=snapshots,
+        weights=weights,
+        seconds=seconds,
+    )

@@ -1,0 +1,98 @@
+"""How much memory a training will take, and how many seeds to train in one chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symreln.errors import LimitReachedError
+from symreln.train.model import AbstractModel
+from symreln.train.record import Recording
+
+# Half of the level-2 cache of a present server core: a chunk that stays in it trains faster than
+# a larger one (benchmarks/train.py measures it); a smaller one pays more Python a step.
+CACHE_BYTES = 1 << 20
+PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryEstimate:
+    """Predicted memory of one training, without what the caller's own observers return.
+
+    Attributes:
+        results: Bytes of losses, snapshots and final weights of all seeds.
+        working: Bytes of one seed while it trains.
+        seeds_per_chunk: Seeds trained in one batch.
+        workers: Processes, a chunk each; 1 is the caller's own.
+    """
+
+    results: int
+    working: int
+    seeds_per_chunk: int
+    workers: int
+
+    @property
+    def total(self) -> int:
+        """Bytes in all."""
+        processes = PROCESS_BYTES * self.workers if self.workers > 1 else 0
+        return self.results + self.working * self.seeds_per_chunk * self.workers + processes
+
+    def __str__(self) -> str:
+        return f"{self.total / 2**20:.0f} MiB, {self.results / 2**20:.0f} MiB of them results"
+
+
+def estimate_memory(
+    model: AbstractModel,
+    steps: int,
+    seeds: int,
+    record: Recording,
+    workers: int,
+    memory_limit: int,
+) -> MemoryEstimate:
+    """Memory of a training, chunked to a limit.
+
+    Args:
+        model: Network and data.
+        steps: Recorded steps.
+        seeds: Seeds in all.
+        record: What is kept.
+        workers: Processes that may be used.
+        memory_limit: Bytes.
+
+    Raises:
+        LimitReachedError: Results and one seed in training are larger than ``memory_limit``.
+    """
+    results = seeds * _result_bytes(model, steps, record)
+    free = memory_limit - results
+    fitting = free // model.working_bytes
+    if fitting < 1:
+        msg = (
+            f"training of {seeds} seeds for {steps} steps: {results / 2**20:.0f} MiB of results "
+            f"and {model.working_bytes / 2**20:.1f} MiB for one network, the limit is "
+            f"{memory_limit / 2**20:.0f} MiB. Train fewer seeds or steps, record fewer snapshots, "
+            "or raise memory_limit."
+        )
+        raise LimitReachedError(msg)
+    workers = max(1, min(workers, seeds, free // (PROCESS_BYTES + model.working_bytes)))
+    if workers > 1:
+        fitting = (free - workers * PROCESS_BYTES) // model.working_bytes
+    chunk = min(-(-seeds // workers), fitting // workers)
+    if model.arithmetic.on_host:
+        chunk = min(chunk, max(1, CACHE_BYTES // model.working_bytes))
+    return MemoryEstimate(
+        results=results, working=model.working_bytes, seeds_per_chunk=chunk, workers=workers
+    )
+
+
+def _result_bytes(model: AbstractModel, steps: int, record: Recording) -> int:
+    """Bytes that one seed leaves behind."""
+    n_x, n_y, samples = model.data_shape
+    hidden = sum(width for _, width, _ in model.shapes)
+    weights = 8 * sum(width * (left + right) for left, width, right in model.shapes)
+    snapshot = {
+        "activity": hidden * samples,  # one byte a truth value
+        "contribution": 8 * hidden,
+        "maps": 8 * len(model.shapes) * n_x * n_y,
+        "gate_maps": 8 * len(record.gates) * n_x * n_y,
+    }
+    snapshots = len(record.snapshot_steps(steps)) * sum(snapshot[q] for q in record.quantities)
+    return 8 * steps + weights + snapshots

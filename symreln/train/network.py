@@ -1,0 +1,206 @@
+"""What is trained and what comes back: settings, gated pathways, weights, a training run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from symreln.errors import InputError
+from symreln.train.arrays import arithmetic_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """Hyper-parameters of full-batch gradient descent.
+
+    Attributes:
+        hidden: Hidden units H of the ReLU (or linear) network; GDLN pathways carry their own.
+        init_std: Standard deviation of the initial weights, N(0, init_std²).
+        learning_rate: Step size η. With ``loss="mean"`` a step is η times the gradient of
+            L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²; with ``"sum"`` of L = 1/2 Σ_μ ‖y_μ − ŷ_μ‖².
+        loss: Which of the two losses the gradient is taken of. *Recorded* losses are always means.
+        steps: How many losses are recorded, at 0, 1, …, steps − 1 updates.
+        activation: Of the hidden layer of :func:`symreln.train.relu.train_network`.
+    """
+
+    hidden: int
+    init_std: float
+    learning_rate: float
+    loss: Literal["sum", "mean"]
+    steps: int
+    activation: Literal["relu", "linear"] = "relu"
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "steps"):
+            if getattr(self, name) < 1:
+                msg = f"network.{name}: {getattr(self, name)} is too small. Give at least 1."
+                raise InputError(msg)
+        for name in ("init_std", "learning_rate"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                msg = f"network.{name}: found {value}. Give a positive finite number."
+                raise InputError(msg)
+        for name, known in (("loss", ("sum", "mean")), ("activation", ("relu", "linear"))):
+            if getattr(self, name) not in known:
+                msg = f"network.{name}: found {getattr(self, name)!r}. Give one of {known}."
+                raise InputError(msg)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatedPathway:
+    """One pathway of a GDLN: ŷ_μ gets g(μ) O W2 W1 I x_μ.
+
+    Attributes:
+        name: Shown in messages and used to look the pathway up.
+        gate: Shape (P,), 0 or 1 a sample.
+        inputs: Indices of the inputs that the pathway sees (the diagonal of I).
+        outputs: Indices of the outputs that it writes to (the diagonal of O).
+        hidden: Its hidden units.
+        stage: Used by staged training only; stages are trained side by side (``train_gdln``).
+    """
+
+    name: str
+    gate: Sequence[float]
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+    hidden: int
+    stage: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gate", tuple(float(value) for value in self.gate))
+        object.__setattr__(self, "inputs", tuple(int(index) for index in self.inputs))
+        object.__setattr__(self, "outputs", tuple(int(index) for index in self.outputs))
+        if not set(self.gate) <= {0.0, 1.0}:
+            odd = next(value for value in self.gate if value not in (0.0, 1.0))
+            msg = f"pathway {self.name!r}: its gate holds {odd}. Give 0 or 1 for each sample."
+            raise InputError(msg)
+        if 1.0 not in self.gate:
+            msg = (
+                f"pathway {self.name!r}: its gate is open on no sample, so nothing would be "
+                "learned. Open it somewhere or leave the pathway out."
+            )
+            raise InputError(msg)
+        for group in ("inputs", "outputs"):
+            indices = getattr(self, group)
+            if not indices or len(set(indices)) != len(indices) or min(indices) < 0:
+                msg = (
+                    f"pathway {self.name!r}: {group} are {indices}. "
+                    "Give at least one index from 0 up, each once."
+                )
+                raise InputError(msg)
+        if self.hidden < 1:
+            msg = f"pathway {self.name!r}: hidden is {self.hidden}. Give at least 1."
+            raise InputError(msg)
+
+    @property
+    def open_samples(self) -> tuple[int, ...]:
+        """Indices of the samples on which the gate is open."""
+        return tuple(index for index, value in enumerate(self.gate) if value)
+
+    def check_fits(self, n_x: int, n_y: int, samples: int) -> None:
+        """Raise InputError where the pathway does not fit data of these sizes."""
+        if len(self.gate) != samples:
+            msg = (
+                f"pathway {self.name!r}: {len(self.gate)} gates for {samples} samples. "
+                f"Give one gate per sample (shape ({samples},))."
+            )
+            raise InputError(msg)
+        for group, indices, size in (("inputs", self.inputs, n_x), ("outputs", self.outputs, n_y)):
+            if max(indices) >= size:
+                msg = (
+                    f"pathway {self.name!r}: {group} hold index {max(indices)}, but the data have "
+                    f"{size}. Give indices from 0 to {size - 1}."
+                )
+                raise InputError(msg)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LayerWeights:
+    """Weights of one hidden layer's two sides, for all seeds; ŷ = W2 σ(W1 x).
+
+    Attributes:
+        w1: Shape (seeds, H, n_x); for a pathway n_x counts the inputs that it sees.
+        w2: Shape (seeds, n_y, H); for a pathway n_y counts the outputs that it writes to.
+    """
+
+    w1: np.ndarray
+    w2: np.ndarray
+
+    def seed(self, start: int, stop: int) -> LayerWeights:
+        """The weights of seeds start … stop − 1."""
+        return LayerWeights(w1=self.w1[start:stop], w2=self.w2[start:stop])
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.w1.nbytes + self.w2.nbytes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingRun:
+    """Recorded training of many seeds.
+
+    Attributes:
+        settings: As handed in.
+        losses: Shape (seeds, steps), float64. Always the MEAN loss L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²,
+            whichever loss was descended; ``losses[:, k]`` is taken after k updates.
+        snapshot_steps: The K steps at which quantities were recorded, on the scale of ``losses``.
+        snapshots: Recorded quantities by name, each of shape (seeds, K, …); see ``record``.
+        weights: Final weights (after steps − 1 updates), one entry a pathway, or one in all.
+        seconds: Wall time of the training.
+    """
+
+    settings: TrainingSettings
+    losses: np.ndarray
+    snapshot_steps: tuple[int, ...]
+    snapshots: dict[str, np.ndarray]
+    weights: tuple[LayerWeights, ...]
+    seconds: float
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return self.losses.shape[0]
+
+    @property
+    def mean_loss(self) -> np.ndarray:
+        """Mean over seeds of the recorded loss. Shape (steps,)."""
+        return self.losses.mean(axis=0)
+
+    @property
+    def seed_steps_per_second(self) -> float:
+        """Throughput: one unit is one step of one seed."""
+        return self.losses.size / self.seconds
+
+
+def checked_data(inputs: Any, targets: Any) -> tuple[Any, Any]:
+    """Inputs (n_x, P) and targets (n_y, P), both with samples in columns, checked for shape.
+
+    Raises:
+        InputError: Not two matrices, or another number of samples, or nothing in one of them.
+    """
+    if not hasattr(inputs, "shape"):
+        inputs = np.asarray(inputs, dtype=np.float64)
+    if not hasattr(targets, "shape"):
+        targets = np.asarray(targets, dtype=np.float64)
+    for name, values in (("inputs", inputs), ("targets", targets)):
+        if len(values.shape) != 2 or 0 in tuple(values.shape):
+            msg = (
+                f"{name}: shape is {tuple(values.shape)}. "
+                "Give a matrix that is not empty, one column a sample."
+            )
+            raise InputError(msg)
+        if not np.isfinite(arithmetic_of(values).numpy(values)).all():
+            msg = f"{name}: an entry is NaN or infinite. Give finite numbers."
+            raise InputError(msg)
+    if inputs.shape[1] != targets.shape[1]:
+        msg = (
+            f"inputs hold {inputs.shape[1]} samples, targets {targets.shape[1]}. "
+            "Give one column a sample in both."
+        )
+        raise InputError(msg)
+    return inputs, targets

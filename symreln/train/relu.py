@@ -1,0 +1,211 @@
+"""Full-batch gradient descent on a network with one hidden layer and no biases."""
+
+# ruff: noqa: D102 - overriding methods: the abstract class documents them.
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
+from symreln.train.gdln import GatedModel
+from symreln.train.loop import DEFAULT_MEMORY_LIMIT, Progress, run_training
+from symreln.train.model import AbstractModel, AbstractState, curvature_limit
+from symreln.train.network import (
+    GatedPathway,
+    LayerWeights,
+    TrainingRun,
+    TrainingSettings,
+    checked_data,
+)
+from symreln.train.randomness import gaussian_weights, given_weights, seed_children
+from symreln.train.record import (
+    Observer,
+    Quantity,
+    Recording,
+    activity_observer,
+    contribution,
+    gate_maps_observer,
+    maps_observer,
+)
+
+
+def train_network(
+    inputs: Any,
+    targets: Any,
+    settings: TrainingSettings,
+    *,
+    seeds: int = 1,
+    rng: Any = None,
+    initial: LayerWeights | None = None,
+    record: Recording | None = None,
+    workers: int | None = None,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    progress: Progress | None = None,
+) -> TrainingRun:
+    """Train a bias-free network ŷ = W2 σ(W1 x), σ being ReLU or the identity.
+
+    Each step goes down the gradient of the ``settings.loss``:
+    ``sum`` L = 1/2 Σ_μ ‖y_μ − ŷ_μ‖², ``mean`` the same over P. Recorded losses are always the mean
+    loss L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖², taken before each update.
+
+    Args:
+        inputs: X, shape (n_x, P), one column a sample; a numpy array or any array-API array.
+        targets: Y, shape (n_y, P).
+        settings: Hyper-parameters.
+        seeds: How many networks to train.
+        rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
+        initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H); then ``seeds``
+            and ``rng`` are not used.
+        record: What to keep besides the losses; default nothing.
+        workers: Processes; default one a processor for long trainings, else this one alone.
+            Results do not depend on it.
+        memory_limit: Bytes that the training may take; seeds are trained in chunks to keep to it.
+        progress: Called now and then, in the caller's thread, with seed-steps done and in all.
+
+    Raises:
+        InputError: Shapes do not fit, or the training diverged.
+        LimitReachedError: The results alone are larger than ``memory_limit``.
+
+    Example:
+        >>> settings = TrainingSettings(hidden=1, init_std=1.0, learning_rate=0.5, loss="mean",
+        ...                             steps=2)
+        >>> start = LayerWeights(w1=np.array([[[1.0]]]), w2=np.array([[[0.5]]]))
+        >>> run = train_network([[1.0]], [[1.0]], settings, initial=start)
+        >>> run.losses  # 1/2 (1 - 0.5)^2, then w1 = 1 + 0.5*0.5*0.5, w2 = 0.5 + 0.5*0.5*1
+        array([[0.125     , 0.01220703]])
+    """
+    inputs, targets = checked_data(inputs, targets)
+    model = _model(inputs, targets, settings)
+    if initial is None:
+        children = seed_children(rng, seeds)
+        source = gaussian_weights(children, model.shapes, settings.init_std)
+    else:
+        seeds, source = given_weights([initial], model.shapes)
+    return run_training(
+        model,
+        source,
+        settings,
+        seeds=seeds,
+        record=record,
+        workers=workers,
+        memory_limit=memory_limit,
+        progress=progress,
+    )
+
+
+def _model(inputs: Array, targets: Array, settings: TrainingSettings) -> AbstractModel:
+    if settings.activation == "relu":
+        return ReluModel(inputs, targets, settings)
+    whole = GatedPathway(
+        name="linear",
+        gate=(1.0,) * inputs.shape[1],
+        inputs=range(inputs.shape[0]),
+        outputs=range(targets.shape[0]),
+        hidden=settings.hidden,
+    )
+    return GatedModel(inputs, targets, (whole,), settings, staged=False)
+
+
+@final
+class ReluModel(AbstractModel):
+    """A one-hidden-layer ReLU network and its data."""
+
+    def __init__(self, inputs: Array, targets: Array, settings: TrainingSettings) -> None:
+        self._arithmetic = arithmetic_of(inputs)
+        self.inputs = self._arithmetic.array(inputs)
+        self.targets = self._arithmetic.array(targets)
+        self.hidden = settings.hidden
+        self.n_x, self.samples = inputs.shape
+        self.n_y = targets.shape[0]
+        self.rate_scale = 1.0 if settings.loss == "sum" else 1.0 / self.samples
+        self.rate = settings.learning_rate * self.rate_scale
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return {"kind": "relu"}
+
+    @property
+    def multiplications(self) -> int:
+        return self.samples * self.hidden * (2 * self.n_x + 3 * self.n_y)
+
+    @property
+    def arithmetic(self) -> AbstractArithmetic:
+        return self._arithmetic
+
+    @property
+    def shapes(self) -> list[tuple[int, int, int]]:
+        return [(self.n_x, self.hidden, self.n_y)]
+
+    @property
+    def data_shape(self) -> tuple[int, int, int]:
+        return self.n_x, self.n_y, self.samples
+
+    @property
+    def working_bytes(self) -> int:
+        layers = 2 * self.hidden * (self.n_x + self.n_y)
+        return 8 * (layers + 2 * self.samples * (self.hidden + self.n_y))
+
+    def start(self, weights: tuple[LayerWeights, ...]) -> AbstractState:
+        return _ReluState(self, weights[0])
+
+    def observer(self, quantity: Quantity, record: Recording) -> Observer:
+        if quantity == "activity":
+            return activity_observer(self._arithmetic.numpy(self.inputs))
+        if quantity == "gate_maps":
+            return gate_maps_observer(self._arithmetic.numpy(self.inputs), record.gates)
+        if quantity == "contribution":
+            return contribution
+        groups = [(tuple(range(self.n_x)), tuple(range(self.n_y)))]
+        return maps_observer(groups, self.n_x, self.n_y)
+
+    def stable_learning_rate(self) -> float:
+        inputs = self._arithmetic.numpy(self.inputs)
+        return curvature_limit(inputs, self._arithmetic.numpy(self.targets), self.rate_scale)
+
+
+@final
+class _ReluState(AbstractState):
+    """Samples in rows inside: with W1 stored as (n_x, H), every product meets BLAS as it likes."""
+
+    def __init__(self, model: ReluModel, weights: LayerWeights) -> None:
+        do = self.do = model.arithmetic
+        seeds, hidden, _ = weights.w1.shape
+        n_x, n_y, samples = model.data_shape
+        self.rate, self.samples = model.rate, samples
+        self.inputs = model.inputs
+        self.samples_by_inputs = do.array(do.transpose(model.inputs))
+        self.targets = do.array(do.transpose(model.targets))
+        self.first = do.array(np.swapaxes(weights.w1, 1, 2))  # (S, n_x, H)
+        self.second = do.array(np.array(weights.w2))  # (S, n_y, H), a copy: updated in place
+        self.gate = do.buffer(seeds, samples, hidden)
+        self.active = do.buffer(seeds, samples, hidden)
+        self.residual = do.buffer(seeds, samples, n_y)
+        self.scaled = do.buffer(seeds, samples, n_y)
+        self.back = do.buffer(seeds, samples, hidden)
+        self.step_first = do.buffer(seeds, n_x, hidden)
+        self.step_second = do.buffer(seeds, n_y, hidden)
+
+    def evaluate(self) -> Array:
+        do = self.do
+        self.active = do.matmul(self.samples_by_inputs, self.first, out=self.active)
+        self.gate = do.positive(self.active, out=self.gate)
+        self.active = do.multiply(self.active, self.gate, out=self.active)
+        self.residual = do.matmul(self.active, do.transpose(self.second), out=self.residual)
+        self.residual = do.subtract(self.targets, self.residual, out=self.residual)
+        return do.square_sums(self.residual) * (0.5 / self.samples)
+
+    def update(self) -> None:
+        do = self.do
+        # The learning rate goes into the residual, the smallest factor of both gradients.
+        self.scaled = do.multiply(self.residual, self.rate, out=self.scaled)
+        self.back = do.matmul(self.scaled, self.second, out=self.back)
+        self.back = do.multiply(self.back, self.gate, out=self.back)
+        self.step_second = do.matmul(do.transpose(self.scaled), self.active, out=self.step_second)
+        self.step_first = do.matmul(self.inputs, self.back, out=self.step_first)
+        self.second = do.add(self.second, self.step_second, out=self.second)
+        self.first = do.add(self.first, self.step_first, out=self.first)
+
+    def weights(self) -> tuple[LayerWeights, ...]:
+        w1 = np.ascontiguousarray(self.do.numpy(self.first).swapaxes(1, 2))
+        return (LayerWeights(w1=w1, w2=self.do.numpy(self.second)),)

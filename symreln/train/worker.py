@@ -1,0 +1,108 @@
+"""A worker process: ``python -m symreln.train.worker``, started by ``symreln.train.workers``.
+
+Reads a model from stdin, then chunks of seeds; writes progress and results to stdout. Ends when its
+stdin closes, so that no worker outlives the training that started it.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from symreln.errors import SymrelnError
+from symreln.train.chunk import train_chunk
+from symreln.train.gdln import GatedModel
+from symreln.train.model import AbstractModel
+from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.record import Recording
+from symreln.train.relu import ReluModel
+from symreln.train.wire import receive, send
+
+REPORT_SECONDS = 0.1  # between two messages of progress
+
+
+def build_model(
+    description: dict[str, Any], settings: TrainingSettings, arrays: dict[str, np.ndarray]
+) -> AbstractModel:
+    """The model that ``AbstractModel.description`` describes."""
+    inputs, targets = arrays["inputs"], arrays["targets"]
+    if description["kind"] == "relu":
+        return ReluModel(inputs, targets, settings)
+    pathways = [GatedPathway(**pathway) for pathway in description["pathways"]]
+    return GatedModel(inputs, targets, pathways, settings, staged=description["staged"])
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until they end."""
+    first = receive(requests)
+    if first is None:
+        return
+    header, arrays = first
+    settings = TrainingSettings(**header["settings"])
+    record = Recording(
+        quantities=tuple(header["quantities"]),
+        gates=header["gates"],
+        steps=None if header["steps"] is None else tuple(header["steps"]),
+    )
+    model = build_model(header["model"], settings, arrays)
+    while (request := receive(requests)) is not None:
+        try:
+            _answer(model, settings, record, request, replies)
+        except SymrelnError as error:
+            send(replies, {"error": str(error)}, {})
+
+
+def _answer(
+    model: AbstractModel,
+    settings: TrainingSettings,
+    record: Recording,
+    request: tuple[dict[str, Any], dict[str, np.ndarray]],
+    replies: BinaryIO,
+) -> None:
+    header, arrays = request
+    last = time.monotonic()
+
+    def report(done: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > REPORT_SECONDS:
+            last = time.monotonic()
+            send(replies, {"done": done}, {})
+
+    weights = unpack_weights(arrays)
+    chunk = train_chunk(model, weights, settings, record, header["first_seed"], report)
+    snapshots = {f"snapshot {name}": values for name, values in chunk.snapshots.items()}
+    send(
+        replies,
+        {"result": True},
+        {"losses": chunk.losses, **snapshots, **pack_weights(chunk.weights)},
+    )
+
+
+def pack_weights(weights: tuple[LayerWeights, ...]) -> dict[str, np.ndarray]:
+    """Weights as named arrays."""
+    packed = {}
+    for position, layer in enumerate(weights):
+        packed[f"w1 {position}"], packed[f"w2 {position}"] = layer.w1, layer.w2
+    return packed
+
+
+def unpack_weights(arrays: dict[str, np.ndarray]) -> tuple[LayerWeights, ...]:
+    """Inverse of :func:`pack_weights`; other arrays are passed over."""
+    count = sum(name.startswith("w1 ") for name in arrays)
+    return tuple(LayerWeights(w1=arrays[f"w1 {p}"], w2=arrays[f"w2 {p}"]) for p in range(count))
+
+
+def main() -> None:
+    """Serve stdin and stdout."""
+    # An interrupt reaches the whole process group; the parent tells the user about it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    replies, sys.stdout = sys.stdout.buffer, sys.stderr  # a stray print must not break a message
+    serve(sys.stdin.buffer, replies)
+
+
+if __name__ == "__main__":
+    main()
