@@ -8,7 +8,7 @@ coefficient matrix and an integer q.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from typing import TYPE_CHECKING
 
 from flint import fmpz_mat, fmpz_mpoly
@@ -134,6 +134,21 @@ class ExactMatrix:
             matrix[index, index] = entry
         return cls.from_integers(matrix, 1, parameters)
 
+    @classmethod
+    def stacked(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
+        """Return the matrices one below the other; all have the same number of columns."""
+        rows = sum(part.shape[0] for part in parts)
+        total = cls.zeros(rows, parts[0].shape[1], parts[0].parameters)
+        above = 0
+        for part in parts:
+            # A selection matrix puts the part in its place and leaves common denominators to +.
+            place = fmpz_mat(rows, part.shape[0])
+            for row in range(part.shape[0]):
+                place[above + row, row] = 1
+            total += cls.from_integers(place, 1, part.parameters) @ part
+            above += part.shape[0]
+        return total
+
     # -- arithmetic -----------------------------------------------------------------------------
 
     def promoted(self, parameters: tuple[str, ...]) -> ExactMatrix:
@@ -151,6 +166,82 @@ class ExactMatrix:
         return ExactMatrix(
             self.shape, parameters, terms, self.denominator.project_to_context(ring)
         )
+
+    @classmethod
+    def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
+        """Return matrices over the same parameters side by side."""
+        first = parts[0]
+        ring = polynomial_ring(first.parameters)
+        common = ring.constant(1)
+        for part in parts:
+            common = common * (part.denominator // common.gcd(part.denominator))
+        width = sum(part.shape[1] for part in parts)
+        columns: dict[Exponents, list[list[int]]] = {}
+        start = 0
+        for part in parts:
+            for key, matrix in _times_polynomial(part.terms, common // part.denominator).items():
+                table = columns.setdefault(key, [[0] * first.shape[0] for _ in range(width)])
+                for index, column in enumerate(matrix.transpose().tolist()):
+                    table[start + index] = column
+            start += part.shape[1]
+        terms = {key: fmpz_mat(table).transpose() for key, table in columns.items()}
+        return cls((first.shape[0], width), first.parameters, terms, common)
+
+    def reduced(self) -> ExactMatrix:
+        """Return the same matrix with the factors common to all entries cancelled."""
+        if self.denominator.is_one():
+            return self
+        if not self.terms:
+            return ExactMatrix(self.shape, self.parameters, {})
+        content = gcd(*(int(e) for matrix in self.terms.values() for e in matrix.entries()))
+        bottom = self.denominator
+        terms = dict(self.terms)
+        if not bottom.is_constant():
+            common = self._common_factor(bottom)
+            if not common.is_constant():
+                return self._divided(common).reduced()
+        divisor = gcd(content, *(int(c) for c in bottom.to_dict().values()))
+        if bottom.leading_coefficient() < 0:
+            divisor = -divisor
+        if divisor != 1:
+            terms = {
+                key: fmpz_mat(*self.shape, [entry // divisor for entry in matrix.entries()])
+                for key, matrix in terms.items()
+            }
+            bottom = bottom // divisor
+        return ExactMatrix(self.shape, self.parameters, terms, bottom)
+
+    def _common_factor(self, bottom: fmpz_mpoly) -> fmpz_mpoly:
+        common = bottom
+        for polynomial in self._polynomials().values():
+            common = common.gcd(polynomial)
+            if common.is_constant():
+                break
+        return common
+
+    def _polynomials(self) -> dict[int, fmpz_mpoly]:
+        """Return the non-zero numerators by position, row by row."""
+        ring = polynomial_ring(self.parameters)
+        entries: dict[int, dict[Exponents, int]] = {}
+        for key, matrix in self.terms.items():
+            for position, value in enumerate(matrix.entries()):
+                if value:
+                    entries.setdefault(position, {})[key] = value
+        return {position: ring.from_dict(found) for position, found in entries.items()}
+
+    def _divided(self, common: fmpz_mpoly) -> ExactMatrix:
+        size = self.shape[0] * self.shape[1]
+        parts: dict[Exponents, list[int]] = {}
+        for position, polynomial in self._polynomials().items():
+            for exponents, coefficient in (polynomial // common).to_dict().items():
+                key = tuple(int(e) for e in exponents)
+                parts.setdefault(key, [0] * size)[position] = coefficient
+        terms = {key: fmpz_mat(*self.shape, flat) for key, flat in parts.items()}
+        return ExactMatrix(self.shape, self.parameters, terms, self.denominator // common)
+
+    def aligned(self, other: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
+        """Return both matrices over the union of their parameters."""
+        return self._pair(other)
 
     def _pair(self, other: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
         if self.parameters == other.parameters:

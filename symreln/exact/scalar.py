@@ -187,8 +187,8 @@ class Scalar:
         import sympy as sp
 
         table = {name: sp.Symbol(name) for name in self.parameters} | dict(symbols or {})
-        top = _factored(self.numerator, self.parameters, table)
-        return top / _factored(self.denominator, self.parameters, table)
+        top = factored(self.numerator, self.parameters, table)
+        return top / factored(self.denominator, self.parameters, table)
 
     def __str__(self) -> str:
         if self.denominator.is_one():
@@ -218,9 +218,10 @@ def _evaluate(
     return total
 
 
-def _factored(
+def factored(
     polynomial: fmpz_mpoly, parameters: tuple[str, ...], table: Mapping[str, sp.Symbol]
 ) -> sp.Expr:
+    """Return the factored SymPy expression of a polynomial."""
     import sympy as sp
 
     if polynomial.is_zero():

@@ -1,0 +1,407 @@
+"""Algebraic numbers and functions: g(theta) and its square root, theta a root of f.
+
+f is irreducible over Q(parameters); theta is the root with a given index among the real roots of
+f at the parameter values, ascending from 0. All roots are real, because f belongs to a symmetric
+operator, so an index follows one root as long as f's discriminant does not vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, total_ordering
+from typing import TYPE_CHECKING
+
+from symreln.errors import InputError
+from symreln.exact import enclosure
+from symreln.exact.field import Field, irreducible_factors, quotient_coefficients, solve, total
+from symreln.exact.scalar import Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import sympy as sp
+    from flint import arb
+
+    from symreln.exact.matrix import ExactMatrix
+
+Coefficients = tuple[Scalar, ...]
+Values = Mapping[str, Fraction]
+
+# Two numbers that agree to this many bits are told apart exactly or taken as equal in rank.
+ORDER_BITS = 1024
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AlgebraicNumber:
+    """g(theta), or its non-negative square root.
+
+    Attributes:
+        minpoly: f, coefficients low to high, polynomials over Z, positive leading coefficient.
+        coefficients: g, low to high, as many as the degree of f.
+        root: Index of theta among the real roots of f, ascending, from 0.
+        is_sqrt: Whether the number is the square root of g(theta), which is then not negative.
+    """
+
+    minpoly: Coefficients
+    coefficients: Coefficients
+    root: int = 0
+    is_sqrt: bool = False
+
+    @classmethod
+    def rational(cls, value: Scalar, *, is_sqrt: bool = False) -> AlgebraicNumber:
+        """Return a rational function (or its square root)."""
+        minpoly = (
+            Scalar(value.parameters, -value.numerator),
+            Scalar(value.parameters, value.denominator),
+        )
+        return cls(minpoly=minpoly, coefficients=(value,), is_sqrt=is_sqrt)
+
+    # -- exact ----------------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return self.coefficients[0].parameters
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether this is the zero function; exact, because f is irreducible."""
+        return all(coefficient.is_zero for coefficient in self.coefficients)
+
+    @property
+    def scalar(self) -> Scalar | None:
+        """The rational function g where theta does not occur in it, else None."""
+        if all(coefficient.is_zero for coefficient in self.coefficients[1:]):
+            return self.coefficients[0]
+        return None
+
+    @property
+    def degree(self) -> int:
+        """Degree of the number over Q(parameters), the square root's own step included."""
+        return len(self.defining_polynomial) - 1
+
+    @property
+    def is_radical(self) -> bool:
+        """Whether :meth:`to_sympy` writes it in radicals: g has degree at most 2."""
+        return self.scalar is not None or len(self.minpoly) <= 3
+
+    @cached_property
+    def squared_polynomial(self) -> Coefficients:
+        """The minimal polynomial of g(theta), low to high, primitive."""
+        value = self.scalar
+        if value is not None:
+            return (
+                Scalar(self.parameters, -value.numerator),
+                Scalar(self.parameters, value.denominator),
+            )
+        return Field(self.minpoly).minimal_polynomial(self.coefficients)
+
+    @cached_property
+    def defining_polynomial(self) -> Coefficients:
+        """The minimal polynomial of the number itself, low to high, primitive."""
+        if not self.is_sqrt or self.is_zero:
+            return self.squared_polynomial
+        zero = Scalar(self.parameters, 0)
+        doubled: list[Scalar] = []
+        for coefficient in self.squared_polynomial:
+            doubled += [coefficient, zero]
+        factors = irreducible_factors(doubled[:-1])
+        if len(factors) == 1:
+            return factors[0]
+        point = reference_point(self.parameters)
+        for bits in _precisions():
+            value = self.ball(point, bits)
+            with enclosure.precision(bits):
+                close = [
+                    factor
+                    for factor in factors
+                    if enclosure.evaluate([c.substitute(point).to_fraction() for c in factor], value)
+                    .contains(0)
+                ]
+            if len(close) == 1:
+                return close[0]
+        raise AssertionError
+
+    def defining_root(self, values: Values | None = None) -> int:
+        """Return the number's index among the real roots of its own polynomial, ascending."""
+        point = reference_point(self.parameters) if values is None else values
+        coefficients = tuple(
+            coefficient.substitute(point).to_fraction() for coefficient in self.defining_polynomial
+        )
+        for bits in _precisions():
+            value = self.ball(point, bits)
+            near = [
+                index
+                for index, root in enumerate(enclosure.real_roots(coefficients, bits))
+                if root.overlaps(value)
+            ]
+            if len(near) == 1:
+                return near[0]
+            if bits > ORDER_BITS and near:
+                return near[0]  # roots that coincide at these parameter values
+        raise AssertionError
+
+    def __eq__(self, other: object) -> bool:
+        """Exact equality, as functions of the parameters near :func:`reference_point`."""
+        if not isinstance(other, AlgebraicNumber):
+            return NotImplemented
+        mine, theirs = self.scalar, other.scalar
+        if mine is not None and theirs is not None and self.is_sqrt == other.is_sqrt:
+            return mine == theirs
+        if (
+            self.minpoly == other.minpoly
+            and self.coefficients == other.coefficients
+            and self.is_sqrt == other.is_sqrt
+            and self.root == other.root
+        ):
+            return True
+        return (
+            self.defining_polynomial == other.defining_polynomial
+            and self.defining_root() == other.defining_root()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.defining_polynomial)
+
+    # -- numbers --------------------------------------------------------------------------------
+
+    def ball(self, values: Values | None, bits: int) -> arb:
+        """Return a certified ball computed with ``bits`` of working precision."""
+        point = self._point(values)
+        coefficients = [value.substitute(point).to_fraction() for value in self.coefficients]
+        with enclosure.precision(bits):
+            if not any(coefficients[1:]):
+                result = enclosure.ball(coefficients[0])
+            else:
+                minpoly = tuple(value.substitute(point).to_fraction() for value in self.minpoly)
+                theta = enclosure.real_roots(minpoly, bits)[self.root]
+                result = enclosure.evaluate(coefficients, theta)
+            if self.is_sqrt:
+                # g(theta) >= 0 is known: it is an eigenvalue of M = A^T A.
+                result = result.nonnegative_part().sqrt()
+        return result
+
+    def _point(self, values: Values | None) -> dict[str, Fraction]:
+        given = dict(values or {})
+        missing = [name for name in self.parameters if name not in given]
+        if missing:
+            msg = f"a number needs values for {', '.join(missing)}; give {{name: Fraction}}"
+            raise InputError(msg)
+        return {name: Fraction(given[name]) for name in self.parameters}
+
+    def enclose(self, values: Values | None = None, digits: int = 50) -> arb:
+        """Return a certified ball with a relative radius below 10^-digits.
+
+        A value that is 0 at these parameter values, without being the zero function, gets an
+        absolute radius below 10^-digits instead.
+        """
+        for bits in _precisions(start=int(digits * 3.33) + 30):
+            found = self.ball(values, bits)
+            if found.rel_accuracy_bits() > digits * 3.33:
+                return found
+            if bits > 4 * digits * 3.33 + 200 and found.abs_upper() < enclosure.arb(10) ** -digits:
+                return found
+        raise AssertionError
+
+    def decimal(self, values: Values | None = None, digits: int = 21) -> tuple[str, str]:
+        """Return (decimal, radius) as text; the number is certified to lie within the radius."""
+        exact = self.scalar
+        if exact is not None and not self.is_sqrt:
+            value = exact.substitute(self._point(values)).to_fraction()
+            if _terminates(value.denominator):
+                text = enclosure.exact_decimal(value)
+                if len(text) <= digits + 10:
+                    return text, "0"
+        ball = self.enclose(values, digits + 5)
+        with enclosure.precision(int(digits * 3.33) + 80):
+            return enclosure.decimal_of(ball, digits)
+
+    def to_float(self, values: Values | None = None) -> float:
+        """Return the nearest float, up to one unit in the last place."""
+        return float(self.enclose(values, 20))
+
+    def __float__(self) -> float:
+        return self.to_float()
+
+    def sign(self, values: Values | None = None) -> int:
+        """Return the sign at parameter values: -1, 0 or 1; exact."""
+        if self.is_zero:
+            return 0
+        exact = self.scalar
+        if exact is not None:
+            value = exact.substitute(self._point(values)).to_fraction()
+            return (value > 0) - (value < 0)
+        point = self._point(values)
+        constant = self.squared_polynomial[0].substitute(point)
+        for bits in _precisions():
+            ball = self.ball(values, bits)
+            if not ball.contains(0):
+                return 1 if ball > 0 else -1
+            if constant.is_zero and bits > ORDER_BITS:
+                return 0  # 0 is a root of the minimal polynomial at these values
+        raise AssertionError
+
+    # -- text -----------------------------------------------------------------------------------
+
+    def to_sympy(
+        self, symbols: Mapping[str, sp.Symbol] | None = None, name: str = ""
+    ) -> sp.Expr:
+        """Return an expression: radicals up to degree 2, beyond that a named constant.
+
+        Args:
+            symbols: The parameters' symbols with their assumptions.
+            name: Name of the constant that stands for a number of degree > 2; its definition is
+                ``defining_polynomial`` and ``defining_root``.
+        """
+        from symreln.exact import radicals
+
+        table = dict(symbols or {})
+        value = self.scalar
+        if value is not None:
+            return radicals.square_root(value, table) if self.is_sqrt else value.to_sympy(table)
+        if len(self.minpoly) == 3:
+            quadratic, outside = radicals.Quadratic.of(
+                self.minpoly, self.coefficients, self.root
+            )
+            if self.is_sqrt:
+                return quadratic.square_root(outside, table)
+            return quadratic.to_sympy(outside, table)
+        return self._symbol(name)
+
+    def _symbol(self, name: str) -> sp.Symbol:
+        import sympy as sp
+
+        text = name or f"{'s' if self.is_sqrt else 'theta'}_{self.root + 1}"
+        return sp.Symbol(text, nonnegative=True) if self.is_sqrt else sp.Symbol(text, real=True)
+
+    def polynomial_text(self) -> str:
+        """Return the defining polynomial as text in x."""
+        terms = [
+            f"({value})*x**{power}" if power else f"({value})"
+            for power, value in reversed(list(enumerate(self.defining_polynomial)))
+            if not value.is_zero
+        ]
+        return " + ".join(terms).replace("^", "**").replace("x**1 ", "x ").replace("(1)*", "")
+
+    def to_json(
+        self,
+        values: Values | None = None,
+        symbols: Mapping[str, sp.Symbol] | None = None,
+        digits: int = 21,
+    ) -> dict[str, str]:
+        """Return the number as interface.md writes it.
+
+        Without values for every parameter, decimal and radius are left out.
+        """
+        result: dict[str, str] = {}
+        if self.is_radical:
+            result["expr"] = str(self.to_sympy(symbols))
+        else:
+            root = self.defining_root(values if self._has(values) else None)
+            result["expr"] = f"CRootOf({self.polynomial_text()}, {root})"
+        if self._has(values):
+            result["decimal"], result["radius"] = self.decimal(values, digits)
+        if not self.is_radical:
+            result["minpoly"] = self.polynomial_text()
+        return result
+
+    def _has(self, values: Values | None) -> bool:
+        return all(name in (values or {}) for name in self.parameters)
+
+    def __repr__(self) -> str:
+        kind = "sqrt of " if self.is_sqrt else ""
+        return f"AlgebraicNumber({kind}{self.coefficients} at root {self.root} of {self.minpoly})"
+
+
+def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:
+    """Return the fixed point at which functions of the parameters are compared."""
+    return {name: 1 + Fraction(1, 2 + index) for index, name in enumerate(parameters)}
+
+
+def _terminates(denominator: int) -> bool:
+    for prime in (2, 5):
+        while denominator % prime == 0:
+            denominator //= prime
+    return denominator == 1
+
+
+def _precisions(start: int = 64) -> list[int]:
+    """Return doubling precisions; the last is beyond any number that fits in memory here."""
+    return [start << step for step in range(24)]
+
+
+@total_ordering
+class order_key:
+    """Sort key: larger numbers first; numbers equal to ``ORDER_BITS`` bits tie."""
+
+    def __init__(self, number: AlgebraicNumber, values: Values) -> None:
+        self.number = number
+        self.values = values
+        exact = number.scalar
+        self.exact = None
+        if exact is not None:
+            self.exact = exact.substitute(dict(values)).to_fraction()
+        self.first = number.ball(values, 64)
+
+    def _compare(self, other: order_key) -> int:
+        if self.exact is not None and other.exact is not None:
+            return (self.exact > other.exact) - (self.exact < other.exact)
+        a, b = self.first, other.first
+        bits = 64
+        while True:
+            if a > b:
+                return 1
+            if a < b:
+                return -1
+            bits *= 2
+            if bits > ORDER_BITS:
+                return 0
+            a, b = self.number.ball(self.values, bits), other.number.ball(other.values, bits)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, order_key) and self._compare(other) == 0
+
+    def __lt__(self, other: order_key) -> bool:
+        return self._compare(other) > 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def compressed_average(
+    operator: ExactMatrix,
+    minpoly: Coefficients,
+    generators: ExactMatrix,
+    sigma_x: ExactMatrix,
+) -> Coefficients:
+    r"""Return the mean tr(P_theta Sigma^x)/m of Sigma^x on a mode's space.
+
+    With V_theta = Σ_j c_j(theta) T^j W, f(x)/(x - theta) = Σ_j c_j(theta) x^j, whose columns span
+    the space, it is tr((V^T V)^{-1} V^T Sigma^x V)/m over Q(parameters)(theta).
+    """
+    field = Field(minpoly)
+    count = generators.shape[1]
+    words = [generators]
+    while len(words) < field.degree:
+        words.append((operator @ words[-1]).reduced())
+    factors = [field.reduce(c) for c in quotient_coefficients(minpoly)]
+    gram = [[field.constant(0)] * count for _ in range(count)]
+    middle = [[field.constant(0)] * count for _ in range(count)]
+    moved = [(sigma_x @ word).reduced() for word in words]
+    for i, left in enumerate(words):
+        for j in range(field.degree):
+            weight = field.multiply(factors[i], factors[j])
+            plain, inner = (left.T @ words[j]).rows(), (left.T @ moved[j]).rows()
+            for a in range(count):
+                for b in range(count):
+                    gram[a][b] = field.add(gram[a][b], field.scale(weight, plain[a][b]))
+                    middle[a][b] = field.add(middle[a][b], field.scale(weight, inner[a][b]))
+    ratio = solve(field, gram, middle)
+    trace = total(field, [ratio[i][i] for i in range(count)])
+    return field.scale(trace, Scalar(field.parameters, 1) / count)
+
+
+def certified_float(values: Sequence[arb]) -> list[float]:
+    """Return the midpoints as floats."""
+    return [float(value) for value in values]

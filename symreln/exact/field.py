@@ -1,0 +1,203 @@
+"""Arithmetic in Q(parameters)[theta], theta a root of an irreducible polynomial."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz
+
+from symreln.exact import linear, polynomials
+from symreln.exact.scalar import Scalar, polynomial_ring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flint import fmpz_mpoly
+
+Element = tuple[Scalar, ...]
+
+
+def to_fmpq(value: Scalar) -> fmpq:
+    """Return a constant as FLINT's rational."""
+    exact = value.to_fraction()
+    return fmpq(exact.numerator, exact.denominator)
+
+
+class Field:
+    """The field Q(parameters)[x]/f; elements are coefficient tuples of length k = deg f."""
+
+    def __init__(self, minpoly: Sequence[Scalar]) -> None:
+        self.minpoly = tuple(minpoly)
+        self.degree = len(minpoly) - 1
+        self.parameters = minpoly[0].parameters
+        self._modulus = None
+        if not self.parameters:
+            self._modulus = fmpq_poly([to_fmpq(value) for value in minpoly])
+
+    def constant(self, value: Scalar | int) -> Element:
+        """Return an element of the ground field."""
+        zero = Scalar(self.parameters, 0)
+        return (Scalar.of(value, self.parameters), *[zero] * (self.degree - 1))
+
+    def _pack(self, element: Sequence[Scalar]) -> fmpq_poly:
+        return fmpq_poly([to_fmpq(value) for value in element])
+
+    def _unpack(self, polynomial: fmpq_poly) -> Element:
+        found = [Scalar(self.parameters, int(c.p), int(c.q)) for c in polynomial.coeffs()]
+        zero = Scalar(self.parameters, 0)
+        return tuple(found + [zero] * (self.degree - len(found)))
+
+    def add(self, a: Element, b: Element) -> Element:
+        """Return a + b."""
+        return tuple(x + y for x, y in zip(a, b, strict=True))
+
+    def scale(self, a: Element, factor: Scalar | int) -> Element:
+        """Return factor·a."""
+        return tuple(x * factor for x in a)
+
+    def reduce(self, coefficients: Sequence[Scalar]) -> Element:
+        """Return a polynomial in theta of any degree as an element."""
+        if self._modulus is not None:
+            return self._unpack(self._pack(coefficients) % self._modulus)
+        work = list(coefficients)
+        lead = self.minpoly[-1]
+        while len(work) > self.degree:
+            top = work.pop()
+            if top.is_zero:
+                continue
+            ratio = top / lead
+            for power in range(self.degree):
+                place = len(work) - self.degree + power
+                work[place] = work[place] - ratio * self.minpoly[power]
+        zero = Scalar(self.parameters, 0)
+        return tuple(work + [zero] * (self.degree - len(work)))
+
+    def multiply(self, a: Element, b: Element) -> Element:
+        """Return a·b."""
+        if self._modulus is not None:
+            return self._unpack(self._pack(a) * self._pack(b) % self._modulus)
+        result = [Scalar(self.parameters, 0) for _ in range(2 * self.degree - 1)]
+        for i, x in enumerate(a):
+            if x.is_zero:
+                continue
+            for j, y in enumerate(b):
+                if not y.is_zero:
+                    result[i + j] = result[i + j] + x * y
+        return self.reduce(result)
+
+    def inverse(self, a: Element) -> Element:
+        """Return 1/a."""
+        if self._modulus is not None:
+            common, inverse, _ = self._pack(a).xgcd(self._modulus)
+            if common.degree() != 0:
+                msg = "division by zero in Q(theta)"
+                raise ZeroDivisionError(msg)
+            return self._unpack(inverse / common[0])
+        # Cayley-Hamilton: with charpoly Σ p_j x^j of a, 1/a = -(Σ_{j>0} p_j a^{j-1})/p_0.
+        coefficients = self.characteristic(a)
+        if coefficients[0].is_zero:
+            msg = "division by zero in Q(parameters)(theta)"
+            raise ZeroDivisionError(msg)
+        total = self.constant(0)
+        for coefficient in reversed(coefficients[1:]):
+            total = self.add(self.multiply(total, a), self.constant(coefficient))
+        return self.scale(total, -1 / coefficients[0])
+
+    def multiplication(self, a: Element) -> list[Element]:
+        """Return a·theta^j for j < k."""
+        rows = [a]
+        zero = Scalar(self.parameters, 0)
+        while len(rows) < self.degree:
+            rows.append(self.reduce((zero, *rows[-1])))
+        return rows
+
+    def characteristic(self, a: Element) -> Element:
+        """Return the characteristic polynomial of multiplication by a, low to high, monic."""
+        rows = self.multiplication(a)
+        if self._modulus is not None:
+            table = fmpq_mat([[to_fmpq(value) for value in row] for row in rows])
+            found = table.charpoly().coeffs()
+            return tuple(Scalar(self.parameters, int(c.p), int(c.q)) for c in found)
+        table, common = _cleared(rows, self.parameters)
+        one = polynomial_ring(self.parameters).constant(1)
+        found, _ = polynomials.characteristic(table, one)
+        return tuple(
+            Scalar(self.parameters, value, common ** (self.degree - power))
+            for power, value in enumerate(found)
+        )
+
+    def minimal_polynomial(self, a: Element) -> tuple[Scalar, ...]:
+        """Return the minimal polynomial of a over Q(parameters), primitive over Z[parameters]."""
+        return irreducible_factors(self.characteristic(a))[0]
+
+    def evaluate(self, polynomial: Sequence[Scalar], a: Element) -> Element:
+        """Return polynomial(a)."""
+        total = self.constant(0)
+        for coefficient in reversed(polynomial):
+            total = self.add(self.multiply(total, a), self.constant(coefficient))
+        return total
+
+
+def _cleared(
+    rows: Sequence[Sequence[Scalar]], parameters: tuple[str, ...]
+) -> tuple[polynomials.Table, fmpz_mpoly]:
+    """Return (rows times their common denominator, that denominator)."""
+    common = common_denominator([value for row in rows for value in row], parameters)
+    table = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
+    return table, common
+
+
+def common_denominator(values: Sequence[Scalar], parameters: tuple[str, ...]) -> fmpz_mpoly:
+    """Return the least common denominator."""
+    common = polynomial_ring(parameters).constant(1)
+    for value in values:
+        common = common * (value.denominator // common.gcd(value.denominator))
+    return common
+
+
+def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Scalar, ...]]:
+    """Return the distinct irreducible factors of Σ c_j x^j, primitive over Z[parameters]."""
+    parameters = coefficients[0].parameters
+    common = common_denominator(coefficients, parameters)
+    cleared = [value.numerator * (common // value.denominator) for value in coefficients]
+    factors = polynomials.factor_univariate(cleared, parameters)
+    return [tuple(Scalar(parameters, value) for value in factor) for factor, _ in factors]
+
+
+def quotient_coefficients(minpoly: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Return c_j(theta), low to high, with f(x)/(x - theta) = Σ_j c_j(theta) x^j."""
+    degree = len(minpoly) - 1
+    return [list(minpoly[j + 1 :]) for j in range(degree)]
+
+
+def solve(field: Field, matrix: list[list[Element]], right: list[list[Element]]) -> list[list[Element]]:
+    """Return matrix^{-1}·right by elimination over the field."""
+    size = len(matrix)
+    rows = [list(a) + list(b) for a, b in zip(matrix, right, strict=True)]
+    for column in range(size):
+        pivot = next(
+            (i for i in range(column, size) if any(not c.is_zero for c in rows[i][column])), None
+        )
+        if pivot is None:
+            msg = "a Gram matrix over Q(theta) is singular"
+            raise ZeroDivisionError(msg)
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        inverse = field.inverse(rows[column][column])
+        rows[column] = [field.multiply(entry, inverse) for entry in rows[column]]
+        for i in range(size):
+            factor = rows[i][column]
+            if i != column and any(not c.is_zero for c in factor):
+                rows[i] = [
+                    field.add(a, field.scale(field.multiply(factor, b), -1))
+                    for a, b in zip(rows[i], rows[column], strict=True)
+                ]
+    return [row[size:] for row in rows]
+
+
+def total(field: Field, elements: Sequence[Element]) -> Element:
+    """Return the sum."""
+    return reduce(field.add, elements, field.constant(0))
+
+
+__all__ = ["Element", "Field", "common_denominator", "fmpz", "irreducible_factors", "linear"]

@@ -1,0 +1,226 @@
+"""Square roots and roots of quadratics as SymPy expressions in the shortest honest form.
+
+``sqrt((a - b)**2)`` never survives: squares are pulled out as absolute values, and the bars are
+dropped only where the parameters' assumptions prove the sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+import sympy as sp
+from flint import fmpz, fmpz_mpoly
+
+from symreln.exact.scalar import Scalar, factored, polynomial_ring
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Symbols = "Mapping[str, sp.Symbol]"
+
+
+def absolute(expr: sp.Expr) -> sp.Expr:
+    """Return |expr| without bars where the assumptions decide the sign."""
+    if expr.is_nonnegative:
+        return expr
+    if expr.is_nonpositive:
+        return -expr
+    return sp.Abs(expr)
+
+
+@dataclass(frozen=True)
+class SquareSplit:
+    """value = outside²·inside, where inside has no square factor.
+
+    Attributes:
+        outside: Rational function; its sign is not fixed.
+        inside: Square-free polynomial over Z.
+    """
+
+    outside: Scalar
+    inside: fmpz_mpoly
+
+
+def split_square(value: Scalar) -> SquareSplit:
+    """Split a non-zero rational function p/q = (h/q')²·r with r square-free."""
+    ring = polynomial_ring(value.parameters)
+    # p/q = p·q/q², so one factorisation of p·q serves both.
+    content, factors = (value.numerator * value.denominator).factor()
+    outside = ring.constant(1)
+    inside = ring.constant(1)
+    for factor, exponent in factors:
+        outside *= factor ** (int(exponent) // 2)
+        inside *= factor ** (int(exponent) % 2)
+    square, free = square_part(int(content))
+    return SquareSplit(
+        Scalar(value.parameters, outside * square, value.denominator), inside * free
+    )
+
+
+def square_part(number: int) -> tuple[int, int]:
+    """Return (h, r) with number = h²·r and r square-free (trial of FLINT's factors)."""
+    square, free = 1, -1 if number < 0 else 1
+    for prime, exponent in fmpz(abs(number)).factor():
+        square *= int(prime) ** (int(exponent) // 2)
+        free *= int(prime) ** (int(exponent) % 2)
+    return square, free
+
+
+def polynomial_to_sympy(
+    polynomial: fmpz_mpoly, parameters: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
+) -> sp.Expr:
+    """Return the factored expression of a polynomial."""
+    table = {name: sp.Symbol(name) for name in parameters} | dict(symbols)
+    return factored(polynomial, parameters, table)
+
+
+def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return the non-negative square root of a rational function that is not negative."""
+    if value.is_zero:
+        return sp.S.Zero
+    split = split_square(value)
+    names = value.parameters
+    outside = _absolute_factors(split.outside, symbols)
+    inside = polynomial_to_sympy(split.inside, names, symbols)
+    if inside == 1:
+        return outside
+    return outside * sp.sqrt(sp.expand(inside))
+
+
+def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    """Return |value|, factor by factor, so that bars stay only where a sign is open."""
+    names = value.parameters
+    result: sp.Expr = sp.S.One
+    for polynomial, sign in ((value.numerator, 1), (value.denominator, -1)):
+        content, factors = polynomial.factor()
+        result *= sp.Integer(abs(int(content))) ** sign
+        for factor, exponent in factors:
+            part = polynomial_to_sympy(factor, names, symbols)
+            result *= absolute(part) ** (sign * int(exponent))
+    return result
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """a + sign·b·√r with rational functions a, b and a square-free polynomial r.
+
+    Attributes:
+        a: Rational part.
+        b: Cofactor of the radical; |b| is meant where ``magnitude`` is set.
+        r: Radicand.
+        sign: +1 or -1.
+    """
+
+    a: Scalar
+    b: Scalar
+    r: fmpz_mpoly
+    sign: int
+
+    @classmethod
+    def of(
+        cls, minpoly: tuple[Scalar, ...], coefficients: tuple[Scalar, ...], root: int
+    ) -> tuple[Quadratic, Scalar]:
+        """Return g(theta) and the root's own |h|, theta = (-f1 ± √disc)/(2 f2), disc = h²·r."""
+        f0, f1, f2 = minpoly
+        split = split_square(f1 * f1 - f0 * f2 * 4)
+        g0, g1 = coefficients
+        a = g0 - g1 * f1 / (f2 * 2)
+        sign = 1 if root == 1 else -1
+        return cls(a, g1 / (f2 * 2), split.inside, sign), split.outside
+
+    def to_sympy(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+        """Return a ± b·|outside|·√r over one denominator."""
+        rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols)
+        radical = sp.sqrt(polynomial_to_sympy(self.r, self.a.parameters, symbols).expand())
+        return _fraction(rational + self.sign * cofactor * radical, bottom)
+
+    def square_root(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+        """Return the non-negative square root, denested where that is exact and sign-proof."""
+        denested = self._denest(outside, symbols)
+        if denested is not None:
+            return denested
+        rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols, square=True)
+        common = 1
+        if rational.is_Add or cofactor != 0:
+            numbers = [int(n) for n in (_content(rational), _content(cofactor)) if n]
+            common, _ = square_part(gcd(*numbers)) if numbers else (1, 1)
+        radical = sp.sqrt(polynomial_to_sympy(self.r, self.a.parameters, symbols).expand())
+        inner = sp.expand(rational / common**2) + self.sign * (cofactor / common**2) * radical
+        return common * sp.sqrt(inner) / bottom
+
+    def _denest(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+        """√(a ± w) = √((a+n)/2) ± √((a-n)/2) with w = |b h|√r ≥ 0 and n = √(a² - w²) ≥ 0."""
+        names = self.a.parameters
+        w_squared = (self.b * outside) ** 2 * Scalar(names, self.r)
+        norm = split_square_or_none(self.a * self.a - w_squared)
+        if norm is None:
+            return None
+        sign = _sign(self.b, symbols)
+        n_sign = _sign(norm, symbols)
+        if sign == 0 or (n_sign == 0 and not norm.is_zero):
+            return None
+        n = norm * (n_sign or 1)
+        plus = square_root((self.a + n) / 2, symbols)
+        minus = square_root((self.a - n) / 2, symbols)
+        return plus + self.sign * sign * minus
+
+
+def split_square_or_none(value: Scalar) -> Scalar | None:
+    """Return h with h² = value, or None where value is no square."""
+    if value.is_zero:
+        return value
+    split = split_square(value)
+    return split.outside if split.inside.is_one() else None
+
+
+def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
+    """Return the proven sign, 0 where it is open."""
+    expr = value.to_sympy(symbols)
+    if expr.is_positive:
+        return 1
+    return -1 if expr.is_negative else 0
+
+
+def _content(expr: sp.Expr) -> sp.Integer:
+    content, _ = sp.Poly(expr, *sorted(expr.free_symbols, key=str)).primitive() if (
+        expr.free_symbols and expr.is_polynomial()
+    ) else (expr.as_content_primitive()[0], None)
+    return abs(sp.Integer(content)) if content.is_Integer else sp.S.One
+
+
+def _over_common(
+    a: Scalar,
+    b: Scalar,
+    outside: Scalar,
+    symbols: Mapping[str, sp.Symbol],
+    *,
+    square: bool = False,
+) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return (A, B, Q) with a ± b|h|√r = (A ± B√r)/Q, or /Q² where ``square``."""
+    names = a.parameters
+    bh = b * outside
+    common = a.denominator * (bh.denominator // a.denominator.gcd(bh.denominator))
+    scale = Scalar(names, common)
+    bottom = common
+    if square:
+        split = split_square(scale)
+        root = split.outside * Scalar(names, split.inside)  # common·inside = root²
+        scale, bottom = root * root, root.numerator
+    top = (a * scale).to_sympy(symbols)
+    inner = bh * scale
+    size = _absolute_factors(outside, symbols) * ((b * scale).to_sympy(symbols))
+    plain = inner.to_sympy(symbols)
+    sign = _sign(outside, symbols)
+    cofactor = plain * sign if sign else size
+    bottom_expr = polynomial_to_sympy(bottom, names, symbols)
+    if square:
+        bottom_expr = absolute(bottom_expr)
+    return sp.expand(top), cofactor, bottom_expr
+
+
+def _fraction(numerator: sp.Expr, denominator: sp.Expr) -> sp.Expr:
+    if denominator == 1:
+        return numerator
+    return sp.Add(*(term for term in sp.Add.make_args(numerator))) / denominator
