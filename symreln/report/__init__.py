@@ -1,0 +1,1 @@
+"""The document model, its renderers (LaTeX, HTML, JSON), printed mathematics and figures."""

@@ -1,0 +1,148 @@
+"""Figures as files: the look that all of them share, and bytes that are the same every time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from symreln.errors import InputError
+from symreln.report.document import Drawing
+from symreln.report.escape import clean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Okabe and Ito's palette (2008), told apart with any common colour vision; yellow is left out
+# because it is too light for lines on white. Dashes repeat the difference for greyscale print.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)))
+INK, FAINT = "#222222", "#8a8a8a"
+TEXT_WIDTH = 6.1  # inches: the text width of the LaTeX page
+FONT_SIZE = 8.5  # points; the figures are not scaled, so this is what is printed
+_FONTS = ["STIXGeneral", "DejaVu Sans"]  # both come with matplotlib: the same glyphs everywhere
+_STYLE: dict[Any, Any] = {
+    "font.family": _FONTS,
+    "mathtext.fontset": "stix",
+    "text.usetex": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "symreln",
+    "pdf.fonttype": 42,
+    "pdf.compression": 6,
+}
+
+
+def line_style(index: int) -> dict[str, Any]:
+    """Return the colour and dashes of the line number ``index``."""
+    dashes = DASHES[(index // len(PALETTE) + index) % len(DASHES)]
+    return {"color": PALETTE[index % len(PALETTE)], "linestyle": dashes}
+
+
+def new_axes(
+    height: float, columns: int = 1, *, width: float = TEXT_WIDTH, ratios: tuple[float, ...] = ()
+) -> list[Axes]:
+    """Return the axes of a new figure, in one row, without touching pyplot.
+
+    Args:
+        height: Inches.
+        columns: How many axes.
+        width: Inches.
+        ratios: Relative widths of the columns; equal without it.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    grid = figure.add_gridspec(1, columns, width_ratios=ratios or [1.0] * columns)
+    return [figure.add_subplot(grid[0, column]) for column in range(columns)]
+
+
+def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
+    """Give ``ax`` the common look: names, small ticks, no box above and to the right."""
+    ax.set_xlabel(x, fontsize=FONT_SIZE)
+    ax.set_ylabel(y, fontsize=FONT_SIZE)
+    ax.set_title(title, fontsize=FONT_SIZE, loc="left", color=INK)
+    ax.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set(color=INK, linewidth=0.6)
+
+
+def plain(label: str) -> str:
+    """Return a user's label so that matplotlib prints it rather than reading it as mathematics.
+
+    A character that the fonts lack becomes its code point, as in LaTeX.
+    """
+    known = _known_characters()
+    shown = (c if ord(c) in known else f"[U+{ord(c):04X}]" for c in clean(label))
+    return "".join(shown).replace("$", r"\$")
+
+
+@cache
+def _known_characters() -> frozenset[int]:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    files = [findfont(FontProperties(family=[family])) for family in _FONTS]
+    return frozenset(code for file in files for code in get_font(file).get_charmap())
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Run ``draw`` under the common style, whatever the user's own settings, and put those back."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        import matplotlib as mpl
+
+        with mpl.rc_context(_STYLE):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def legend_outside(ax: Axes) -> None:
+    """Put the legend of ``ax`` to the right of its figure, where it can hide nothing."""
+    handles, labels = ax.get_legend_handles_labels()
+    ax.figure.legend(
+        handles, labels, loc="outside right upper", fontsize=FONT_SIZE - 1, frameon=False
+    )
+
+
+def check_shape(label: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Raise unless an array has the shape that its labels need."""
+    if values.shape != shape:
+        msg = f"figure, {label!r}: shape {values.shape}, not {shape}. Give one value a place."
+        raise InputError(msg)
+
+
+def drawing(name: str, ax: Axes, *, pdf: bool = True, png: bool = False) -> Drawing:
+    """Return the figure that ``ax`` belongs to as files.
+
+    Args:
+        name: File name without extension.
+        ax: Any axes of the figure.
+        pdf: Whether to make the PDF that LaTeX includes.
+        png: Whether to make a raster copy.
+    """
+    figure = ax.figure.figure
+    return Drawing(
+        name=name,
+        svg=_saved(figure, "svg", {"Date": None, "Creator": None}).decode(),
+        pdf=_saved(figure, "pdf", {"CreationDate": None, "Creator": None}) if pdf else b"",
+        png=_saved(figure, "png", {"Software": None}) if png else b"",
+    )
+
+
+def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+    import matplotlib as mpl
+
+    stream = io.BytesIO()
+    # A context, because the SVG and PDF writers read these from rcParams alone.
+    with mpl.rc_context(_STYLE):
+        figure.savefig(stream, format=kind, metadata=metadata, dpi=200, transparent=True)
+    return stream.getvalue()

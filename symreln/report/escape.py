@@ -1,0 +1,163 @@
+r"""Text made safe for LaTeX and HTML: whatever it contains, it prints as itself.
+
+pdfTeX stops at characters its fonts lack, so every character is either in the T1 encoding, mapped
+to a command, or printed as its code point (``[U+4E2D]``): any label compiles.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+# Zero-width joiners and soft hyphens belong to ordinary writing; every other format character
+# (bidirectional overrides above all) can make text read differently from what it says.
+_KEPT_FORMAT = frozenset("\N{SOFT HYPHEN}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
+_WHITESPACE = frozenset("\t\n\r\x0b\x0c\x85\u2028\u2029")
+_REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ϵ": "epsilon",
+    "ζ": "zeta", "η": "eta", "θ": "theta", "ϑ": "vartheta", "ι": "iota", "κ": "kappa",
+    "λ": "lambda", "μ": "mu", "µ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho",
+    "σ": "sigma", "ς": "varsigma", "τ": "tau", "υ": "upsilon", "φ": "phi", "ϕ": "phi",
+    "χ": "chi", "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta",
+    "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Υ": "Upsilon", "Φ": "Phi",
+    "Ψ": "Psi", "Ω": "Omega",
+}  # fmt: skip
+# Greek capitals (and omicron) that TeX draws with the Latin letter of the same shape.
+_GREEK_AS_LATIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True))
+
+_SPECIALS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+}  # fmt: skip
+_SPECIALS_BACK = {command: character for character, command in _SPECIALS.items()}
+_SPECIAL_COMMAND = re.compile("|".join(re.escape(c) for c in sorted(_SPECIALS_BACK, key=len)[::-1]))
+
+# In T1 these pairs would become a dash, a quotation mark or a guillemet.
+_LIGATURE = re.compile(r"(?<=([-`',<>?!]))(?=[-`',<>])")
+
+_SYMBOLS = {
+    "\N{NO-BREAK SPACE}": "~", "\N{SOFT HYPHEN}": r"\-", "\N{THIN SPACE}": r"\,",
+    "\N{NARROW NO-BREAK SPACE}": r"\,", "\N{ZERO WIDTH JOINER}": "",
+    "\N{ZERO WIDTH NON-JOINER}": "",
+    "–": r"\textendash{}", "—": r"\textemdash{}", "‐": "-", "\N{NON-BREAKING HYPHEN}": "-",
+    "‘": "`", "’": "'",
+    "“": "``", "”": "''", "„": r"\quotedblbase{}", "‚": r"\quotesinglbase{}",
+    "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "…": r"\dots{}",
+    "•": r"\textbullet{}", "†": r"\dag{}", "‡": r"\ddag{}", "§": r"\S{}", "¶": r"\P{}",
+    "©": r"\textcopyright{}", "®": r"\textregistered{}", "™": r"\texttrademark{}",
+    "€": r"\texteuro{}", "£": r"\pounds{}", "¥": r"\textyen{}", "°": r"\textdegree{}",
+    "¡": r"\textexclamdown{}", "¿": r"\textquestiondown{}", "\"": r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+}  # fmt: skip
+_MATHEMATICS = {
+    "−": "-", "±": r"\pm", "∓": r"\mp", "×": r"\times", "÷": r"\div", "·": r"\cdot",
+    "⋅": r"\cdot", "∘": r"\circ", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx",
+    "≡": r"\equiv", "∼": r"\sim", "≃": r"\simeq", "∝": r"\propto", "≪": r"\ll", "≫": r"\gg",
+    "∞": r"\infty", "∂": r"\partial", "∇": r"\nabla", "∑": r"\sum", "∏": r"\prod",
+    "∫": r"\int", "√": r"\surd", "∈": r"\in", "∉": r"\notin", "⊂": r"\subset",
+    "⊆": r"\subseteq", "∪": r"\cup", "∩": r"\cap", "∅": r"\emptyset", "∀": r"\forall",
+    "∃": r"\exists", "¬": r"\neg", "∧": r"\wedge", "∨": r"\vee", "←": r"\leftarrow",
+    "→": r"\rightarrow", "↑": r"\uparrow", "↓": r"\downarrow", "↔": r"\leftrightarrow",
+    "⇐": r"\Leftarrow", "⇒": r"\Rightarrow", "⇔": r"\Leftrightarrow", "↦": r"\mapsto",
+    "⟨": r"\langle", "⟩": r"\rangle", "∥": r"\parallel", "⊤": r"\top", "⊥": r"\perp",
+    "⊗": r"\otimes", "⊕": r"\oplus", "ℓ": r"\ell", "ℝ": r"\mathbb{R}", "ℚ": r"\mathbb{Q}",
+    "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℂ": r"\mathbb{C}", "′": r"'", "″": r"''",
+    "¹": "^{1}", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}",
+    "¾": r"\frac{3}{4}", "✓": r"\checkmark",
+    **{c: f"^{{{i}}}" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    **{c: f"_{{{i}}}" for i, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+}  # fmt: skip
+
+# Letters of Latin-1 and Latin Extended-A that LaTeX's t1enc.dfu declares, written as themselves.
+_T1 = frozenset(chr(code) for code in range(0xC0, 0x180)) - frozenset("×÷ĦħĸĿŀŉŦŧſ")
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u",
+    "\u0307": ".", "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d",
+    "\u0327": "c", "\u0328": "k", "\u0331": "b",
+}  # fmt: skip
+
+
+def clean(text: str) -> str:
+    """Return ``text`` without control, bidirectional, private and unassigned characters.
+
+    Line ends and tabs become spaces; everything else refused becomes U+FFFD.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_clean_character, unicodedata.normalize("NFC", text)))
+
+
+def _clean_character(character: str) -> str:
+    if character in _WHITESPACE:
+        return " "
+    if character in _KEPT_FORMAT or unicodedata.category(character) not in _REFUSED:
+        return character
+    return REPLACEMENT
+
+
+def escape_html(text: str) -> str:
+    """Return ``text`` for HTML content or a double-quoted attribute."""
+    return html.escape(clean(text), quote=True)
+
+
+def escape_latex(text: str) -> str:
+    """Return ``text`` for LaTeX's text mode (T1 encoding, amssymb loaded)."""
+    return "".join(_LIGATURE.sub("\0", clean(text)).translate(_TO_LATEX))
+
+
+def _latex_character(character: str) -> str:
+    if character in _GREEK_AS_LATIN:
+        return _GREEK_AS_LATIN[character]
+    if character in GREEK:
+        return rf"\ensuremath{{\{GREEK[character]}}}"
+    if character in _MATHEMATICS:
+        return rf"\ensuremath{{{_MATHEMATICS[character]}}}"
+    if character in _T1:
+        return character
+    accented = _accented(character)
+    return accented or rf"\codepoint{{{ord(character):04X}}}"
+
+
+def _accented(character: str) -> str:
+    """Spell a letter with one accent by TeX's accent command; empty where that cannot be done."""
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
+        return rf"\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return ""
+
+
+class _LatexTable(dict[int, str]):
+    """``str.translate`` table that works out characters when they are first met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        latex = character if character.isascii() else _latex_character(character)
+        self[code] = latex
+        return latex
+
+
+_TO_LATEX = _LatexTable({ord(c): latex for c, latex in (_SPECIALS | _SYMBOLS).items()})
+_TO_LATEX[0] = "{}"  # written between two characters that would join; clean() admits no NUL
+
+
+def text_in_math(text: str) -> str:
+    r"""Return ``\text{…}`` holding ``text``: the one way that a user's words enter mathematics.
+
+    Characters beyond ASCII stay as they are; the LaTeX renderer maps them when it prints.
+
+    Example:
+        >>> text_in_math("off_1")
+        '\\text{off\\_1}'
+    """
+    escaped = "".join(_SPECIALS.get(character, character) for character in clean(text))
+    return rf"\text{{{escaped}}}"
+
+
+def text_from_math(argument: str) -> str:
+    r"""Return the words in the argument of ``\text``: the inverse of :func:`text_in_math`."""
+    return _SPECIAL_COMMAND.sub(lambda match: _SPECIALS_BACK[match[0]], argument)

@@ -1,0 +1,228 @@
+"""The figures of a derivation and its validation, from plain arrays and labels.
+
+Every function draws into ``ax`` where one is given and into a new figure otherwise, and returns
+the axes; :func:`symreln.report.drawing.drawing` turns them into files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.report.cells import gate_pattern, matrix_image
+from symreln.report.drawing import (
+    FAINT,
+    FONT_SIZE,
+    INK,
+    PALETTE,
+    check_shape,
+    dress,
+    legend_outside,
+    line_style,
+    new_axes,
+    plain,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+
+__all__ = [
+    "LossCurve",
+    "PathwayModes",
+    "PathwaySpectrum",
+    "gate_pattern",
+    "loss_curves",
+    "matrix_image",
+    "mode_trajectories",
+    "singular_values",
+]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathwayModes:
+    """Mode strengths of one pathway over time.
+
+    Attributes:
+        label: Name of the pathway.
+        times: Shape (T,), in the unit of the axis label.
+        strengths: Shape (R, T): one row a mode.
+        plateaus: Shape (R,): s/d of each mode; NaN where it has none.
+    """
+
+    label: str
+    times: NDArray[np.float64]
+    strengths: NDArray[np.float64]
+    plateaus: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LossCurve:
+    """A loss over time, with the spread between seeds where there is one.
+
+    Attributes:
+        label: What the curve is: "theory", "ReLU network".
+        times: Shape (T,).
+        loss: Shape (T,): for a network, the mean over seeds.
+        low: Shape (T,): lower edge of the band.
+        high: Shape (T,): upper edge of the band.
+        drop_time: When the loss first falls below 0.9 of its start; marked where given.
+        rival: Whether this is a prediction to compare with, drawn in grey.
+    """
+
+    label: str
+    times: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    drop_time: float | None = None
+    rival: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathwaySpectrum:
+    """Singular values of one pathway.
+
+    Attributes:
+        label: Name of the pathway.
+        s: Singular values of Sigma^{yx}, one a mode.
+        d: Matching singular values of Sigma^{x}.
+        multiplicity: How many modes share each pair.
+    """
+
+    label: str
+    s: tuple[float, ...]
+    d: tuple[float, ...]
+    multiplicity: tuple[int, ...]
+
+
+@styled
+def mode_trajectories(
+    pathways: Sequence[PathwayModes], *, ax: Axes | None = None, time_label: str = r"time $t$"
+) -> Axes:
+    r"""Draw the strengths :math:`\pi_\alpha(t)`: a colour a pathway, a thin line a plateau."""
+    ax = ax or new_axes(2.6)[0]
+    for index, pathway in enumerate(pathways):
+        style = line_style(index)
+        check_shape(pathway.label, pathway.strengths, (len(pathway.strengths), len(pathway.times)))
+        for mode, strength in enumerate(pathway.strengths):
+            label = plain(pathway.label) if mode == 0 else None
+            ax.plot(pathway.times, strength, linewidth=1.4, label=label, **style)
+        levels = np.array([]) if pathway.plateaus is None else pathway.plateaus
+        for level in np.unique(levels[np.isfinite(levels)]):
+            ax.axhline(level, color=PALETTE[index % len(PALETTE)], linewidth=0.5, alpha=0.55)
+    dress(ax, x=time_label, y=r"mode strength $\pi_\alpha(t)$")
+    ax.set_ylim(bottom=0)
+    ax.margins(x=0.01)
+    legend_outside(ax)
+    return ax
+
+
+@styled
+def loss_curves(
+    curves: Sequence[LossCurve],
+    *,
+    axes: tuple[Axes, Axes] | None = None,
+    time_label: str = r"time $t$ (full-batch steps)",
+) -> tuple[Axes, Axes]:
+    """Draw losses on a linear and a logarithmic scale, side by side.
+
+    The theory is drawn last, so that a network's curve below it can be judged by what shows.
+    """
+    linear, logarithmic = axes or new_axes(2.5, 2)
+    for ax in (linear, logarithmic):
+        for index, curve in enumerate(curves):
+            _loss_curve(ax, curve, index)
+        ax.margins(x=0.01)
+    dress(linear, x=time_label, y=r"loss $L(t)$")
+    dress(logarithmic, x=time_label)
+    linear.set_ylim(bottom=0)
+    logarithmic.set_yscale("log")
+    for index, curve in enumerate(curves):
+        if curve.drop_time is not None:
+            colour = FAINT if curve.rival else PALETTE[index % len(PALETTE)]
+            _mark_drop(linear, curve.drop_time, colour)
+    legend_outside(linear)
+    return linear, logarithmic
+
+
+def _loss_curve(ax: Axes, curve: LossCurve, index: int) -> None:
+    check_shape(curve.label, curve.loss, curve.times.shape)
+    style = line_style(index) | ({"color": FAINT, "linestyle": (0, (3, 2))} if curve.rival else {})
+    ax.plot(curve.times, curve.loss, linewidth=1.4, label=plain(curve.label), **style)
+    if curve.low is not None and curve.high is not None:
+        ax.fill_between(
+            curve.times, curve.low, curve.high, color=style["color"], alpha=0.22, linewidth=0
+        )
+
+
+def _mark_drop(ax: Axes, time: float, colour: str) -> None:
+    """Mark the time of the first drop by a small triangle on the axis."""
+    ax.plot(
+        [time],
+        [0.0],
+        marker="^",
+        markersize=5,
+        color=colour,
+        clip_on=False,
+        transform=ax.get_xaxis_transform(),
+        zorder=5,
+    )
+
+
+@styled
+def singular_values(
+    pathways: Sequence[PathwaySpectrum], *, axes: tuple[Axes, Axes] | None = None
+) -> tuple[Axes, Axes]:
+    """Draw each pathway's s (speed) and s/d (plateau) as stems, with multiplicities above 1."""
+    left, right = axes or new_axes(2.3, 2)
+    for ax, title in ((left, "speed: $s$"), (right, "plateau: $s/d$")):
+        start = 0.0
+        centres: list[float] = []
+        for index, pathway in enumerate(pathways):
+            heights = _heights(pathway, plateau=ax is right)
+            places = start + np.arange(len(heights), dtype=np.float64)
+            _stems(ax, places, heights, pathway.multiplicity, PALETTE[index % len(PALETTE)])
+            centres.append(float(places.mean()) if len(places) else start)
+            start += len(heights) + 1.2
+        names = [plain(pathway.label) for pathway in pathways]
+        crowded = sum(map(len, names)) > 40
+        ax.set_xticks(centres, names, rotation=25 * crowded, ha="right" if crowded else "center")
+        dress(ax, title=title)
+        ax.tick_params(axis="x", length=0)
+        ax.set_ylim(bottom=0)
+        ax.margins(y=0.18)
+    return left, right
+
+
+def _heights(pathway: PathwaySpectrum, *, plateau: bool) -> NDArray[np.float64]:
+    s, d = np.array(pathway.s), np.array(pathway.d)
+    # A null mode has s = d = 0 and never moves: its plateau is where it starts, drawn at 0.
+    return np.divide(s, d, out=np.zeros_like(s), where=d > 0) if plateau else s
+
+
+def _stems(
+    ax: Axes,
+    places: NDArray[np.float64],
+    heights: NDArray[np.float64],
+    multiplicity: tuple[int, ...],
+    colour: str,
+) -> None:
+    ax.vlines(places, 0, heights, color=colour, linewidth=1.2)
+    ax.plot(places, heights, "o", color=colour, markersize=4, clip_on=False)
+    for place, height, count in zip(places, heights, multiplicity, strict=True):
+        if count > 1:
+            ax.annotate(
+                f"×{count}",
+                (place, height),
+                xytext=(0, 4),
+                textcoords="offset points",
+                ha="center",
+                fontsize=FONT_SIZE - 2,
+                color=INK,
+            )

@@ -1,0 +1,288 @@
+"""A document as one HTML file that loads nothing: mathematics as MathML, font and figures inside.
+
+The page's content-security policy forbids every request and every script; it needs neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from symreln.report import font
+from symreln.report.document import (
+    Block,
+    Citation,
+    Code,
+    Content,
+    Details,
+    Document,
+    Emphasis,
+    Equation,
+    Figure,
+    Inline,
+    Items,
+    Link,
+    Listing,
+    Math,
+    Paragraph,
+    Reference,
+    Section,
+    Strong,
+    Table,
+    Text,
+    Theorem,
+    inlines,
+    plain_text,
+)
+from symreln.report.escape import escape_html
+from symreln.report.jsonio import write_text
+from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
+from symreln.report.numbering import Anchor, Numberer, anchors
+from symreln.report.svg import inline_svg
+from symreln.report.widths import latex_width
+
+# Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
+# nothing, because images and fonts may come from data: addresses only.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+
+
+_LEADS_AWAY = (Link, Reference, Citation)
+_COLUMN = 45.0  # letters of mathematics across the text on a wide screen
+
+
+def render(document: Document) -> str:
+    """Return ``document`` as the text of an HTML page."""
+    return _Renderer(document).page()
+
+
+def save(document: Document, path: Path) -> None:
+    """Write ``document`` to ``path``."""
+    write_text(path, render(document))
+
+
+class _Renderer:
+    """Renders blocks in reading order, counting as it goes and noting the characters to draw."""
+
+    def __init__(self, source: Document) -> None:
+        self.source = source
+        self.anchors: dict[str, Anchor] = anchors(source)
+        self.numberer = Numberer()
+        self.characters: set[str] = set()
+        self.mathematics: dict[tuple[str, ...], str] = {}
+        self.contents: list[tuple[int, str, str, str]] = []
+
+    def page(self) -> str:
+        source = self.source
+        title = self.inline(source.title)
+        subtitle = self.inline(source.subtitle)
+        body = self.blocks(source.blocks, 0) + self.bibliography()
+        embedded = font.data_uri(font.math_font(self.characters)) if self.characters else ""
+        parts = [
+            "<!DOCTYPE html>",
+            f'<html lang="{escape_html(source.language)}">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            f"<title>{escape_html(plain_text(source.title))}</title>",
+            f"<style>\n{_style(embedded)}</style>",
+            "</head>",
+            "<body>",
+            f"<header>\n<h1>{title}</h1>",
+            *([f'<p class="subtitle">{subtitle}</p>'] if subtitle else []),
+            "</header>",
+            *_contents(self.contents),
+            f"<main>\n{body}</main>",
+            *([f"<footer>{escape_html(font.NOTICE)}</footer>"] if embedded else []),
+            "</body>",
+            "</html>",
+        ]
+        return "\n".join(parts) + "\n"
+
+    def blocks(self, blocks: tuple[Block, ...], depth: int) -> str:
+        return "".join(self.block(block, depth) + "\n" for block in blocks)
+
+    def block(self, block: Block, depth: int) -> str:
+        anchor = self.numberer.number(block, depth)
+        match block:
+            case Section():
+                return self.section(block, anchor, depth)
+            case Paragraph(content):
+                return f"<p>{self.inline(content)}</p>"
+            case Equation():
+                return self.equation(block, anchor)
+            case Theorem():
+                return self.theorem(block, anchor, depth)
+            case Table():
+                return self.table(block, anchor)
+            case Figure():
+                return self.figure(block, anchor)
+            case Details():
+                summary = f"<summary>{self.inline(block.summary)}</summary>"
+                return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
+            case Listing(text):
+                lines = "\n".join(map(escape_html, text.splitlines()))
+                return f'<pre class="listing" tabindex="0">{lines}</pre>'
+            case Items():
+                tag = "ol" if block.ordered else "ul"
+                items = "".join(f"<li>{self.inline(item)}</li>\n" for item in block.items)
+                return f"<{tag}>\n{items}</{tag}>"
+
+    def section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
+        number = anchor.number if anchor else ""
+        name = block.label or f"section-{number}"
+        title = self.inline(block.title)
+        self.contents.append((depth, number, name, self.inline(_without_links(block.title))))
+        tag = f"h{depth + 2}"
+        head = f'<{tag}><span class="number">{number}</span>{title}</{tag}>'
+        return f'<section id="{name}">\n{head}\n{self.blocks(block.blocks, depth + 1)}</section>'
+
+    def equation(self, block: Equation, anchor: Anchor | None) -> str:
+        number = f'<span class="number">{anchor.text}</span>' if anchor else ""
+        # Only what may need scrolling is a stop for the keyboard.
+        stop = ' tabindex="0"' if max(map(latex_width, block.lines)) > _COLUMN else ""
+        return (
+            f'<div class="equation"{_id(block.label)}>'
+            f'<div class="scroll"{stop}>{self.display(block.lines)}</div>{number}</div>'
+        )
+
+    def theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
+        name = f"{anchor.text}" if anchor else block.kind
+        title = f" ({self.inline(block.title)})" if block.title else ""
+        kind = "statement" if anchor else "proof"
+        end = "" if anchor else '<p class="end" aria-hidden="true">□</p>\n'
+        return (
+            f'<div class="theorem {kind}"{_id(block.label)}>'
+            f'<span class="head">{name}{title}.</span>\n'
+            f"{self.blocks(block.blocks, depth)}{end}</div>"
+        )
+
+    def table(self, block: Table, anchor: Anchor | None) -> str:
+        marks = block.alignment
+        head = "".join(
+            f'<th scope="col" class="{mark}">{self.inline(cell)}</th>'
+            for mark, cell in zip(marks, block.header, strict=True)
+        )
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f'<td class="{mark}">{self.inline(cell)}</td>'
+                for mark, cell in zip(marks, row, strict=True)
+            )
+            + "</tr>\n"
+            for row in block.rows
+        )
+        return (
+            f"<figure{_id(block.label)}>\n{self.caption(block.caption, anchor)}"
+            f'<div class="scroll" tabindex="0"><table>\n<thead><tr>{head}</tr></thead>\n'
+            f"<tbody>\n{rows}</tbody>\n</table></div>\n</figure>"
+        )
+
+    def figure(self, block: Figure, anchor: Anchor | None) -> str:
+        drawing = inline_svg(self.source.drawing(block.name), block.alt)
+        return (
+            f'<figure{_id(block.label)}>\n<div class="drawing">{drawing}</div>\n'
+            f"{self.caption(block.caption, anchor)}</figure>"
+        )
+
+    def caption(self, content: Content, anchor: Anchor | None) -> str:
+        if not anchor:
+            return ""
+        number = f'<span class="number">{anchor.text}.</span>'
+        return f"<figcaption>{number}{self.inline(content)}</figcaption>\n"
+
+    def bibliography(self) -> str:
+        sources = self.source.bibliography
+        if not sources:
+            return ""
+        items = []
+        for entry in sources:
+            link = _address(entry.url, escape_html(entry.url)) if entry.url else ""
+            items.append(f'<li id="cite-{entry.key}">{self.inline(entry.content)} {link}</li>\n')
+        self.contents.append((0, "", "bibliography", "References"))
+        return (
+            '<section id="bibliography">\n<h2>References</h2>\n'
+            f'<ol class="bibliography">\n{"".join(items)}</ol>\n</section>\n'
+        )
+
+    def inline(self, content: Content) -> str:
+        return "".join(map(self.one, inlines(content)))
+
+    def one(self, part: Inline) -> str:
+        match part:
+            case Text(value):
+                return escape_html(value)
+            case Math(latex):
+                return self.mathematics_of((latex,), lambda: to_mathml(latex))
+            case Code(value):
+                return f"<code>{escape_html(value)}</code>"
+            case Strong(inner):
+                return f"<strong>{self.inline(inner)}</strong>"
+            case Emphasis(inner):
+                return f"<em>{self.inline(inner)}</em>"
+            case Reference(label):
+                return f'<a href="#{label}">{self.anchors[label].text}</a>'
+            case Citation(key, note):
+                return self.citation(key, note)
+            case Link(inner, target) if target.startswith("#"):
+                return f'<a href="{escape_html(target)}">{self.inline(inner)}</a>'
+            case Link(inner, target):
+                return _address(target, self.inline(inner))
+
+    def citation(self, key: str, note: str) -> str:
+        keys = [entry.key for entry in self.source.bibliography]
+        words = f"{keys.index(key) + 1}" + (f", {escape_html(note)}" if note else "")
+        return f'<a href="#cite-{key}">[{words}]</a>'
+
+    def display(self, lines: tuple[str, ...]) -> str:
+        return self.mathematics_of(("display", *lines), lambda: lines_to_mathml(lines))
+
+    def mathematics_of(self, key: tuple[str, ...], make: Callable[[], Element]) -> str:
+        """Return the markup of a formula, made once however often the document shows it."""
+        if key not in self.mathematics:
+            element = make()
+            self.characters.update(drawn_characters(element))
+            self.mathematics[key] = to_markup(element)
+        return self.mathematics[key]
+
+
+def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
+    """Return the table of contents: two levels, left out where there is nothing to choose."""
+    shown = [entry for entry in entries if entry[0] < 2]
+    if len(shown) < 3:
+        return []
+    lines, level = ['<nav aria-label="Contents">', "<ol>"], 0
+    for depth, number, name, title in shown:
+        if depth > level:
+            lines.append("<ol>")
+        elif lines[-1] != "<ol>":
+            lines.append("</li>" if depth == level else "</li></ol></li>")
+        level = depth
+        lines.append(f'<li><a href="#{name}"><span class="number">{number}</span>{title}</a>')
+    lines.append("</li></ol>" * (level + 1))
+    return [*lines, "</nav>"]
+
+
+def _without_links(content: Content) -> Content:
+    """Return ``content`` fit to stand inside a link: a link cannot hold another."""
+    parts = inlines(content)
+    return tuple(Text(plain_text(p)) if isinstance(p, _LEADS_AWAY) else p for p in parts)
+
+
+def _style(embedded: str) -> str:
+    style = (files("symreln.report") / "page.css").read_text(encoding="utf-8")
+    if not embedded:
+        return style
+    face = f'@font-face {{ font-family: "{font.FAMILY}"; src: url({embedded}) format("woff"); }}\n'
+    return f"/* {font.NOTICE} */\n{face}{style}"
+
+
+def _address(url: str, words: str) -> str:
+    return f'<a href="{escape_html(url)}" rel="noopener noreferrer">{words}</a>'
+
+
+def _id(label: str) -> str:
+    return f' id="{label}"' if label else ""

@@ -1,0 +1,128 @@
+"""JSON that is the same every time, and files that are either the old ones or the new ones."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symreln.errors import InputError
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+Json = None | bool | int | float | str | list["Json"] | tuple["Json", ...] | dict[str, "Json"]
+
+
+def dumps(value: Json) -> str:
+    """Return ``value`` as JSON: keys in the order they were put in, two spaces, a line end.
+
+    Raises:
+        InputError: Something JSON cannot say (NaN, infinity, a key that is no string, half a
+            surrogate pair, another type), with its place.
+    """
+    _check(value, "$")
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def embed(value: Json) -> str:
+    r"""Return ``value`` as JSON that may stand inside an HTML ``script`` element.
+
+    Example:
+        >>> embed("</script>")
+        '"\\u003c/script\\u003e"'
+    """
+    _check(value, "$")
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+
+
+def number(expr: sp.Expr, decimal: str, radius: str, minpoly: str | None = None) -> dict[str, Json]:
+    """Return the JSON object of an exact number and its enclosure.
+
+    Args:
+        expr: The exact value.
+        decimal: Midpoint of an enclosure of it, as decimal digits.
+        radius: Radius of that enclosure.
+        minpoly: Its minimal polynomial, for algebraic numbers of degree above two.
+    """
+    value: dict[str, Json] = {"expr": str(expr), "decimal": decimal, "radius": radius}
+    return value if minpoly is None else value | {"minpoly": minpoly}
+
+
+def _check(value: object, place: str) -> None:
+    match value:
+        case dict():
+            for key, inner in value.items():
+                if not isinstance(key, str):
+                    raise _error(place, f"the key {key!r}", "a string")
+                _check(key, place)
+                _check(inner, f"{place}.{key}")
+        case list() | tuple():
+            for index, inner in enumerate(value):
+                _check(inner, f"{place}[{index}]")
+        case float() if not math.isfinite(value):
+            raise _error(place, str(value), "a finite number, or null where there is none")
+        case str() if not _encodable(value):
+            raise _error(place, ascii(value), "text without lone surrogates")
+        case None | bool() | int() | float() | str():
+            pass
+        case _:
+            raise _error(place, f"a value of type {type(value).__name__}", "a JSON type")
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _error(place: str, found: str, needed: str) -> InputError:
+    return InputError(f"JSON, {place}: found {found}; needs {needed}.")
+
+
+def write_json(path: Path, value: Json) -> None:
+    """Write ``value`` to ``path`` as :func:`dumps` says, all or nothing."""
+    write_text(path, dumps(value))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8, all or nothing."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path``, all or nothing.
+
+    The bytes go to a new file in the same folder, to disk, and only then take the name: a process
+    that dies leaves the old file whole.
+    """
+    name = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(name, path)
+    except BaseException:
+        name.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name to disk, where the system lets folders be opened."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,339 @@
+r"""A document as plain LaTeX: one ``.tex`` file and the PDF figures beside it.
+
+The same document gives the same bytes: no dates, no versions. Text is escaped here and nowhere
+else; mathematics was checked when the document was built.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from symreln.report.document import (
+    Block,
+    Citation,
+    Code,
+    Content,
+    Details,
+    Document,
+    Emphasis,
+    Equation,
+    Figure,
+    Inline,
+    Items,
+    Link,
+    Listing,
+    Math,
+    Paragraph,
+    Reference,
+    Section,
+    Strong,
+    Table,
+    Text,
+    Theorem,
+    inlines,
+    plain_text,
+)
+from symreln.report.escape import clean, escape_latex, text_from_math
+from symreln.report.jsonio import write_bytes, write_text
+from symreln.report.numbering import Anchor, anchors
+from symreln.report.tex import group, rows_and_cells, tokens
+from symreln.report.widths import latex_width
+
+FIGURES = "figures"
+
+_PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
+\usepackage[T1]{fontenc}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+\usepackage[margin=27mm]{geometry}
+\usepackage{amsmath,mathtools,amssymb,amsthm}
+\usepackage{booktabs,tabularx,longtable,array}
+\usepackage{graphicx}
+\usepackage[colorlinks,allcolors=black,unicode]{hyperref}
+
+% Statements share one counter, so that they are found in order.
+\newtheorem{Proposition}{Proposition}
+\newtheorem{Lemma}[Proposition]{Lemma}
+\newtheorem{Assumption}[Proposition]{Assumption}
+\theoremstyle{definition}
+\newtheorem{Definition}[Proposition]{Definition}
+\newtheorem{Verdict}[Proposition]{Verdict}
+\theoremstyle{remark}
+\newtheorem{Remark}[Proposition]{Remark}
+
+% A character that the fonts lack prints as its code point.
+\newcommand{\codepoint}[1]{\texttt{[U+#1]}\allowbreak}
+% Content wider than the page is scaled down to it; all else keeps its size.
+\newcommand{\fitted}[1]{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}
+\makeatletter
+\newcommand{\tablecaption}[1]{\def\@captype{table}\caption{#1}}
+\makeatother
+\newcolumntype{Y}{>{\raggedright\arraybackslash}X}
+\setcounter{secnumdepth}{3}
+\setlength{\emergencystretch}{3em}
+\allowdisplaybreaks
+\renewcommand{\topfraction}{0.9}
+\renewcommand{\textfraction}{0.07}
+"""
+
+# Letters that fit on a line of the page above at 11 pt, with room for an equation's number.
+LINE = 62.0
+_LONG_TABLE = 30  # rows; more than this may not fit on a page
+_LONG_WORD = 24  # letters; TeX finds no hyphenation in file names and keys
+_LEVELS = ("section", "subsection", "subsubsection")
+
+
+def render(document: Document) -> str:
+    """Return ``document`` as the text of a LaTeX file."""
+    return _Renderer(document).document()
+
+
+def save(document: Document, path: Path) -> None:
+    """Write ``document`` to ``path`` and its figures to the folder ``figures`` beside it."""
+    for drawing in document.figures:
+        if drawing.pdf:
+            folder = path.parent / FIGURES
+            folder.mkdir(parents=True, exist_ok=True)
+            write_bytes(folder / f"{drawing.name}.pdf", drawing.pdf)
+    write_text(path, render(document))
+
+
+class _Renderer:
+    def __init__(self, source: Document) -> None:
+        self.source = source
+        self.anchors: dict[str, Anchor] = anchors(source)
+
+    def document(self) -> str:
+        source = self.source
+        parts = [
+            _PREAMBLE,
+            rf"\hypersetup{{pdftitle={{{escape_latex(plain_text(source.title))}}}}}",
+            rf"\title{{{self.inline(source.title)}}}",
+            rf"\author{{{self.inline(source.subtitle)}}}",
+            r"\date{}",
+            "",
+            r"\begin{document}",
+            r"\maketitle",
+            "",
+            *self.blocks(source.blocks, 0),
+            *self.bibliography(),
+            r"\end{document}",
+        ]
+        return "\n".join(parts) + "\n"
+
+    def blocks(self, blocks: tuple[Block, ...], depth: int) -> list[str]:
+        return [line for block in blocks for line in (self.block(block, depth), "")]
+
+    def block(self, block: Block, depth: int) -> str:
+        match block:
+            case Section():
+                return self.section(block, depth)
+            case Paragraph(content):
+                return self.inline(content)
+            case Equation():
+                return _equation(block)
+            case Theorem():
+                return self.theorem(block, depth)
+            case Table():
+                return self.table(block)
+            case Figure():
+                return self.figure(block)
+            case Details():
+                summary = rf"\paragraph{{{self.inline(block.summary)}}}"
+                return "\n".join([summary, *self.blocks(block.blocks, depth)]).rstrip()
+            case Listing(text):
+                return _listing(text)
+            case Items():
+                return self.items(block)
+
+    def section(self, block: Section, depth: int) -> str:
+        head = rf"\{_LEVELS[depth]}{{{self.heading(block.title)}}}{_label(block.label)}"
+        return "\n".join([head, "", *self.blocks(block.blocks, depth + 1)]).rstrip()
+
+    def heading(self, title: Content) -> str:
+        """Return a title that bookmarks can show: they hold words only, no mathematics."""
+        shown, words = self.inline(title), escape_latex(plain_text(title))
+        plain = all(isinstance(part, Text) for part in inlines(title))
+        return shown if plain else rf"\texorpdfstring{{{shown}}}{{{words}}}"
+
+    def theorem(self, block: Theorem, depth: int) -> str:
+        name = "proof" if block.kind == "Proof" else block.kind
+        title = rf"[{{{self.inline(block.title)}}}]" if block.title else ""
+        begin = rf"\begin{{{name}}}{title}{_label(block.label)}"
+        body = "\n".join(self.blocks(block.blocks, depth)).rstrip()
+        return "\n".join([begin, body, rf"\end{{{name}}}"])
+
+    def table(self, block: Table) -> str:
+        caption = ""
+        if block.caption:
+            caption = rf"\tablecaption{{{self.inline(block.caption)}}}{_label(block.label)}"
+        head = self.row(tuple(Strong(inlines(cell)) for cell in block.header))
+        rows = [self.row(row) for row in block.rows]
+        if len(rows) > _LONG_TABLE:
+            return _long_table(block, caption.replace("tablecaption", "caption"), head, rows)
+        body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
+        if "p" in block.alignment:
+            columns = block.alignment.replace("p", "Y")
+            tabular = rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}{columns}@{{}}}}"
+            inner = "\n".join([tabular, body, r"\end{tabularx}"])
+        else:
+            tabular = rf"\begin{{tabular}}{{@{{}}{block.alignment}@{{}}}}"
+            inner = "\n".join([r"\fitted{%", tabular, body, r"\end{tabular}}"])
+        return "\n".join(
+            [r"\begin{center}", caption or r"\medskip", r"\small", inner, r"\end{center}"]
+        )
+
+    def row(self, cells: tuple[Content, ...]) -> str:
+        row = " & ".join(map(self.inline, cells)) + r" \\"
+        # After the \\ of the row above, a bracket or star would be its argument.
+        return "{}" + row if row.startswith(("[", "*")) else row
+
+    def figure(self, block: Figure) -> str:
+        caption = ""
+        if block.caption:
+            caption = rf"\caption{{{self.inline(block.caption)}}}{_label(block.label)}"
+        lines = [
+            r"\begin{figure}[htbp]",
+            r"\centering",
+            rf"\fitted{{\includegraphics{{{FIGURES}/{block.name}.pdf}}}}",
+            caption,
+            r"\end{figure}",
+        ]
+        return "\n".join(line for line in lines if line)
+
+    def items(self, block: Items) -> str:
+        name = "enumerate" if block.ordered else "itemize"
+        # \relax: an item that begins with a bracket is not an option.
+        items = [rf"\item\relax {self.inline(item)}" for item in block.items]
+        return "\n".join([rf"\begin{{{name}}}", *items, rf"\end{{{name}}}"])
+
+    def bibliography(self) -> list[str]:
+        sources = self.source.bibliography
+        if not sources:
+            return []
+        entries = []
+        for entry in sources:
+            url = rf" \url{{{_url(entry.url)}}}" if entry.url else ""
+            entries.append(rf"\bibitem{{{entry.key}}} {self.inline(entry.content)}{url}")
+        width = rf"\begin{{thebibliography}}{{{len(sources)}}}"
+        return [width, r"\raggedright", *entries, r"\end{thebibliography}", ""]
+
+    def inline(self, content: Content) -> str:
+        return "".join(map(self.one, inlines(content)))
+
+    def one(self, part: Inline) -> str:
+        match part:
+            case Text(value):
+                return _breakable(value)
+            case Math(latex):
+                return f"${math_for_print(latex)}$"
+            case Code(value):
+                return rf"\texttt{{{_code(value)}}}"
+            case Strong(inner):
+                return rf"\textbf{{{self.inline(inner)}}}"
+            case Emphasis(inner):
+                return rf"\emph{{{self.inline(inner)}}}"
+            case Reference(label):
+                return self.reference(label)
+            case Citation(key, note):
+                return rf"\cite[{{{escape_latex(note)}}}]{{{key}}}" if note else rf"\cite{{{key}}}"
+            case Link(inner, target) if target.startswith("#"):
+                return rf"\hyperref[{target[1:]}]{{{self.inline(inner)}}}"
+            case Link(inner, target):
+                return rf"\href{{{_url(target)}}}{{{self.inline(inner)}}}"
+
+    def reference(self, label: str) -> str:
+        kind = self.anchors[label].kind
+        return rf"\eqref{{{label}}}" if kind == "Equation" else rf"{kind}~\ref{{{label}}}"
+
+
+def math_for_print(latex: str) -> str:
+    r"""Return mathematics with the words in ``\text`` escaped for pdfTeX."""
+    if latex.isascii() and r"\text" not in latex:
+        return latex
+    parts, printed, index = tokens(latex), [], 0
+    while index < len(parts):
+        if parts[index] == r"\text":
+            words, index = group(parts, index + 1)
+            printed.append(rf"\text{{{escape_latex(text_from_math(words))}}}")
+        else:
+            printed.append(parts[index])
+            index += 1
+    return "".join(printed)
+
+
+def _equation(block: Equation) -> str:
+    lines = [math_for_print(line) for line in block.lines]
+    star = "" if block.label else "*"
+    label = _label(block.label)
+    if len(lines) == 1 and len(rows_and_cells(tokens(lines[0]))[0]) == 1:
+        (line,) = lines
+        if latex_width(line) > LINE:
+            line = rf"\fitted{{$\displaystyle {line}$}}"
+        return f"\\begin{{equation{star}}}{label}\n{line}\n\\end{{equation{star}}}"
+    body = " \\\\\n".join(lines)
+    inner = f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+    if max(latex_width(line.replace("&", "")) for line in lines) > LINE:
+        inner = f"\\fitted{{$\\displaystyle\n{inner}$}}"
+    return f"\\begin{{equation{star}}}{label}\n{inner}\n\\end{{equation{star}}}"
+
+
+def _long_table(block: Table, caption: str, head: str, rows: list[str]) -> str:
+    share = 0.94 / len(block.alignment)
+    columns = block.alignment.replace(
+        "p", rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\linewidth}}"
+    )
+    return "\n".join(
+        [
+            r"{\small",
+            rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
+            *([caption + r"\\"] if caption else []),
+            r"\toprule",
+            head,
+            r"\midrule",
+            r"\endfirsthead",
+            r"\toprule",
+            head,
+            r"\midrule",
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            *rows,
+            r"\end{longtable}}",
+        ]
+    )
+
+
+def _listing(text: str) -> str:
+    """Return lines in a fixed width; spaces are kept, long lines wrap."""
+    lines = [_code(line).replace(" ", "~") or "~" for line in text.splitlines() or [""]]
+    body = "\\\\\n".join(rf"\texttt{{{line}}}" for line in lines)
+    return f"\\begin{{flushleft}}\\footnotesize\n{body}\n\\end{{flushleft}}"
+
+
+def _code(value: str) -> str:
+    r"""Return escaped text that may break after punctuation, as keys and paths need."""
+    pieces = re.split(r"(?<=[._/,:=+-])", clean(value))
+    return r"\allowbreak{}".join(_chopped(piece) for piece in pieces if piece)
+
+
+def _breakable(value: str) -> str:
+    """Return escaped text in which words too long for TeX to hyphenate may break."""
+    pieces = re.split(rf"(\S{{{_LONG_WORD + 1},}})", clean(value))
+    return "".join(_chopped(p) if i % 2 else escape_latex(p) for i, p in enumerate(pieces))
+
+
+def _chopped(word: str) -> str:
+    if len(word) <= _LONG_WORD:
+        return escape_latex(word)
+    pieces = [word[i : i + 8] for i in range(0, len(word), 8)]
+    return r"\allowbreak{}".join(map(escape_latex, pieces))
+
+
+def _url(url: str) -> str:
+    r"""Return an address for ``\href``: hyperref reads it verbatim but for these three."""
+    return url.replace("\\", r"\\").replace("%", r"\%").replace("#", r"\#")
+
+
+def _label(label: str) -> str:
+    return rf"\label{{{label}}}" if label else ""

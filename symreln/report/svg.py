@@ -1,0 +1,43 @@
+"""Matplotlib's SVG made fit to stand inside a page beside others."""
+
+from __future__ import annotations
+
+import re
+
+from symreln.errors import InputError
+from symreln.report.document import Drawing
+from symreln.report.escape import escape_html
+
+_ROOT = re.compile(r"<svg\b[^>]*>")
+# Comments repeat the labels; the style sheet would apply to the whole page, so it becomes two
+# attributes of the drawing.
+_LEFT_OUT = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style\b.*?</style>", re.DOTALL)
+_STYLE = 'stroke-linejoin="round" stroke-linecap="butt"'
+_IDENTIFIER = re.compile(r'(\bid="|\bxlink:href="#|\bhref="#|url\(#)')
+_SIZE = re.compile(r'\b(?:width|height|viewBox)="[^"]*"')
+# A drawing is words, paths and data: images. Whatever else an SVG can hold, it is not ours.
+_FOREIGN = re.compile(
+    r"<\s*(?:script|foreignObject|iframe)|\bon[a-z]+\s*=|(?:xlink:)?href=\"(?!#|data:image/)",
+    re.IGNORECASE,
+)
+
+
+def inline_svg(drawing: Drawing, description: str) -> str:
+    """Return the ``svg`` element of ``drawing``: identifiers its own, described, nothing fetched.
+
+    Raises:
+        InputError: The drawing holds a script or loads something.
+    """
+    svg = _LEFT_OUT.sub("", drawing.svg)
+    found = _FOREIGN.search(svg)
+    root = _ROOT.search(svg)
+    if found or not root:
+        what = repr(found[0]) if found else "no svg element"
+        msg = f"figure {drawing.name!r}: found {what}. Draw it with symreln.report."
+        raise InputError(msg)
+    body = _IDENTIFIER.sub(rf"\g<1>{drawing.name}-", svg[root.end() :])
+    size = " ".join(_SIZE.findall(root[0]))
+    return (
+        f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {size} {_STYLE} role="img" '
+        f'aria-label="{escape_html(description)}">{body.strip()}'
+    )

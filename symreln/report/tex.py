@@ -1,0 +1,197 @@
+r"""The part of LaTeX's mathematics that this package writes and every renderer understands.
+
+Mathematics in a document is of our own making. Checking it against a list when a document is
+built means that each command is one whose MathML is tested, and that nothing which reads files
+or defines macros can reach TeX, whoever assembled the string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from symreln.errors import InputError
+from symreln.report.escape import GREEK
+
+FUNCTIONS = (
+    "arccos arcsin arctan arg cos cosh cot coth deg det dim exp gcd ker lim ln log max min "
+    "sec sin sinh sup inf tan tanh"
+)
+_OPERATORS = (
+    "cdot times pm mp div circ ast cup cap wedge vee oplus otimes odot setminus "
+    "sum prod int bigoplus"
+)
+RELATIONS = (
+    "le leq ge geq ne neq equiv approx sim simeq propto ll gg in notin ni subset subseteq "
+    "supset supseteq perp parallel mid succeq preceq succ prec to gets rightarrow leftarrow "
+    "Rightarrow Leftarrow Leftrightarrow leftrightarrow mapsto longrightarrow implies iff colon"
+)
+_LETTERS = "infty partial nabla ell top bot emptyset forall exists neg hbar aleph"
+_DOTS = "dots ldots cdots vdots ddots"
+_SPACES = "quad qquad"
+_DELIMITERS = "left right bigl bigr Bigl Bigr langle rangle lvert rvert lVert rVert lfloor rfloor"
+_ACCENTS = "dot ddot hat bar tilde vec overline underline overbrace underbrace"
+_STRUCTURES = (
+    "frac tfrac dfrac sqrt binom text mathrm mathbf mathbb mathcal boldsymbol operatorname "
+    "operatorname* limits displaystyle textstyle phantom begin end hline prime lbrace rbrace "
+    "lbrack rbrack vert Vert"
+)
+_SINGLE = frozenset("\\" + character for character in ",;:!{}|\\_%&#$ ")
+
+COMMANDS = frozenset(
+    "\\" + name
+    for group in (FUNCTIONS, _OPERATORS, RELATIONS, _LETTERS, _DOTS, _SPACES, _DELIMITERS)
+    for name in group.split()
+)
+COMMANDS |= frozenset("\\" + name for name in (_ACCENTS + " " + _STRUCTURES).split())
+COMMANDS |= frozenset("\\" + name for name in GREEK.values()) | {r"\varepsilon", r"\varphi"}
+ENVIRONMENTS = frozenset(
+    ["matrix", "pmatrix", "bmatrix", "vmatrix", "smallmatrix", "cases", "array", "aligned"]
+)
+
+# The commands whose argument is words, not mathematics.
+WORDS = frozenset({r"\text", r"\mathrm", r"\operatorname", r"\operatorname*"})
+
+_TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)
+_ALIGNMENT = re.compile(r"[lcr|]+")
+
+
+def tokens(latex: str) -> list[str]:
+    """Split LaTeX into commands and single characters."""
+    return _TOKEN.findall(latex)
+
+
+def group_end(parts: list[str], start: int) -> int:
+    """Return the index of the brace that closes the one at ``start``.
+
+    Raises:
+        InputError: It is never closed.
+    """
+    depth = 0
+    for index in range(start, len(parts)):
+        depth += (parts[index] == "{") - (parts[index] == "}")
+        if depth == 0:
+            return index
+    raise _error("".join(parts), "an opening brace that is never closed", "balance the braces")
+
+
+def group(parts: list[str], start: int) -> tuple[str, int]:
+    """Return the contents of the braced group at ``start`` and the index after it."""
+    if start >= len(parts) or parts[start] != "{":
+        raise _error("".join(parts), "a command without its braces", "write its argument in braces")
+    end = group_end(parts, start)
+    return "".join(parts[start + 1 : end]), end + 1
+
+
+def check_math(latex: str, *, aligned: bool = False) -> None:
+    r"""Raise unless ``latex`` is mathematics that every renderer prints correctly.
+
+    Args:
+        latex: Mathematics without delimiters.
+        aligned: Whether ``&`` may stand at top level, as in one line of an aligned equation.
+
+    Raises:
+        InputError: What was found, where, and how to write it instead.
+    """
+    parts = tokens(latex)
+    opened: list[str] = []
+    for index, part in _outside_words(parts, latex):
+        if part == "{":
+            opened.append(part)
+        elif part in (r"\begin", r"\left"):
+            opened.append(_opening(parts, index, latex))
+        elif part in ("}", r"\end", r"\right"):
+            _close(opened, part, parts, index, latex)
+        elif part in ("&", r"\\") and not any(o in ENVIRONMENTS for o in opened):
+            if not (aligned and part == "&"):
+                raise _error(latex, f"{part!r} outside an environment", "put it in one")
+        elif part.startswith("\\"):
+            if part not in COMMANDS and part not in _SINGLE:
+                raise _error(latex, f"the command {part}", "use one listed in symreln.report.tex")
+        elif part in "$#%~" or not (part.isascii() and part.isprintable()):
+            raise _error(latex, f"the character {part!r}", r"use a command, or \text for words")
+    if opened:
+        raise _error(latex, f"{opened[-1]!r} that is never closed", "close it")
+
+
+def _outside_words(parts: list[str], latex: str) -> Iterator[tuple[int, str]]:
+    """Yield tokens, leaving out the arguments that are words or an environment's name."""
+    index = 0
+    while index < len(parts):
+        yield index, parts[index]
+        if parts[index] in WORDS or parts[index] in (r"\begin", r"\end"):
+            is_array = parts[index] == r"\begin" and "".join(parts[index + 1 :]).startswith(
+                "{array}"
+            )
+            _, index = group(parts, index + 1)
+            if is_array:
+                columns, index = group(parts, index)
+                if not _ALIGNMENT.fullmatch(columns):
+                    raise _error(latex, f"array columns {columns!r}", "use l, c, r and |")
+        else:
+            index += 1
+
+
+def _opening(parts: list[str], index: int, latex: str) -> str:
+    if parts[index] == r"\left":
+        return r"\left"
+    name, _ = group(parts, index + 1)
+    if name not in ENVIRONMENTS:
+        raise _error(latex, f"the environment {name!r}", f"use one of {sorted(ENVIRONMENTS)}")
+    return name
+
+
+def _close(opened: list[str], part: str, parts: list[str], index: int, latex: str) -> None:
+    expected = {"}": "{", r"\right": r"\left"}.get(part)
+    if expected is None:
+        expected, _ = group(parts, index + 1)
+    if not opened or opened.pop() != expected:
+        raise _error(latex, f"{part!r} that closes nothing", "balance braces and environments")
+
+
+def _error(latex: str, found: str, hint: str) -> InputError:
+    shown = latex if len(latex) <= 80 else latex[:77] + "…"
+    return InputError(f"mathematics {shown!r}: found {found}. To mend it, {hint}.")
+
+
+class Environment:
+    """An environment met in mathematics: its name, column letters (array only) and contents."""
+
+    __slots__ = ("columns", "contents", "name")
+
+    def __init__(self, name: str, columns: str, contents: list[str]) -> None:
+        self.name = name
+        self.columns = columns
+        self.contents = contents
+
+
+def environment(parts: list[str], index: int) -> tuple[Environment, int]:
+    r"""Read the environment whose ``\begin`` is at ``index``; return it and the index after it."""
+    name, start = group(parts, index + 1)
+    columns = ""
+    if name == "array":
+        columns, start = group(parts, start)
+    depth, end = 1, start
+    while depth:
+        if end >= len(parts):
+            raise _error("".join(parts), f"{name!r} that is never closed", "close it")
+        depth += (parts[end] == r"\begin") - (parts[end] == r"\end")
+        end += 1
+    _, after = group(parts, end)
+    return Environment(name, columns, parts[start : end - 1]), after
+
+
+def rows_and_cells(parts: list[str]) -> list[list[str]]:
+    r"""Split an environment's contents at its own ``\\`` and ``&``; a last ``\\`` adds no row."""
+    rows: list[list[list[str]]] = [[[]]]
+    depth = 0
+    for part in parts:
+        depth += (part in ("{", r"\begin", r"\left")) - (part in ("}", r"\end", r"\right"))
+        if depth == 0 and part == r"\\":
+            rows.append([[]])
+        elif depth == 0 and part == "&":
+            rows[-1].append([])
+        else:
+            rows[-1][-1].append(part)
+    cells = [["".join(cell).strip() for cell in row] for row in rows]
+    return cells[:-1] if cells[-1] == [""] and len(cells) > 1 else cells
