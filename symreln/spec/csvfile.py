@@ -1,0 +1,137 @@
+"""CSV files of exact numbers: one row a sample, decimals read as written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from fractions import Fraction
+
+from symreln.errors import Problem, SpecError
+from symreln.exact.matrix import ExactMatrix
+from symreln.spec.files import MAX_NUMBERS
+from symreln.spec.finding import Finding, quoted
+from symreln.spec.matrices import MAX_LISTED, matrix_of_fractions
+from symreln.spec.number import exact_fraction
+
+DELIMITERS = (",", ";", "\t")
+_NUMBER_LIKE = re.compile(r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE)
+
+Line = tuple[int, list[str]]
+
+
+def matrix_from_csv(
+    data: bytes, file: str, where: str, delimiter: str | None = None
+) -> ExactMatrix:
+    """Return the numbers of a CSV file, one column a sample.
+
+    Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
+    like a number is a header and is skipped; one that mixes the two is an error, so that a typing
+    mistake in the first sample does not make it vanish. Blank lines are skipped; a byte-order
+    mark, which spreadsheets write, is too.
+
+    Args:
+        data: Contents of the file, UTF-8.
+        file: Its name, for messages.
+        where: Key path for messages.
+        delimiter: Comma, semicolon or tab; by default the one that the first line has.
+
+    Raises:
+        SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
+            column, both from 1.
+    """
+    try:
+        lines = _lines(data, delimiter)
+        header = _header(lines)
+        if header:
+            lines = lines[1:]
+        if not lines:
+            found = "a header and no numbers" if header else "no numbers"
+            raise Finding(found, "at least one sample, one row each")
+        _check_widths(lines)
+        if len(lines) * len(lines[0][1]) > MAX_NUMBERS:
+            raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
+        rows = _numbers(lines, header, file, where)
+        return matrix_of_fractions(list(zip(*rows, strict=True)))
+    except Finding as finding:
+        problem = finding.at(where)
+        found = f"in {quoted(file)}: {problem.found}"
+        raise SpecError(
+            [Problem(path=where, found=found, expected=problem.expected, hint=problem.hint)]
+        ) from None
+
+
+def _lines(data: bytes, delimiter: str | None) -> list[Line]:
+    """Return the cells of every line that is not blank, with its number in the file."""
+    text = _decoded(data)
+    separator = delimiter or _detected(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise Finding(f"row {reader.line_num}: {error}", "CSV") from None
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Finding("text in UTF-16", "UTF-8", 'Save it as "CSV UTF-8".')
+    if b"\x00" in data:
+        raise Finding("binary data", "text", "An NPZ file is named with data = …")
+    if not data.strip():
+        raise Finding("an empty file", "at least one sample, one row each")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise Finding(f"row {row}: a byte that is not UTF-8", "UTF-8", 'Save it as "CSV UTF-8".') from None
+
+
+def _detected(text: str) -> str:
+    """Return the delimiter that the first line with anything in it has most of."""
+    first = next(line for line in text.splitlines() if line.strip())
+    return max(DELIMITERS, key=first.count)
+
+
+def _header(lines: list[Line]) -> list[str]:
+    """Return the names of the columns, or an empty list where the first row is a sample."""
+    row, cells = lines[0]
+    text = [not _NUMBER_LIKE.match(cell) for cell in cells]
+    if all(text):
+        return [cell.strip() for cell in cells]
+    # A text among the numbers of the first row is left for _numbers to report.
+    del row
+    return []
+
+
+def _check_widths(lines: list[Line]) -> None:
+    first, width = lines[0][0], len(lines[0][1])
+    for row, cells in lines:
+        if len(cells) != width:
+            found = f"row {row} with {len(cells)} cells, where row {first} has {width}"
+            raise Finding(found, "the same number of cells in every row")
+
+
+def _numbers(lines: list[Line], header: list[str], file: str, where: str) -> list[list[Fraction]]:
+    problems: list[Problem] = []
+    rows: list[list[Fraction]] = []
+    for row, cells in lines:
+        rows.append([])
+        for column, cell in enumerate(cells):
+            try:
+                rows[-1].append(exact_fraction(cell.strip()))
+            except Finding as finding:
+                name = f" ({header[column][:40]})" if column < len(header) else ""
+                place = f"in {quoted(file)}, row {row}, column {column + 1}{name}: "
+                problems.append(
+                    Problem(
+                        path=where,
+                        found=place + finding.found,
+                        expected=finding.expected,
+                        hint=finding.hint,
+                    )
+                )
+                if len(problems) == MAX_LISTED:
+                    raise SpecError(problems) from None
+    if problems:
+        raise SpecError(problems)
+    return rows

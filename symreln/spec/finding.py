@@ -1,0 +1,145 @@
+"""What is wrong, apart from where: findings, and the words that describe a value that was read."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from symreln.errors import Problem
+
+SHOWN_CHARACTERS = 60
+"""Longer values are cut in messages: the place is given, the reader has the file."""
+
+_BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class Finding(Exception):
+    """Something wrong, raised where it is seen and given its place by the caller.
+
+    Attributes:
+        found: What was read.
+        expected: What is needed.
+        hint: How to mend it.
+    """
+
+    def __init__(self, found: str, expected: str, hint: str = "") -> None:
+        super().__init__(f"found {found}; expected {expected}")
+        self.found = found
+        self.expected = expected
+        self.hint = hint
+
+    def at(self, path: str) -> Problem:
+        """Return the problem at a key path."""
+        return Problem(path=path, found=self.found, expected=self.expected, hint=self.hint)
+
+
+def key_path(parts: Sequence[str | int]) -> str:
+    """Write a key path as ``pathway[1].gate``; keys that need quotes get them."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            bare = part.replace("_", "").replace("-", "")
+            name = part if bare.isascii() and bare.isalnum() else quoted(part)
+            text += f".{name}" if text else name
+    return text
+
+
+def cut(text: str, length: int = SHOWN_CHARACTERS) -> str:
+    """Shorten a text for a message."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def quoted(text: str) -> str:
+    """Quote a text for a message: one line, no control or bidirectional characters, not long."""
+    safe = "".join(c if problem_of_character(c) is None else f"\\u{ord(c):04x}" for c in cut(text))
+    return f'"{safe}"'
+
+
+def shown(value: object) -> str:
+    """Describe a value that was read, in TOML's words."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"the text {quoted(value)}"
+        case Mapping():
+            keys = ", ".join(quoted(str(key)) for key in list(value)[:3])
+            return f"a table with {keys or 'no keys'}{', …' if len(value) > 3 else ''}"
+        case list() | tuple():
+            return _shown_list(value)
+        case datetime.date() | datetime.time():
+            return f"the date or time {value}"
+        case int() if value.bit_length() > 1000:
+            return f"a whole number of {value.bit_length()} bits"
+        case _:
+            return cut(str(value))
+
+
+def _shown_list(value: Sequence[object]) -> str:
+    if not value:
+        return "an empty list"
+    if len(value) <= 8 and all(isinstance(entry, str | int) for entry in value):
+        return f"the list {cut(json.dumps(list(value), ensure_ascii=True))}"
+    return f"a list of {len(value)} {'entry' if len(value) == 1 else 'entries'}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return "Did you mean …?" for the nearest known word, or the list of them."""
+    names = list(known)
+    lower = {name.lower(): name for name in names}
+    # 0.6 is difflib's own default: it finds a transposed or a missing letter in short words.
+    close = difflib.get_close_matches(word.lower()[:100], lower, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {quoted(lower[close[0]])}?"
+    if not names:
+        return ""
+    listed = ", ".join(names[:12])
+    return f"Known: {listed}{', …' if len(names) > 12 else ''}."
+
+
+def problem_of_character(character: str) -> str | None:
+    """Say what is wrong with a character in a label or a name, or None.
+
+    Control characters break terminals and TeX, bidirectional ones make a text read as another
+    one, and XML, which MathML is, forbids the non-characters.
+    """
+    if character in _BIDIRECTIONAL:
+        return f"the bidirectional control character U+{ord(character):04X}"
+    if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}:
+        return f"the control character U+{ord(character):04X}"
+    if ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF:
+        return f"the non-character U+{ord(character):04X}"
+    return None
+
+
+def check_text(text: object, *, longest: int, empty: bool = False) -> str:
+    """Return a text that is safe to show.
+
+    Args:
+        text: What was read.
+        longest: Largest number of characters.
+        empty: Whether an empty text will do.
+
+    Raises:
+        Finding: It is no text, too long, blank, or holds a character that must not be shown.
+    """
+    expected = f"a text of {0 if empty else 1} to {longest} characters"
+    if not isinstance(text, str):
+        raise Finding(shown(text), expected, 'Put it in quotes: "…".')
+    if len(text) > longest:
+        raise Finding(f"a text of {len(text)} characters", expected, "Shorten it.")
+    if not empty and not text.strip():
+        raise Finding("a blank text", expected)
+    for position, character in enumerate(text):
+        wrong = problem_of_character(character)
+        if wrong:
+            found = f"{wrong} at character {position + 1} of {quoted(text)}"
+            raise Finding(found, "visible characters and spaces", "Remove it.")
+    return text

@@ -1,0 +1,249 @@
+"""Gate patterns: Boolean formulas over the labels of samples, or lists of 0 and 1.
+
+    gate        = either
+    either      = both (("or" | "|") both)*
+    both        = negation (("and" | "&") negation)*
+    negation    = "not" negation | "(" either ")" | comparison
+    comparison  = operand (("==" | "!=" | "<" | "<=" | ">" | ">=") operand)+
+                | operand ["not"] "in" ("(" | "[" | "{") constant ("," constant)* (")" | "]" | "}")
+    operand     = label | constant
+    constant    = ["-"] integer | quoted text
+
+``&`` and ``|`` are the words ``and`` and ``or``: they bind more loosely than a comparison.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from symreln.errors import SpecError
+from symreln.spec.finding import Finding, nearest, quoted, shown
+from symreln.spec.model import Label
+from symreln.spec.tokens import Token, Tokens
+
+MAX_INTEGER_DIGITS = 18
+"""Labels are class or item numbers; this keeps them inside 64 bits for every file format."""
+
+_TOKEN = re.compile(
+    r"(?P<integer>\d+)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<text>\"(?:[^\"\\]|\\[\"'\\])*\"|'(?:[^'\\]|\\[\"'\\])*')"
+    r"|(?P<operator>==|!=|<=|>=|[<>&|()\[\]{},-])",
+    re.ASCII,
+)
+_MADE_OF = 'labels, whole numbers, "texts", == != < <= > >= in and or not, and parentheses'
+_WORDS = frozenset({"and", "or", "not", "in"})
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_COMPARISONS: Mapping[str, Callable[[Label, Label], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+Gate = list[bool]
+
+
+def parse_gate(
+    gate: str | Sequence[int],
+    labels: Mapping[str, tuple[Label, ...]],
+    samples: int,
+    where: str = "gate",
+) -> tuple[int, ...]:
+    """Return 0 or 1 for every sample.
+
+    Args:
+        gate: "all", a Boolean formula over labels, or a list of 0 and 1.
+        labels: Labels of the samples, each of length P.
+        samples: P, the number of samples.
+        where: Key path for messages.
+
+    Raises:
+        SpecError: It is no gate for this dataset, or is never open.
+
+    Example:
+        >>> parse_gate("context != 1 and not item in (2, 3)", {"context": (1, 2, 2), "item": (1, 1, 3)}, 3)
+        (0, 1, 0)
+    """
+    try:
+        return evaluate_gate(gate, labels, samples)
+    except Finding as finding:
+        raise SpecError([finding.at(where)]) from None
+
+
+def evaluate_gate(
+    gate: object, labels: Mapping[str, tuple[Label, ...]], samples: int
+) -> tuple[int, ...]:
+    """Return 0 or 1 for every sample.
+
+    Raises:
+        Finding: It is no gate for this dataset, or is never open.
+    """
+    if isinstance(gate, str):
+        values = _from_text(gate, labels, samples)
+    elif isinstance(gate, Sequence):
+        values = _from_list(gate, samples)
+    else:
+        raise Finding(shown(gate), '"all", a formula over labels, or a list of 0 and 1')
+    if not any(values):
+        found = f"{_described(gate)}, which is 0 on every sample"
+        raise Finding(found, "a gate open on at least one sample", _label_values(labels))
+    return values
+
+
+def _described(gate: str | Sequence[object]) -> str:
+    return f"the gate {quoted(gate)}" if isinstance(gate, str) else "a list"
+
+
+def _label_values(labels: Mapping[str, tuple[Label, ...]]) -> str:
+    parts = []
+    for name, values in list(labels.items())[:6]:
+        distinct = list(dict.fromkeys(values))
+        listed = ", ".join(quoted(v) if isinstance(v, str) else str(v) for v in distinct[:6])
+        parts.append(f"{name} is {listed}{', …' if len(distinct) > 6 else ''}")
+    return f"Values of the labels: {'; '.join(parts)}." if parts else ""
+
+
+def _from_list(gate: Sequence[object], samples: int) -> tuple[int, ...]:
+    expected = f"one 0 or 1 for every sample ({samples} of them)"
+    for index, value in enumerate(gate):
+        if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
+            raise Finding(f"{shown(value)} at index {index} of a gate", expected)
+    if len(gate) != samples:
+        entries = "entry" if len(gate) == 1 else "entries"
+        hint = 'Add or remove entries, or write a formula over labels, or "all".'
+        raise Finding(f"{len(gate)} {entries} for {samples} samples", expected, hint)
+    return tuple(int(value) for value in gate if isinstance(value, int))
+
+
+def _from_text(gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int) -> tuple[int, ...]:
+    if gate.strip() == "all":
+        return (1,) * samples
+    if re.fullmatch(r"[01\s,]+", gate):
+        hint = "A list has no quotes: gate = [1, 0, …]."
+        raise Finding(f"the text {quoted(gate)}", "a formula over labels or a list", hint)
+    return tuple(int(value) for value in _Parser(gate, labels, samples).parse())
+
+
+class _Parser:
+    """Recursive descent; every rule returns one truth value a sample."""
+
+    def __init__(self, text: str, labels: Mapping[str, tuple[Label, ...]], samples: int) -> None:
+        self.tokens = Tokens(text, _TOKEN, _MADE_OF)
+        self.labels = labels
+        self.samples = samples
+
+    def parse(self) -> Gate:
+        gate = self.either()
+        if self.tokens.ahead.kind != "end":
+            raise self.tokens.unexpected('"and", "or" or the end')
+        return gate
+
+    def either(self) -> Gate:
+        gate = self.both()
+        while self.tokens.take_if("or", "|"):
+            gate = [a or b for a, b in zip(gate, self.both(), strict=True)]
+        return gate
+
+    def both(self) -> Gate:
+        gate = self.negation()
+        while self.tokens.take_if("and", "&"):
+            gate = [a and b for a, b in zip(gate, self.negation(), strict=True)]
+        return gate
+
+    def negation(self) -> Gate:
+        if self.tokens.take_if("not"):
+            self.tokens.enter()
+            gate = [not value for value in self.negation()]
+            self.tokens.leave()
+            return gate
+        if opened := self.tokens.take_if("("):
+            self.tokens.enter()
+            gate = self.either()
+            self.tokens.need(")", opened)
+            self.tokens.leave()
+            return gate
+        return self.comparison()
+
+    def comparison(self) -> Gate:
+        start = self.tokens.ahead
+        left = self.operand()
+        negated = self.tokens.take_if("not") is not None
+        if self.tokens.take_if("in"):
+            return self._membership(start, left, negated=negated)
+        if negated:
+            raise self.tokens.unexpected('"in" after "not"')
+        if self.tokens.ahead.text not in _COMPARISONS:
+            hint = f'Compare it, as in {start.text} == 1.' if start.kind == "name" else ""
+            raise self.tokens.unexpected("a comparison such as == or in", hint)
+        gate = [True] * self.samples
+        while self.tokens.ahead.text in _COMPARISONS and self.tokens.ahead.kind == "operator":
+            sign = self.tokens.take()
+            right = self.operand()
+            gate = [a and b for a, b in zip(gate, self._compare(sign, left, right), strict=True)]
+            left = right
+        return gate
+
+    def operand(self) -> tuple[Label, ...]:
+        token = self.tokens.ahead
+        if token.kind == "name" and token.text not in _WORDS:
+            self.tokens.take()
+            if token.text in self.labels:
+                return self.labels[token.text]
+            found = f"the unknown label {quoted(token.text)}"
+            expected = f"a label of the dataset ({', '.join(self.labels) or 'it has none'})"
+            raise self.tokens.wrong(found, token.start, expected, self._hint(token.text))
+        return (self.constant(),) * self.samples
+
+    def _hint(self, name: str) -> str:
+        if not self.labels:
+            return "Add labels: [dataset.labels], one list a label, one entry a sample."
+        return nearest(name, self.labels)
+
+    def constant(self) -> Label:
+        sign = -1 if self.tokens.take_if("-") else 1
+        token = self.tokens.ahead
+        if token.kind == "integer":
+            if len(token.text) > MAX_INTEGER_DIGITS:
+                found = f"a number of {len(token.text)} digits"
+                raise self.tokens.wrong(found, token.start, f"at most {MAX_INTEGER_DIGITS}")
+            return sign * int(self.tokens.take().text)
+        if token.kind == "text" and sign == 1:
+            return re.sub(r"\\(.)", r"\1", self.tokens.take().text[1:-1])
+        raise self.tokens.unexpected('a label, a whole number or a "text"')
+
+    def _membership(self, start: Token, left: tuple[Label, ...], *, negated: bool) -> Gate:
+        opened = self.tokens.take_if(*_CLOSING)
+        if opened is None:
+            raise self.tokens.unexpected('a list after "in", as in (1, 2)')
+        closing = _CLOSING[opened.text]
+        allowed = [self.constant()]
+        while self.tokens.take_if(","):
+            if self.tokens.ahead.text == closing:
+                break
+            allowed.append(self.constant())
+        self.tokens.need(closing, opened)
+        for value in allowed:
+            self._check_types(start, left[0], value)
+        members = frozenset(allowed)
+        return [(value in members) != negated for value in left]
+
+    def _compare(self, sign: Token, left: tuple[Label, ...], right: tuple[Label, ...]) -> Gate:
+        self._check_types(sign, left[0], right[0])
+        if isinstance(left[0], str) and sign.text not in ("==", "!="):
+            found = f'"{sign.text}" between texts'
+            raise self.tokens.wrong(found, sign.start, "== or != or in", "Texts have no order.")
+        compare = _COMPARISONS[sign.text]
+        return [compare(a, b) for a, b in zip(left, right, strict=True)]
+
+    def _check_types(self, token: Token, left: Label, right: Label) -> None:
+        if isinstance(left, str) == isinstance(right, str):
+            return
+        found = "a text compared with a number"
+        number = right if isinstance(left, str) else left
+        hint = f'Write "{number}" in quotes if the label is a text, no quotes if it is a number.'
+        raise self.tokens.wrong(found, token.start, "two texts or two numbers", hint)

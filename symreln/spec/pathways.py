@@ -1,0 +1,143 @@
+"""Pathways as asked for, resolved against a dataset: gates to samples, groups to indices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from symreln.spec.finding import Finding, check_text, nearest, quoted, shown
+from symreln.spec.gates import evaluate_gate
+from symreln.spec.model import Dataset, PathwaySpec
+from symreln.spec.problems import Problems
+from symreln.spec.schema import MAX_PATHWAYS, PathwayModel
+
+NAME_LENGTH = 80
+
+
+def read_pathways(
+    value: object, dataset: Dataset | None, problems: Problems
+) -> tuple[PathwaySpec, ...]:
+    """Return the pathways of a spec; what is wrong is added to ``problems``.
+
+    Args:
+        value: What stands under ``pathway``.
+        dataset: What gates and groups refer to; None where it is wrong itself, and then only what
+            needs no dataset is checked.
+        problems: Collects.
+    """
+    example = '[[pathway]] with name = "shared" and gate = "all"'
+    if value is None or value in ([], ()):
+        problems.add("pathway", "no pathway", f"at least one {example}")
+        return ()
+    if not isinstance(value, list | tuple):
+        problems.add("pathway", shown(value), f"tables {example}", "Double the brackets.")
+        return ()
+    if len(value) > MAX_PATHWAYS:
+        problems.add("pathway", f"{len(value)} pathways", f"at most {MAX_PATHWAYS}")
+        return ()
+    models = [
+        (index, model)
+        for index, table in enumerate(value)
+        if (model := problems.check(PathwayModel, table, f"pathway[{index}]")) is not None
+    ]
+    _check_names(models, problems)
+    if len(models) == len(value):
+        _check_stages(models, problems)
+    if dataset is None:
+        return ()
+    resolved = [_resolve(model, f"pathway[{index}]", dataset, problems) for index, model in models]
+    return tuple(pathway for pathway in resolved if pathway is not None)
+
+
+def _check_names(models: list[tuple[int, PathwayModel]], problems: Problems) -> None:
+    first: dict[str, int] = {}
+    for index, model in models:
+        path = f"pathway[{index}].name"
+        with problems.at(path):
+            check_text(model.name, longest=NAME_LENGTH)
+            if model.name in first:
+                found = f"the name {quoted(model.name)}, which pathway[{first[model.name]}] has"
+                raise Finding(found, "a name of its own")
+            first[model.name] = index
+
+
+def _check_stages(models: list[tuple[int, PathwayModel]], problems: Problems) -> None:
+    stages = {model.stage for _, model in models}
+    for index, model in models:
+        if model.stage > 1 and model.stage - 1 not in stages:
+            found = f"stage {model.stage} where no pathway has stage {model.stage - 1}"
+            problems.add(f"pathway[{index}].stage", found, "stages 1, 2, … without a gap")
+
+
+def _resolve(
+    model: PathwayModel, path: str, dataset: Dataset, problems: Problems
+) -> PathwaySpec | None:
+    before = len(problems.found)
+    gate: tuple[int, ...] = ()
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    with problems.at(f"{path}.gate"):
+        gate = evaluate_gate(model.gate, dataset.labels, dataset.samples)
+    with problems.at(f"{path}.inputs"):
+        inputs = _indices(model.inputs, dataset.input_groups, dataset.n_x, "input")
+    with problems.at(f"{path}.outputs"):
+        outputs = _indices(model.outputs, dataset.output_groups, dataset.n_y, "output")
+    if len(problems.found) > before:
+        return None
+    return PathwaySpec(
+        name=model.name,
+        gate=gate,
+        gate_text=_text(model.gate),
+        inputs=inputs,
+        inputs_text=_text(model.inputs),
+        outputs=outputs,
+        outputs_text=_text(model.outputs),
+        stage=model.stage,
+    )
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else str(list(value))  # type: ignore[call-overload]
+
+
+def _indices(
+    value: object, groups: Mapping[str, tuple[int, ...]], count: int, kind: str
+) -> tuple[int, ...]:
+    if isinstance(value, str):
+        name = value.strip()
+        if name == "all":
+            return tuple(range(count))
+        if name in groups:
+            return groups[name]
+        known = ["all", *groups]
+        found = f"the unknown group {quoted(name)}"
+        expected = f'"all", a group of {kind}s, or a list of indices'
+        raise Finding(found, expected, nearest(name, known))
+    return check_indices(value, count, kind)
+
+
+def check_indices(value: Any, count: int, kind: str) -> tuple[int, ...]:
+    """Return indices, ascending.
+
+    Args:
+        value: What was read: a list of indices from 0.
+        count: How many inputs or outputs there are.
+        kind: "input" or "output".
+
+    Raises:
+        Finding: It is no list, empty, or an index is wrong, out of range or repeated.
+    """
+    expected = f"indices from 0 to {count - 1}, each once"
+    if not isinstance(value, list | tuple):
+        raise Finding(shown(value), f"a list of {expected}")
+    if not value:
+        raise Finding(f"no {kind}s", f"at least one {kind}", f'Write "all" for all {count}.')
+    seen: set[int] = set()
+    for place, index in enumerate(value):
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+            hint = f"There are {count} {kind}s; indices count from 0."
+            raise Finding(f"{shown(index)} at place {place}", expected, hint)
+        if index in seen:
+            raise Finding(f"the {kind} {index} twice", expected)
+        seen.add(index)
+    return tuple(sorted(seen))

@@ -1,0 +1,166 @@
+"""Collects the problems of a spec, gives each its place, and raises them all at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from symreln.errors import Problem, SpecError
+from symreln.spec.finding import Finding, key_path, nearest, quoted, shown
+from symreln.spec.locate import line_of, lines_of
+from symreln.spec.schema import StrictModel
+
+Model = TypeVar("Model", bound=StrictModel)
+
+MAX_PROBLEMS = 40
+"""More are counted, not listed: a matrix full of text should not scroll the first one away."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a spec came from, to point back at it.
+
+    Attributes:
+        file: File name, or "" for a spec from Python.
+        text: The TOML text, or "".
+        overrides: What was set by ``--set``, by key path.
+    """
+
+    file: str = ""
+    text: str = ""
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """Line of every key path."""
+        return lines_of(self.text)
+
+    def locate(self, problem: Problem) -> Problem:
+        """Return the problem with its file and line, or with the override that caused it."""
+        if problem.file:
+            return problem
+        for path, override in self.overrides.items():
+            if problem.path == path or problem.path.startswith((f"{path}.", f"{path}[")):
+                return replace(problem, file=f"--set {override}")
+        line = line_of(problem.path, self.lines) if self.text else None
+        return replace(problem, file=self.file, line=line)
+
+
+class Problems:
+    """The problems found so far.
+
+    Attributes:
+        origin: Where the spec came from.
+        found: The problems, in the order found.
+    """
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.found: list[Problem] = []
+
+    def add(self, path: str, found: str, expected: str, hint: str = "") -> None:
+        """Add one problem."""
+        self.found.append(Problem(path=path, found=found, expected=expected, hint=hint))
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Add problems that know their path."""
+        self.found.extend(problems)
+
+    @contextmanager
+    def at(self, path: str) -> Iterator[None]:
+        """Collect what is raised inside instead of passing it on."""
+        try:
+            yield
+        except Finding as finding:
+            self.found.append(finding.at(path))
+        except SpecError as error:
+            self.found.extend(error.problems)
+
+    def raise_if_any(self) -> None:
+        """Raise everything found so far, the first MAX_PROBLEMS of it in full.
+
+        Raises:
+            SpecError: Something was found.
+        """
+        if not self.found:
+            return
+        located = [self.origin.locate(problem) for problem in self.found[:MAX_PROBLEMS]]
+        more = len(self.found) - len(located)
+        if more:
+            located.append(
+                Problem(path="", found=f"{more} more problems", expected="none of them")
+            )
+        raise SpecError(located)
+
+    def table(self, value: object, path: str) -> dict[str, Any]:
+        """Return a table, or an empty one and a problem where something else stands."""
+        if isinstance(value, Mapping):
+            odd = [key for key in value if not isinstance(key, str)]
+            for key in odd:
+                self.add(path, f"the key {shown(key)}", "keys that are texts")
+            return {key: value[key] for key in value if isinstance(key, str)}
+        self.add(path, shown(value), f"a table: [{path}]")
+        return {}
+
+    def check(self, model: type[Model], value: object, path: str, **aside: str) -> Model | None:
+        """Return a checked table, or None after adding what is wrong with it.
+
+        Args:
+            model: What the table must look like.
+            value: What was read.
+            path: Its key path.
+            aside: Keys that are handled elsewhere and count as known in suggestions.
+        """
+        before = len(self.found)
+        table = self.table(value, path)
+        if len(self.found) > before:
+            return None
+        try:
+            return model.model_validate(table)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False, include_context=False):
+                self._add_detail(model, detail, path, tuple(aside))
+            return None
+
+    def _add_detail(
+        self, model: type[StrictModel], detail: Any, path: str, aside: tuple[str, ...]
+    ) -> None:
+        key = str(detail["loc"][0]) if detail["loc"] else ""
+        place = f"{path}.{key_path([key])}" if path else key_path([key])
+        known = [*aside, *model.model_fields]
+        if detail["type"] == "extra_forbidden":
+            what = f"a key of {f'[{path}]' if path else 'a spec'}"
+            self.add(place, f"the unknown key {quoted(key)}", what, suggestion(key, known))
+        elif detail["type"] == "missing":
+            description = model.model_fields[key].description or "a value"
+            self.add(place, "nothing", description, f"Add {key} = …")
+        else:
+            description = model.model_fields[key].description or "another value"
+            found, hint = shown(detail["input"]), ""
+            if isinstance(detail["input"], str):
+                hint = _text_hint(detail["input"], description)
+            self.add(place, found, description, hint)
+
+
+def suggestion(key: str, known: Iterable[str]) -> str:
+    """Return the nearest key, or the list of keys."""
+    return nearest(key, known)
+
+
+def _text_hint(text: str, description: str) -> str:
+    """Suggest the quoted word of a description that is nearest to a text."""
+    words = description.split('"')[1::2]
+    close = difflib.get_close_matches(text.lower(), words, n=1)
+    if close:
+        return f'Did you mean "{close[0]}"?'
+    if text.lstrip("+-").isdigit() and "whole number" in description:
+        return "Write it without quotes."
+    if text.lower() in {"true", "false"} and "true or false" in description:
+        return "Write it without quotes."
+    return ""

@@ -1,0 +1,228 @@
+"""Reads a spec: TOML file, ready-made name or Python mapping in, checked Spec out.
+
+All problems are reported at once, each with its file, line, key path, what was found, what is
+expected and how to mend it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from symreln.errors import Problem, SpecError
+from symreln.spec.data import read_user_dataset
+from symreln.spec.expression import Declared, constant
+from symreln.spec.files import Folder
+from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown
+from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec, ValidationSpec
+from symreln.spec.overrides import apply_overrides
+from symreln.spec.parameters import check_values, read_parameters, restricted, used_parameters
+from symreln.spec.pathways import read_pathways
+from symreln.spec.problems import Origin, Problems
+from symreln.spec.schema import NetworkModel, SpecModel, ValidationModel
+from symreln.spec.tomlfile import read_toml
+from symreln.tasks.registry import SPECS, TASKS, find_task, spec_path
+
+TITLE_LENGTH = 300
+
+
+def load(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    *,
+    allow_outside: bool = False,
+) -> Spec:
+    """Return the checked spec.
+
+    Args:
+        source: Path of a TOML file, name of a ready-made spec, or the same tables as a mapping.
+        overrides: ``key=value`` texts (or a mapping), applied before checking.
+        allow_outside: Whether data files may lie outside the spec's folder.
+
+    Raises:
+        SpecError: Something is wrong; every problem found is listed.
+
+    Example:
+        >>> load("xor", ["parameters.Delta.value=1/2"]).values
+        {'Delta': Fraction(1, 2)}
+    """
+    if isinstance(source, Mapping):
+        return read_spec(source, overrides=overrides, allow_outside=allow_outside)
+    name = os.fspath(source)
+    if isinstance(source, str) and name in SPECS:
+        tables, text = read_toml(spec_path(name))
+        origin = Origin(file=f"{name} (ready-made)", text=text)
+        return read_spec(tables, source=name, origin=origin, overrides=overrides)
+    path = Path(name)
+    _check_source(name, path)
+    tables, text = read_toml(path)
+    return read_spec(
+        tables,
+        source=path.name,
+        origin=Origin(file=name, text=text),
+        folder=path.parent,
+        overrides=overrides,
+        allow_outside=allow_outside,
+    )
+
+
+def _check_source(name: str, path: Path) -> None:
+    """Check that a name that is no file was not meant as a ready-made spec.
+
+    Raises:
+        SpecError: It looks like a name rather than a path.
+    """
+    if path.suffix or len(path.parts) > 1 or (name and "\0" not in name and path.exists()):
+        return
+    hint = nearest(name, SPECS)
+    tasks = [task.name for task in TASKS]
+    if name in tasks:
+        near = [spec for spec in SPECS if spec.startswith(name)]
+        hint = f"{name} is a task for [dataset]; ready-made specs of it: {', '.join(near)}."
+    expected = "a spec file or the name of a ready-made spec"
+    found = f"{quoted(name)}, which is neither"
+    raise SpecError([Problem(path="spec", found=found, expected=expected, hint=hint)])
+
+
+def read_spec(
+    tables: Mapping[str, Any],
+    *,
+    source: str = "",
+    origin: Origin | None = None,
+    folder: Path | None = None,
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    allow_outside: bool = False,
+) -> Spec:
+    """Return the checked spec of tables that were read or made in Python.
+
+    Args:
+        tables: The tables of interface.md.
+        source: What the spec is called in results.
+        origin: File and text for messages.
+        folder: Where data files are looked for; the current folder by default.
+        overrides: ``key=value`` texts (or a mapping), applied before checking.
+        allow_outside: Whether data files may lie outside the folder.
+
+    Raises:
+        SpecError: Something is wrong; every problem found is listed.
+    """
+    tables, done = apply_overrides(tables, overrides)
+    origin = origin or Origin()
+    origin = replace(origin, overrides={key_path(path): text for path, text in done.items()})
+    problems = Problems(origin)
+    _check_keys(tables, problems)
+    parameters, declared = read_parameters(tables.get("parameters"), problems)
+    place = Folder(path=folder or Path(), allow_outside=allow_outside)
+    dataset = _read_dataset(tables.get("dataset"), declared, place, problems)
+    pathways = read_pathways(tables.get("pathway"), dataset, problems)
+    network = _read_network(tables.get("network"), pathways, problems)
+    validation = _read_validation(tables.get("validation"), problems)
+    title = _read_title(tables.get("title", ""), problems)
+    if dataset is not None:
+        replaced = any(path[0] == "dataset" for path in done)
+        parameters = used_parameters(parameters, dataset, replaced, problems)
+        dataset = replace(dataset, **restricted(dataset, tuple(p.name for p in parameters)))
+        check_values(parameters, dataset, problems)
+    problems.raise_if_any()
+    assert dataset is not None
+    return Spec(
+        title=title or dataset.description,
+        dataset=dataset,
+        parameters=parameters,
+        pathways=pathways,
+        network=network,
+        validation=validation,
+        source=source,
+    )
+
+
+def _check_keys(tables: Mapping[str, Any], problems: Problems) -> None:
+    known = list(SpecModel.model_fields)
+    for key in tables:
+        if key not in known:
+            hint = nearest(str(key), known)
+            problems.add(key_path([str(key)]), f"the unknown key {quoted(str(key))}", "a key of a spec", hint)
+
+
+def _read_title(value: object, problems: Problems) -> str:
+    with problems.at("title"):
+        return check_text(value, longest=TITLE_LENGTH, empty=True)
+    return ""
+
+
+def _read_dataset(
+    value: object, declared: Declared, folder: Folder, problems: Problems
+) -> Dataset | None:
+    if value is None:
+        problems.add("dataset", "nothing", "a table [dataset]", 'For example: task = "xor"')
+        return None
+    before = len(problems.found)
+    table = problems.table(value, "dataset")
+    if len(problems.found) > before:
+        return None
+    if "task" not in table:
+        return read_user_dataset(table, declared, folder, problems)
+    name = table.pop("task")
+    names = [task.name for task in TASKS]
+    task = find_task(name) if isinstance(name, str) else None
+    if task is None:
+        found = f"the unknown task {quoted(name)}" if isinstance(name, str) else shown(name)
+        hint = nearest(str(name), names)
+        problems.add("dataset.task", found, f"one of {', '.join(names)}", hint)
+        return None
+    options = problems.check(task.options, table, "dataset", task="")
+    if options is None:
+        return None
+    with problems.at("dataset"):
+        return task.build(options, declared)
+    return None
+
+
+def _read_network(
+    value: object, pathways: tuple[PathwaySpec, ...], problems: Problems
+) -> NetworkSpec | None:
+    if value is None:
+        return None
+    model = problems.check(NetworkModel, value, "network")
+    if model is None:
+        return None
+    init_std = _positive(model.init_std, "network.init_std", problems)
+    learning_rate = _positive(model.learning_rate, "network.learning_rate", problems)
+    staged = any(pathway.stage > 1 for pathway in pathways)
+    return NetworkSpec(
+        hidden=model.hidden,
+        init_std=init_std,
+        learning_rate=learning_rate,
+        loss=model.loss,
+        steps=model.steps,
+        activation=model.activation,
+        training=model.training or ("staged" if staged else "joint"),
+    )
+
+
+def _positive(
+    value: object, path: str, problems: Problems, most: int | None = None
+) -> Fraction:
+    with problems.at(path):
+        number = constant(value)
+        if number <= 0 or (most is not None and number > most):
+            limit = "a number above 0" if most is None else f"a number above 0, at most {most}"
+            raise Finding(shown(value), limit)
+        return number
+    return Fraction(1)
+
+
+def _read_validation(value: object, problems: Problems) -> ValidationSpec:
+    if value is None:
+        return ValidationSpec()
+    model = problems.check(ValidationModel, value, "validation")
+    if model is None:
+        return ValidationSpec()
+    with problems.at("validation.reason"):
+        check_text(model.reason, longest=TITLE_LENGTH)
+    tolerance = _positive(model.tolerance, "validation.tolerance", problems, most=1)
+    return ValidationSpec(tolerance=tolerance, reason=model.reason)

@@ -1,0 +1,196 @@
+"""The shape of a spec file: strict models that know every key, and the JSON Schema of it.
+
+The models check types, ranges and unknown keys of one table each; what needs more than one table
+(samples against labels, formulas against parameters) is checked in the reader. A field's
+description says what is expected there; messages and the JSON Schema both use it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
+
+from symreln.exact.scalar import Scalar
+from symreln.spec.number import DecimalText
+
+MAX_HIDDEN = 1_000_000
+MAX_STEPS = 10_000_000
+MAX_STAGE = 100
+MAX_PATHWAYS = 1000
+MAX_PARAMETERS = 8
+"""Beyond these a typing mistake is more likely than a network: a million hidden units and ten
+million recorded losses fill a machine's memory before anything is learned from them."""
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(
+        value, int | float | str | Fraction | DecimalText | Scalar
+    ):
+        msg = "no number"
+        raise ValueError(msg)
+    return value
+
+
+def _list_or_text(value: object) -> object:
+    if not isinstance(value, str | list | tuple):
+        msg = "neither text nor list"
+        raise ValueError(msg)
+    return value
+
+
+_FORMULA_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+Formula = Annotated[object, PlainValidator(_number), WithJsonSchema(_FORMULA_SCHEMA)]
+"""A number, or a formula as text: ``1``, ``0.5``, ``"1/3"``, ``"2*c"``."""
+
+Entries = Annotated[
+    object,
+    PlainValidator(_list_or_text),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]}
+    ),
+]
+"""A name or formula as text, or a list of whole numbers."""
+
+Matrix = Annotated[
+    Any, WithJsonSchema({"type": "array", "items": {"type": "array", "items": _FORMULA_SCHEMA}})
+]
+
+
+class StrictModel(BaseModel):
+    """A table of the spec: no unknown keys, no conversions."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True
+    )
+
+
+class ParameterModel(StrictModel):
+    """``[parameters.NAME]``: a declared symbol."""
+
+    positive: bool = Field(default=False, description="true or false: whether it is > 0")
+    nonnegative: bool = Field(default=False, description="true or false: whether it is >= 0")
+    minimum: Formula | None = Field(default=None, description="a number without names")
+    maximum: Formula | None = Field(default=None, description="a number without names")
+    value: Formula | None = Field(
+        default=None, description="a number without names, used where numbers are needed"
+    )
+
+
+class PathwayModel(StrictModel):
+    """``[[pathway]]``: one pathway of the gated deep linear network."""
+
+    name: str = Field(description="a unique name in quotes")
+    gate: Entries = Field(
+        default="all", description='"all", a formula over labels, or a list of 0 and 1'
+    )
+    inputs: Entries = Field(
+        default="all", description='"all", the name of a group of inputs, or a list of indices'
+    )
+    outputs: Entries = Field(
+        default="all", description='"all", the name of a group of outputs, or a list of indices'
+    )
+    stage: int = Field(
+        default=1, ge=1, le=MAX_STAGE, description=f"a whole number from 1 to {MAX_STAGE}"
+    )
+
+
+class NetworkModel(StrictModel):
+    """``[network]``: the network that is predicted and trained."""
+
+    hidden: int = Field(
+        ge=1, le=MAX_HIDDEN, description=f"hidden units, a whole number from 1 to {MAX_HIDDEN}"
+    )
+    init_std: Formula = Field(
+        description="standard deviation of the initial weights, a number above 0"
+    )
+    learning_rate: Formula = Field(description="a number above 0")
+    loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
+    steps: int = Field(
+        ge=1,
+        le=MAX_STEPS,
+        description=f"recorded losses, step 0 included, a whole number from 1 to {MAX_STEPS}",
+    )
+    activation: Literal["relu", "linear"] = Field(
+        default="relu", description='"relu" or "linear"'
+    )
+    training: Literal["joint", "staged"] | None = Field(
+        default=None,
+        description='"joint" or "staged"; staged by default where a stage is above 1',
+    )
+
+
+class ValidationModel(StrictModel):
+    """``[validation]``: when theory and training count as agreeing."""
+
+    tolerance: Formula = Field(description="largest max |ΔL|/L(0), a number above 0, at most 1")
+    reason: str = Field(description="why this tolerance, a text in quotes")
+
+
+class GroupsModel(StrictModel):
+    """``[dataset.groups]``: named groups of inputs and of outputs."""
+
+    inputs: dict[str, Any] = Field(
+        default_factory=dict, description="a table of lists of input indices"
+    )
+    outputs: dict[str, Any] = Field(
+        default_factory=dict, description="a table of lists of output indices"
+    )
+
+
+class UserDatasetModel(StrictModel):
+    """``[dataset]`` with a user's own data: matrices, CSV files, or an NPZ file."""
+
+    X: Matrix | None = Field(default=None, description="a list of rows, one a feature")
+    Y: Matrix | None = Field(default=None, description="a list of rows, one an output")
+    inputs: str | None = Field(default=None, description="name of a CSV file, one row a sample")
+    targets: str | None = Field(default=None, description="name of a CSV file, one row a sample")
+    data: str | None = Field(default=None, description="name of an NPZ file with X and Y")
+    delimiter: Literal[",", ";", "\t"] | None = Field(
+        default=None, description='"," or ";" or "\\t"'
+    )
+    labels: dict[str, Any] = Field(
+        default_factory=dict, description="a table of lists, one entry a sample"
+    )
+    groups: dict[str, Any] = Field(
+        default_factory=dict, description="a table with the tables inputs and outputs"
+    )
+
+
+class SpecModel(StrictModel):
+    """A spec file."""
+
+    title: str = Field(default="", description="a text in quotes")
+    dataset: dict[str, Any] = Field(description="a table: [dataset] with a task or your own data")
+    parameters: dict[str, ParameterModel] = Field(
+        default_factory=dict, description="tables: [parameters.NAME]"
+    )
+    pathway: list[PathwayModel] = Field(description="at least one table [[pathway]]")
+    network: NetworkModel | None = Field(default=None, description="a table: [network]")
+    validation: ValidationModel | None = Field(default=None, description="a table: [validation]")
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a spec file, for editors and for ``symreln schema``."""
+    from pydantic import create_model
+
+    from symreln.tasks.registry import TASKS
+
+    schema = SpecModel.model_json_schema()
+    definitions = schema["$defs"]
+    models: list[type[StrictModel]] = [UserDatasetModel, GroupsModel]
+    for task in TASKS:
+        name = "".join(part.capitalize() for part in task.name.split("-"))
+        field: Any = (Literal[task.name], Field(description=task.summary))  # type: ignore[valid-type]
+        models.append(create_model(f"{name}Dataset", __base__=task.options, task=field))
+    for model in models:
+        own = model.model_json_schema(ref_template="#/$defs/{model}")
+        definitions.update(own.pop("$defs", {}))
+        definitions[model.__name__] = own
+    definitions["UserDatasetModel"]["properties"]["groups"] = {"$ref": "#/$defs/GroupsModel"}
+    datasets = [model.__name__ for model in models if model is not GroupsModel]
+    schema["properties"]["dataset"] = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in datasets]}
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "symreln spec"
+    return schema

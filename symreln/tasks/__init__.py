@@ -1,0 +1,1 @@
+"""Ready-made tasks and specs: one file a task, one registry."""

@@ -1,0 +1,146 @@
+"""The contextual task: items in contexts, features shared and own.  Source: [Jarvis2025]."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from flint import fmpz_mat
+from pydantic import Field
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.spec.expression import Declared
+from symreln.spec.finding import nearest, shown
+from symreln.spec.model import Dataset
+from symreln.spec.schema import Entries, Formula, StrictModel
+from symreln.tasks.structures import EIGHT_ONLY, STRUCTURES, Structure, hierarchy
+from symreln.tasks.task import Task, check_power_of_two, wrong_option
+
+MAX_ITEMS = 1024
+MAX_CONTEXTS = 64
+MAX_ENTRIES = 100_000_000
+"""Entries of X and Y together, 8 bytes each: n = 256 items in 16 contexts stay below half of it."""
+
+
+class ContextualOptions(StrictModel):
+    """Options of ``contextual``."""
+
+    items: int = Field(
+        default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
+    )
+    contexts: int = Field(
+        ge=1, le=MAX_CONTEXTS, description=f"a whole number from 1 to {MAX_CONTEXTS}"
+    )
+    structures: Entries = Field(
+        default="hierarchy",
+        description=f"one of {', '.join(STRUCTURES)}, or a list of them, one a context",
+    )
+    context_scale: Formula = Field(
+        default=1, description="value of an active context input: a number or a formula"
+    )
+
+
+def build(options: ContextualOptions, declared: Declared) -> Dataset:
+    """Return every item in every context, context-major.
+
+    X has shape (n + C, nC): the item one-hot on top of the context one-hot times the scale.
+    Y has shape ((C+1)(2n-1), nC): features of the common hierarchy in every context, then one
+    block a context, zero in the other contexts.
+    """
+    items, contexts = options.items, options.contexts
+    check_power_of_two(items)
+    names = _structure_names(options)
+    _check_size(items, contexts)
+    scale = declared.parse(options.context_scale, "dataset.context_scale")
+    blocks = [hierarchy(items), *(STRUCTURES[name](items) for name in names)]
+    height = 2 * items - 1
+    groups = [f"context_{k}" for k in range(1, contexts + 1)]
+    return Dataset(
+        inputs=_inputs(items, contexts, scale, declared.names),
+        targets=_targets(blocks, items, contexts),
+        labels={
+            "context": tuple(k for k in range(1, contexts + 1) for _ in range(items)),
+            "item": tuple(range(1, items + 1)) * contexts,
+        },
+        input_groups={
+            "items": tuple(range(items)),
+            "contexts": tuple(range(items, items + contexts)),
+        },
+        output_groups={
+            name: tuple(range(b * height, (b + 1) * height))
+            for b, name in enumerate(["common", *groups])
+        },
+        description=(
+            f"{items} items in {contexts} contexts: {height} features shared by all contexts "
+            f"(hierarchy) and {height} of each context ({', '.join(dict.fromkeys(names))})."
+        ),
+        task="contextual",
+        options={
+            "items": str(items),
+            "contexts": str(contexts),
+            "structures": ", ".join(names),
+            "context_scale": str(scale),
+        },
+    )
+
+
+def _structure_names(options: ContextualOptions) -> list[str]:
+    given, contexts = options.structures, options.contexts
+    names: list[object] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    if len(names) != contexts:
+        found = f"{len(names)} names for {contexts} contexts"
+        raise wrong_option("structures", found, "one name, or one a context")
+    checked = []
+    for index, name in enumerate(names):
+        option = "structures" if isinstance(given, str) else f"structures[{index}]"
+        if not isinstance(name, str) or name not in STRUCTURES:
+            hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
+            expected = f"one of {', '.join(STRUCTURES)}"
+            raise wrong_option(option, shown(name), expected, hint)
+        if name in EIGHT_ONLY and options.items != 8:
+            found = f"{name} with items = {options.items}"
+            hint = "The published structure has eight items; the hierarchy takes any power of two."
+            raise wrong_option(option, found, f"items = 8 for {name}", hint)
+        checked.append(name)
+    return checked
+
+
+def _check_size(items: int, contexts: int) -> None:
+    entries = items * contexts * (items + contexts + (contexts + 1) * (2 * items - 1))
+    if entries > MAX_ENTRIES:
+        found = f"{items} items in {contexts} contexts, {entries} numbers"
+        expected = f"at most {MAX_ENTRIES} numbers in X and Y together"
+        raise wrong_option("items", found, expected, "Use fewer items or contexts.")
+
+
+def _inputs(items: int, contexts: int, scale: Scalar, names: tuple[str, ...]) -> ExactMatrix:
+    shape = (items + contexts, items * contexts)
+    of_items, of_contexts = fmpz_mat(*shape), fmpz_mat(*shape)
+    for sample in range(items * contexts):
+        context, item = divmod(sample, items)
+        of_items[item, sample] = 1
+        of_contexts[items + context, sample] = 1
+    scaled = ExactMatrix.from_integers(of_contexts, 1, names).scale(scale)
+    return ExactMatrix.from_integers(of_items, 1, names) + scaled
+
+
+def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
+    height = 2 * items - 1
+    common = lcm(*(block.denominator for block in blocks))
+    targets = fmpz_mat((contexts + 1) * height, items * contexts)
+    for place, block in enumerate(blocks):
+        factor = common // block.denominator
+        active = range(contexts) if place == 0 else (place - 1,)
+        for i, row in enumerate(block.rows):
+            for item, value in row.items():
+                for context in active:
+                    targets[place * height + i, context * items + item] = factor * value
+    return ExactMatrix.from_integers(targets, common)
+
+
+TASK = Task(
+    name="contextual",
+    summary="items in contexts, with features shared by all contexts and features of each",
+    options=ContextualOptions,
+    build=build,
+)

@@ -1,0 +1,58 @@
+"""The linear hierarchy: items with the properties of a binary tree.  Source: [Saxe2019]."""
+
+from __future__ import annotations
+
+from flint import fmpz_mat
+from pydantic import Field
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.spec.expression import Declared
+from symreln.spec.model import Dataset
+from symreln.spec.schema import StrictModel
+from symreln.tasks.structures import hierarchy
+from symreln.tasks.task import Task, check_power_of_two
+
+MAX_ITEMS = 2048
+"""X and Y then hold 12 million numbers, 100 MB."""
+
+
+class LinearHierarchyOptions(StrictModel):
+    """Options of ``linear-hierarchy``."""
+
+    items: int = Field(
+        default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
+    )
+
+
+def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
+    """Return n one-hot items with 2n - 1 tree features.
+
+    X has shape (n, n), Y shape (2n - 1, n).
+    """
+    items = options.items
+    check_power_of_two(items)
+    rows = hierarchy(items).rows
+    targets = fmpz_mat(len(rows), items)
+    for i, row in enumerate(rows):
+        for item, value in row.items():
+            targets[i, item] = value
+    levels = {}
+    for level in range(items.bit_length()):
+        levels[f"level_{level}"] = tuple(range(2**level - 1, 2 ** (level + 1) - 1))
+    return Dataset(
+        inputs=ExactMatrix.identity(items),
+        targets=ExactMatrix.from_integers(targets),
+        labels={"item": tuple(range(1, items + 1))},
+        output_groups=levels,
+        description=f"{items} one-hot items with the {len(rows)} properties of a binary tree.",
+        task="linear-hierarchy",
+        options={"items": str(items)},
+    )
+
+
+TASK = Task(
+    name="linear-hierarchy",
+    summary="one-hot items with the properties of a binary tree",
+    options=LinearHierarchyOptions,
+    build=build,
+)

@@ -1,0 +1,73 @@
+"""The registry: every task, and every ready-made spec. A new task is a file and a line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from symreln.tasks import contextual, digits, iris, linear_hierarchy, xor
+from symreln.tasks.task import Task
+
+TASKS: tuple[Task, ...] = (
+    linear_hierarchy.TASK,
+    xor.TASK,
+    contextual.TASK,
+    digits.TASK,
+    iris.TASK,
+)
+
+SPECS: tuple[str, ...] = (
+    "linear-hierarchy",
+    "xor",
+    "xor-linear",
+    "contextual-3",
+    "contextual-4",
+    "contextual-5",
+    "contextual-different",
+    "contextual-3-modular",
+    "iris",
+    "iris-classes",
+    "digits",
+)
+"""Ready-made specs, in the order in which they are listed; one file each in ``specs/``."""
+
+_FOLDER = Path(__file__).parent / "specs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """One line of the list of what there is.
+
+    Attributes:
+        name: What to write for it.
+        summary: What it is.
+    """
+
+    name: str
+    summary: str
+
+
+def find_task(name: str) -> Task | None:
+    """Return the task of this name, or None."""
+    return next((task for task in TASKS if task.name == name), None)
+
+
+def spec_path(name: str) -> Path:
+    """Return the file of a ready-made spec."""
+    return _FOLDER / f"{name}.toml"
+
+
+@lru_cache(maxsize=1)
+def list_specs() -> tuple[Listing, ...]:
+    """Return the ready-made specs, each with its title."""
+    from symreln.spec.tomlfile import read_toml
+
+    return tuple(
+        Listing(name=name, summary=str(read_toml(spec_path(name))[0]["title"])) for name in SPECS
+    )
+
+
+def list_tasks() -> tuple[Listing, ...]:
+    """Return the tasks that ``dataset.task`` takes, each with one line."""
+    return tuple(Listing(name=task.name, summary=task.summary) for task in TASKS)

@@ -1,0 +1,76 @@
+"""Feature structures over items: which items have which property.  Source: [Saxe2019], [Jarvis2025]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+Row = dict[int, int]
+"""Item -> numerator of the feature's value, zeros left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """Properties of n items, as sparse rows over one denominator.
+
+    Attributes:
+        rows: 2n - 1 rows, one a property.
+        denominator: Divides every entry.
+    """
+
+    rows: tuple[Row, ...]
+    denominator: int = 1
+
+    def to_fractions(self, items: int) -> list[list[Fraction]]:
+        """Return the rows in full, shape (2n - 1, n)."""
+        return [[Fraction(row.get(i, 0), self.denominator) for i in range(items)] for row in self.rows]
+
+
+def hierarchy(items: int) -> Structure:
+    """Binary tree over n = 2**k items: n leaves, n/2 pairs, …, one root; root first.
+
+    Block h = 1, 2, 4, …, n has h rows; row i of it is 1 on the i-th run of n/h items.
+    """
+    rows: list[Row] = []
+    blocks = 1
+    while blocks <= items:
+        run = items // blocks
+        rows += [dict.fromkeys(range(i * run, (i + 1) * run), 1) for i in range(blocks)]
+        blocks *= 2
+    return Structure(rows=tuple(rows))
+
+
+RING_WAVE = (0, 33, 66, 100, 100, 66, 33, 0)
+"""Hundredths of the cyclic triangle wave 0, .33, .66, 1, 1, .66, .33, 0, as published."""
+
+
+def ring(items: int = 8) -> Structure:
+    """Eight items on a ring: a row of ones, then 14 rows, each the one before shifted left by one.
+
+    The wave has period 8, so the ninth of the fourteen is the first again.
+    """
+    wave = [{i: RING_WAVE[(i + shift) % 8] for i in range(items)} for shift in range(14)]
+    ones = dict.fromkeys(range(items), 100)
+    rows = [{i: value for i, value in row.items() if value} for row in [ones, *wave]]
+    return Structure(rows=tuple(rows), denominator=100)
+
+
+CROSSING = ((0, 2), (1, 3), (4, 6), (5, 7))
+"""Items {1,3}, {2,4}, {5,7}, {6,8}, counted from 0."""
+
+
+def cross(items: int = 8) -> Structure:
+    """Hierarchy of eight items whose four pairs of neighbours are replaced by crossing pairs."""
+    rows = list(hierarchy(items).rows)
+    rows[3:7] = [dict.fromkeys(pair, 1) for pair in CROSSING]
+    return Structure(rows=tuple(rows))
+
+
+STRUCTURES: Mapping[str, Callable[[int], Structure]] = {
+    "hierarchy": hierarchy,
+    "ring": ring,
+    "cross": cross,
+}
+EIGHT_ONLY = frozenset({"ring", "cross"})
+"""Published for eight items; there is no one way to extend them."""
