@@ -19,8 +19,6 @@ from symreln.exact.field import Field, irreducible_factors, quotient_coefficient
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import sympy as sp
     from flint import arb
 
@@ -114,12 +112,7 @@ class AlgebraicNumber:
         for bits in _precisions():
             value = self.ball(point, bits)
             with enclosure.precision(bits):
-                close = [
-                    factor
-                    for factor in factors
-                    if enclosure.evaluate([c.substitute(point).to_fraction() for c in factor], value)
-                    .contains(0)
-                ]
+                close = [f for f in factors if _at(f, point, value).contains(0)]
             if len(close) == 1:
                 return close[0]
         raise AssertionError
@@ -245,9 +238,7 @@ class AlgebraicNumber:
 
     # -- text -----------------------------------------------------------------------------------
 
-    def to_sympy(
-        self, symbols: Mapping[str, sp.Symbol] | None = None, name: str = ""
-    ) -> sp.Expr:
+    def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None, name: str = "") -> sp.Expr:
         """Return an expression: radicals up to degree 2, beyond that a named constant.
 
         Args:
@@ -262,9 +253,7 @@ class AlgebraicNumber:
         if value is not None:
             return radicals.square_root(value, table) if self.is_sqrt else value.to_sympy(table)
         if len(self.minpoly) == 3:
-            quadratic, outside = radicals.Quadratic.of(
-                self.minpoly, self.coefficients, self.root
-            )
+            quadratic, outside = radicals.Quadratic.of(self.minpoly, self.coefficients, self.root)
             if self.is_sqrt:
                 return quadratic.square_root(outside, table)
             return quadratic.to_sympy(outside, table)
@@ -318,6 +307,11 @@ class AlgebraicNumber:
 def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:
     """Return the fixed point at which functions of the parameters are compared."""
     return {name: 1 + Fraction(1, 2 + index) for index, name in enumerate(parameters)}
+
+
+def _at(polynomial: Coefficients, point: Values, value: arb) -> arb:
+    """Return the polynomial's value at the working precision."""
+    return enclosure.evaluate([c.substitute(point).to_fraction() for c in polynomial], value)
 
 
 def _terminates(denominator: int) -> bool:
@@ -400,8 +394,3 @@ def compressed_average(
     ratio = solve(field, gram, middle)
     trace = total(field, [ratio[i][i] for i in range(count)])
     return field.scale(trace, Scalar(field.parameters, 1) / count)
-
-
-def certified_float(values: Sequence[arb]) -> list[float]:
-    """Return the midpoints as floats."""
-    return [float(value) for value in values]

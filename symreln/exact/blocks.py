@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq_mat, fmpz_mat
 
-from symreln.exact import linear
+from symreln.exact import integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,30 +56,30 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
     """
     leader = family[generic]
     size = leader.nrows()
-    one = linear.identity(size)
+    one = integers.identity(size)
     blocks: list[Block] = []
     wide = fmpz_mat(size, 0)  # blocks that meet the kernels of several factors
-    for factor, exponent in linear.integer_factors(leader.charpoly()):
+    for factor, exponent in integers.integer_factors(leader.charpoly()):
         degree = factor.degree()
         whole = degree * exponent == size
-        space = one if whole else linear.kernel(linear.of_matrix(factor, leader, one))
+        space = one if whole else integers.kernel(integers.of_matrix(factor, leader, one))
         seeds = _outside(space, wide)
         while seeds.ncols():
             block = _grow(seeds, family, generic, degree)
             blocks.append(block)
             if block.size == degree and block.size * block.copies == space.ncols():
                 break
-            basis = linear.stack_columns(block.basis, size)
+            basis = integers.stack_columns(block.basis, size)
             if block.size > degree:
-                wide = linear.stack_columns([wide, basis], size)
+                wide = integers.stack_columns([wide, basis], size)
             seeds = _outside(seeds, basis)
     _check_filled(blocks, size)
     return blocks
 
 
 def _check_filled(blocks: Sequence[Block], size: int) -> None:
-    everything = linear.stack_columns([part for block in blocks for part in block.basis], size)
-    if everything.ncols() != size or linear.rank_modulo_prime(everything) != size:
+    everything = integers.stack_columns([part for block in blocks for part in block.basis], size)
+    if everything.ncols() != size or integers.rank_modulo_prime(everything) != size:
         msg = "the invariant blocks do not fill the space"
         raise ArithmeticError(msg)
 
@@ -92,56 +92,54 @@ def _outside(space: fmpz_mat, covered: fmpz_mat) -> fmpz_mat:
     if not covered.ncols() or not space.ncols():
         return space
     overlap = covered.transpose() * space
-    if linear.is_zero(overlap):
+    if integers.is_zero(overlap):
         return space
-    return _primitive_columns(space * linear.kernel(overlap))
+    return _primitive_columns(space * integers.kernel(overlap))
 
 
 def _primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
-    columns = [linear.primitive(column) for column in linear.columns_of(matrix)]
-    return linear.from_columns(columns, matrix.nrows())
+    columns = [integers.primitive(column) for column in integers.columns_of(matrix)]
+    return integers.from_columns(columns, matrix.nrows())
 
 
-def _grow(
-    seeds: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
-) -> Block:
+def _grow(seeds: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int) -> Block:
     """Spin the first seed and return its block with all equal copies among the seeds."""
-    first = linear.select_columns(seeds, [0])
-    words, actions = linear.spin(first, family, generic, degree)
+    first = integers.select_columns(seeds, [0])
+    words, actions = integers.spin(first, family, generic, degree)
     # One copy meets the kernel in at least ``degree`` dimensions.
     single = seeds.ncols() < 2 * degree
     alike = first if single else _same_relations(seeds, words, actions, family)
-    chosen = linear.speak(words, family, alike)
+    chosen = integers.speak(words, family, alike)
     if alike.ncols() > 1:
         keep = _independent_copies(chosen)
         if len(keep) < alike.ncols():
-            chosen = [linear.select_columns(part, keep) for part in chosen]
+            chosen = [integers.select_columns(part, keep) for part in chosen]
     return Block(basis=tuple(chosen), actions=tuple(actions))
 
 
 def _independent_copies(spoken: Sequence[fmpz_mat]) -> list[int]:
     """Return copies that are independent together (proven modulo a prime), greedily."""
     height, copies = spoken[0].nrows(), spoken[0].ncols()
-    everything = linear.stack_columns(spoken, height)
-    if linear.rank_modulo_prime(everything) == everything.ncols():
+    everything = integers.stack_columns(spoken, height)
+    if integers.rank_modulo_prime(everything) == everything.ncols():
         return list(range(copies))
-    columns = [linear.columns_of(part) for part in spoken]
+    columns = [integers.columns_of(part) for part in spoken]
     keep: list[int] = []
     for copy in range(copies):
         trial = [column[index] for index in [*keep, copy] for column in columns]
-        if linear.rank_modulo_prime(linear.from_columns(trial, height)) == len(trial):
+        if integers.rank_modulo_prime(integers.from_columns(trial, height)) == len(trial):
             keep.append(copy)
     return keep
 
 
 def _same_relations(
     seeds: fmpz_mat,
-    words: Sequence[linear.Word],
+    words: Sequence[integers.Word],
     actions: Sequence[fmpq_mat],
     family: Sequence[fmpz_mat],
 ) -> fmpz_mat:
     """Return the subspace of the seeds on which the family acts by the same matrices."""
-    spoken = linear.speak(words, family, seeds)
+    spoken = integers.speak(words, family, seeds)
     defined = set(words)
     for index, (member, action) in enumerate(zip(family, actions, strict=True)):
         numerator, denominator = action.numer_denom()
@@ -152,7 +150,7 @@ def _same_relations(
             for i, part in enumerate(spoken):
                 if numerator[i, j] != 0:
                     defect = defect - part * numerator[i, j]
-            if not linear.is_zero(defect):
-                seeds = _primitive_columns(seeds * linear.kernel(defect))
-                spoken = linear.speak(words, family, seeds)
+            if not integers.is_zero(defect):
+                seeds = _primitive_columns(seeds * integers.kernel(defect))
+                spoken = integers.speak(words, family, seeds)
     return seeds

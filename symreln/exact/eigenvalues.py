@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
-from symreln.exact import linear, polynomials
+from symreln.exact import integers, polynomials
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -160,19 +160,19 @@ def _split(
     """
     ring = polynomial_ring(family.parameters)
     result: list[Eigenvalues] = []
-    for factor, exponent in linear.integer_factors(operator.charpoly().numer()):
+    for factor, exponent in integers.integer_factors(operator.charpoly().numer()):
         degree = factor.degree()
         if degree == block.size:
-            vectors = linear.select_columns(linear.identity(block.size), [0])
+            vectors = integers.select_columns(integers.identity(block.size), [0])
         else:
-            numerator, _ = linear.of_rational_matrix(factor, operator).numer_denom()
-            vectors = _generators(linear.kernel(numerator), operator, degree, exponent)
+            numerator, _ = integers.of_rational_matrix(factor, operator).numer_denom()
+            vectors = _generators(integers.kernel(numerator), operator, degree, exponent)
         values = _as_polynomials(operator, block.actions, vectors, degree)
         if values is None:
             return None
         lifted = tuple(
             tuple(ring.constant(entry) for entry in column)
-            for column in linear.columns_of(vectors)
+            for column in integers.columns_of(vectors)
         )
         if degree == 1:
             result.append(_linear(values, lifted, family))
@@ -196,17 +196,17 @@ def _generators(space: fmpz_mat, operator: fmpq_mat, degree: int, wanted: int) -
         return space
     numerator, _ = operator.numer_denom()
     height = space.nrows()
-    chosen: list[list[int]] = []
+    chosen: list[list[fmpz]] = []
     filled = fmpz_mat(height, 0)
-    for column in linear.columns_of(space):
-        seed = linear.from_columns([column], height)
-        trial = linear.stack_columns([filled, *linear.krylov(numerator, seed, degree)], height)
-        if linear.rank_modulo_prime(trial) == trial.ncols():
+    for column in integers.columns_of(space):
+        seed = integers.from_columns([column], height)
+        trial = integers.stack_columns([filled, *integers.krylov(numerator, seed, degree)], height)
+        if integers.rank_modulo_prime(trial) == trial.ncols():
             chosen.append(column)
             filled = trial
         if len(chosen) == wanted:
             break
-    return linear.from_columns(chosen, height)
+    return integers.from_columns(chosen, height)
 
 
 def _as_polynomials(
@@ -215,12 +215,12 @@ def _as_polynomials(
     """Return for every action c its h with c = h(T) on the vectors, coefficients low to high."""
     numerator, scale = operator.numer_denom()
     height = vectors.nrows()
-    first = linear.select_columns(vectors, [0])
-    basis = linear.stack_columns(linear.krylov(numerator, first, degree), height)
+    first = integers.select_columns(vectors, [0])
+    basis = integers.stack_columns(integers.krylov(numerator, first, degree), height)
     result: list[list[fmpq]] = []
     for action in actions:
         top, bottom = action.numer_denom()
-        found = linear.coordinates(basis, top * first)
+        found = integers.coordinates(basis, top * first)
         if found is None:
             return None
         h = [found[power, 0] * fmpq(scale) ** power / fmpq(bottom) for power in range(degree)]
@@ -278,7 +278,7 @@ def _parametric_split(
             [a + b * t for a, b in zip(left, right, strict=True)]
             for left, right in zip(m, x, strict=True)
         ]
-    whole, _ = polynomials.characteristic(operator, one)
+    whole = polynomials.characteristic(operator, family.parameters)
     result: list[Eigenvalues] = []
     factors = polynomials.factor_univariate(whole, family.parameters)
     for place, (factor, exponent) in enumerate(factors):
@@ -288,7 +288,7 @@ def _parametric_split(
                 others = polynomials.multiply(others, rest)
         degree = len(factor) - 1
         vectors = _parametric_vectors(operator, factor, others, exponent)
-        values = _parametric_values(operator, m, x, vectors, degree, scale, family)
+        values = _parametric_values(operator, m, x, vectors, degree, scale, t, family)
         if values is None:
             return None
         eigenvalue, d = values
@@ -363,22 +363,37 @@ def _parametric_values(
     vectors: Sequence[Sequence[fmpz_mpoly]],
     degree: int,
     scale: int,
+    t: int,
     family: Family,
 ) -> tuple[Coefficients, Coefficients | None] | None:
     """Return lambda(theta) and d(theta), the same for every generator, or None."""
-    answer: list[list[Scalar]] | None = None
-    members = [m] if x is None else [m, x]
+    # M = T - t·Sigma^x, so one member is enough; with t = 0 and degree > 1 it is x.
+    theta = tuple(Scalar(family.parameters, int(power == 1)) for power in range(degree))
+    if x is None and degree > 1:
+        return theta, None
+    member = m if x is None else x
+    answer: list[Scalar] | None = None
     for vector in vectors:
-        targets = [polynomials.apply(member, vector) for member in members]
-        basis = _krylov(operator, vector, degree)
-        found = polynomials.solve(basis, targets, family.parameters)
-        if found is None or (answer is not None and found != answer):
+        target = polynomials.apply(member, vector)
+        found = polynomials.solve(_krylov(operator, vector, degree), [target], family.parameters)
+        if found is None or (answer is not None and found[0] != answer):
             return None
-        answer = found
-    if answer is None:
-        return None
+        answer = found[0]
+    assert answer is not None
     # The block's tables are scale·M and scale·Sigma^x, so T^j carries scale^j.
-    rescaled = [
-        tuple(value * scale**power / scale for power, value in enumerate(row)) for row in answer
-    ]
-    return rescaled[0], None if x is None else rescaled[1]
+    values = tuple(value * scale**power / scale for power, value in enumerate(answer))
+    if x is None:
+        return values, None
+    if degree == 1:
+        moved = polynomials.solve(
+            [vectors[0]], [polynomials.apply(m, vectors[0])], family.parameters
+        )
+        if moved is None:
+            return None
+        eigenvalue = (moved[0][0] / scale,)
+        for vector in vectors[1:]:
+            other = polynomials.solve([vector], [polynomials.apply(m, vector)], family.parameters)
+            if other is None or other[0][0] / scale != eigenvalue[0]:
+                return None
+        return eigenvalue, values
+    return tuple(a - b * t for a, b in zip(theta, values, strict=True)), values

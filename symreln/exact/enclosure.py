@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from flint import arb, ctx, fmpq, fmpz_poly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from flint import acb
 
 
 @contextmanager
@@ -43,11 +45,8 @@ def real_roots(coefficients: tuple[Fraction, ...], bits: int) -> tuple[arb, ...]
     polynomial = fmpz_poly([int(value * scale) for value in coefficients])
     with precision(bits):
         # FLINT isolates the roots and gives a real root an imaginary part that is exactly 0.
-        found = [
-            (root.real, int(multiplicity))
-            for root, multiplicity in polynomial.complex_roots()
-            if root.imag == 0
-        ]
+        pairs = cast("list[tuple[acb, int]]", polynomial.complex_roots())
+        found = [(root.real, multiplicity) for root, multiplicity in pairs if root.imag == 0]
     found.sort(key=lambda pair: pair[0].mid())
     return tuple(root for root, multiplicity in found for _ in range(multiplicity))
 

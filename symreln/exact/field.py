@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from flint import fmpq, fmpq_mat, fmpq_poly, fmpz
+from flint import fmpq, fmpq_mat, fmpq_poly
 
-from symreln.exact import linear, polynomials
+from symreln.exact import polynomials
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ class Field:
             found = table.charpoly().coeffs()
             return tuple(Scalar(self.parameters, int(c.p), int(c.q)) for c in found)
         table, common = _cleared(rows, self.parameters)
-        one = polynomial_ring(self.parameters).constant(1)
-        found, _ = polynomials.characteristic(table, one)
+        found = polynomials.characteristic(table, self.parameters)
         return tuple(
             Scalar(self.parameters, value, common ** (self.degree - power))
             for power, value in enumerate(found)
@@ -171,7 +170,9 @@ def quotient_coefficients(minpoly: Sequence[Scalar]) -> list[list[Scalar]]:
     return [list(minpoly[j + 1 :]) for j in range(degree)]
 
 
-def solve(field: Field, matrix: list[list[Element]], right: list[list[Element]]) -> list[list[Element]]:
+def solve(
+    field: Field, matrix: list[list[Element]], right: list[list[Element]]
+) -> list[list[Element]]:
     """Return matrix^{-1}·right by elimination over the field."""
     size = len(matrix)
     rows = [list(a) + list(b) for a, b in zip(matrix, right, strict=True)]
@@ -198,6 +199,3 @@ def solve(field: Field, matrix: list[list[Element]], right: list[list[Element]])
 def total(field: Field, elements: Sequence[Element]) -> Element:
     """Return the sum."""
     return reduce(field.add, elements, field.constant(0))
-
-
-__all__ = ["Element", "Field", "common_denominator", "fmpz", "irreducible_factors", "linear"]

@@ -1,207 +1,239 @@
-"""Linear algebra over Z and Q by FLINT: kernels, spans, coordinates, invariant subspaces.
+"""Inverses, pseudo-inverses, ranks and projectors over Q(parameters).
 
-A rational subspace is held as an integer matrix whose columns span it. Dimensions are decided
-modulo a prime first, because that is cheap, and every equality that a result rests on is checked
-over Z afterwards.
+With parameters, a symmetric matrix is first cut into constant invariant blocks
+(:mod:`symreln.exact.blocks`); only the small blocks are inverted over Q(parameters).
 """
 
 from __future__ import annotations
 
-from math import gcd
 from typing import TYPE_CHECKING
 
-from flint import fmpq_mat, fmpq_poly, fmpz_mat, fmpz_poly, nmod_mat
+from flint import fmpz, fmpz_mat
+
+from symreln.errors import InputError
+from symreln.exact import integers, polynomials
+from symreln.exact.blocks import invariant_blocks
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.spectrum import Mode, ModeClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from flint import fmpq_mat, fmpz_mpoly
 
-# 2^61 - 1: the largest Mersenne prime that fits FLINT's one-word arithmetic. Independence modulo
-# a prime proves independence over Q; dependence is only a hint, checked over Z where it matters.
-PRIME = 2**61 - 1
+    from symreln.exact.blocks import Block
 
-
-def identity(size: int) -> fmpz_mat:
-    """Return the integer identity."""
-    result = fmpz_mat(size, size)
-    for index in range(size):
-        result[index, index] = 1
-    return result
+Exponents = tuple[int, ...]
 
 
-def columns_of(matrix: fmpz_mat) -> list[list[int]]:
-    """Return the columns as lists."""
-    return matrix.transpose().tolist()
+def inverse(matrix: ExactMatrix) -> ExactMatrix:
+    """Return the inverse of a square matrix over Q(parameters).
 
-
-def from_columns(columns: Sequence[Sequence[int]], height: int) -> fmpz_mat:
-    """Return the matrix with the given columns."""
-    if not columns:
-        return fmpz_mat(height, 0)
-    return fmpz_mat([list(column) for column in columns]).transpose()
-
-
-def stack_columns(parts: Iterable[fmpz_mat], height: int) -> fmpz_mat:
-    """Return the matrices side by side."""
-    return from_columns([column for part in parts for column in columns_of(part)], height)
-
-
-def stack_rows(parts: Sequence[fmpz_mat], width: int) -> fmpz_mat:
-    """Return the matrices one under another."""
-    rows = [row for part in parts for row in part.tolist()]
-    return fmpz_mat(rows) if rows else fmpz_mat(0, width)
-
-
-def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
-    """Return some columns, in the order given."""
-    columns = columns_of(matrix)
-    return from_columns([columns[index] for index in wanted], matrix.nrows())
-
-
-def primitive(vector: Sequence[int]) -> list[int]:
-    """Return an integer vector divided by the greatest common divisor of its entries."""
-    content = gcd(*(int(entry) for entry in vector))
-    return [entry // content for entry in vector] if content > 1 else list(vector)
-
-
-def content(matrix: fmpz_mat) -> int:
-    """Return the greatest common divisor of all entries (0 for a zero matrix)."""
-    return gcd(*(int(entry) for entry in matrix.entries()))
-
-
-def is_zero(matrix: fmpz_mat) -> bool:
-    """Whether every entry is 0."""
-    return bool(matrix == fmpz_mat(matrix.nrows(), matrix.ncols()))
-
-
-def kernel(matrix: fmpz_mat) -> fmpz_mat:
-    """Return primitive columns that span the kernel over Q."""
-    width = matrix.ncols()
-    if is_zero(matrix):
-        return identity(width)
-    basis, nullity = matrix.nullspace()
-    return from_columns(
-        [primitive(column) for column in columns_of(basis)[: int(nullity)]], width
-    )
-
-
-def pivot_columns(matrix: fmpz_mat) -> list[int]:
-    """Return columns that are independent (proven: they are so modulo a prime)."""
-    reduced, rank = nmod_mat(matrix, PRIME).rref()
-    pivots: list[int] = []
-    column = 0
-    for row in reduced.tolist()[: int(rank)]:
-        while int(row[column]) == 0:
-            column += 1
-        pivots.append(column)
-        column += 1
-    return pivots
-
-
-def rank_modulo_prime(matrix: fmpz_mat) -> int:
-    """Return the rank modulo a prime, a lower bound of the rank over Q."""
-    return int(nmod_mat(matrix, PRIME).rank())
-
-
-def coordinates(basis: fmpz_mat, targets: fmpz_mat) -> fmpq_mat | None:
-    """Return X with basis·X = targets, or None where some target leaves the span.
-
-    The columns of ``basis`` must be independent. The answer is exact: X comes from a square
-    subsystem and the whole equation is checked over Z.
+    Raises:
+        ZeroDivisionError: The matrix is singular.
     """
-    rows = pivot_columns(basis.transpose())
-    if len(rows) != basis.ncols():
-        msg = "coordinates need a basis with independent columns"
-        raise ArithmeticError(msg)
-    table, goal = basis.tolist(), targets.tolist()
-    square = fmpz_mat([table[row] for row in rows])
-    found = square.solve(fmpz_mat([goal[row] for row in rows]))
-    numerator, denominator = found.numer_denom()
-    return found if basis * numerator == targets * denominator else None
+    _square(matrix, "inverse")
+    if not matrix.shape[0]:
+        return matrix
+    if matrix.is_constant:
+        return _constant_inverse(matrix)
+    if (matrix - matrix.T).is_zero:
+        result, nullity = _by_blocks(matrix)
+        if nullity:
+            msg = "the matrix is singular"
+            raise ZeroDivisionError(msg)
+        return result
+    # A^{-1} = (AᵀA)^{-1} Aᵀ, and AᵀA is symmetric.
+    return (inverse(matrix.T @ matrix) @ matrix.T).reduced()
 
 
-def of_matrix(polynomial: fmpz_poly, matrix: fmpz_mat, vectors: fmpz_mat) -> fmpz_mat:
-    """Return polynomial(matrix)·vectors by Horner's rule."""
-    result = fmpz_mat(vectors.nrows(), vectors.ncols())
-    for coefficient in reversed(polynomial.coeffs()):
-        result = matrix * result + vectors * coefficient
-    return result
+def pseudo_inverse(matrix: ExactMatrix) -> ExactMatrix:
+    """Return the Moore-Penrose inverse of a symmetric matrix over Q(parameters).
 
+    It is the inverse on the image and zero on the kernel; for a constant matrix it is
+    (A + N)^{-1} - N with N the projector on the kernel.
 
-def of_rational_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: fmpq_mat) -> fmpq_mat:
-    """Return polynomial(matrix) by Horner's rule."""
-    size = matrix.nrows()
-    one = fmpq_mat(identity(size))
-    result = fmpq_mat(size, size)
-    for coefficient in reversed(polynomial.coeffs()):
-        result = matrix * result + one * coefficient
-    return result
-
-
-def integer_factors(polynomial: fmpz_poly) -> list[tuple[fmpz_poly, int]]:
-    """Return the irreducible factors over Q, primitive with positive leading coefficient."""
-    _, factors = polynomial.factor()
-    return [
-        (factor if factor.leading_coefficient() > 0 else -factor, int(exponent))
-        for factor, exponent in factors
-    ]
-
-
-def krylov(matrix: fmpz_mat, vectors: fmpz_mat, length: int) -> list[fmpz_mat]:
-    """Return [vectors, matrix·vectors, …], ``length`` of them."""
-    words = [vectors]
-    while len(words) < length:
-        words.append(matrix * words[-1])
-    return words
-
-
-Word = tuple[int, int] | None
-"""A word of an invariant block: the seed itself (None), or family[i] times word j."""
-
-
-def speak(words: Sequence[Word], family: Sequence[fmpz_mat], seeds: fmpz_mat) -> list[fmpz_mat]:
-    """Return every word applied to every seed (columns), one matrix a word."""
-    spoken: list[fmpz_mat] = []
-    for word in words:
-        spoken.append(seeds if word is None else family[word[0]] * spoken[word[1]])
-    return spoken
-
-
-def spin(
-    seed: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
-) -> tuple[list[Word], list[fmpq_mat]]:
-    """Return the smallest subspace that contains ``seed`` and is invariant under the family.
-
-    Args:
-        seed: Column, not zero, in the kernel of an irreducible polynomial of family[generic].
-        family: Square integer matrices.
-        generic: Index of the member whose powers are spoken first.
-        degree: Degree of that polynomial; so many powers are independent.
-
-    Returns:
-        The words whose values on the seed are a basis Q of the subspace, and for every member C
-        of the family the matrix c with C Q = Q c (checked over Z).
+    Raises:
+        InputError: The matrix is not symmetric.
     """
-    height = seed.nrows()
-    words: list[Word] = [None, *((generic, power) for power in range(degree - 1))]
-    values = speak(words, family, seed)
-    fresh = list(range(degree))
-    while fresh and len(words) < height:
-        candidates = [(i, j) for j in fresh for i in range(len(family)) if (i, j) not in words]
-        trial = stack_columns([*values, *(family[i] * values[j] for i, j in candidates)], height)
-        first = len(words)
-        fresh = []
-        for pivot in pivot_columns(trial)[first:]:
-            i, j = candidates[pivot - first]
-            fresh.append(len(words))
-            words.append((i, j))
-            values.append(family[i] * values[j])
-    basis = stack_columns(values, height)
-    actions: list[fmpq_mat] = []
+    _square(matrix, "pseudo_inverse")
+    if not (matrix - matrix.T).is_zero:
+        msg = "pseudo_inverse: the matrix is not symmetric; for A use (AᵀA)⁺ Aᵀ"
+        raise InputError(msg)
+    if matrix.is_zero:
+        return matrix
+    if not matrix.is_constant:
+        return _by_blocks(matrix)[0]
+    numerator, _ = matrix.integers()
+    null = integers.kernel(numerator)
+    if not null.ncols():
+        return _constant_inverse(matrix)
+    projector = subspace_projector(ExactMatrix.from_integers(null, 1, matrix.parameters))
+    return (_constant_inverse(matrix + projector) - projector).reduced()
+
+
+def rank(matrix: ExactMatrix) -> int:
+    """Return the rank over Q(parameters), exactly."""
+    if matrix.is_zero:
+        return 0
+    if matrix.is_constant:
+        return int(matrix.integers()[0].rank())
+    table = [[entry.numerator for entry in row] for row in _cleared(matrix).rows()]
+    full = min(matrix.shape)
+    if len(polynomials.independent_rows(list(zip(*table, strict=True)))) == full:
+        return full  # full rank at one point modulo a prime proves it
+    gram = matrix.T @ matrix if matrix.shape[1] <= matrix.shape[0] else matrix @ matrix.T
+    return gram.shape[0] - _by_blocks(gram)[1]
+
+
+def subspace_projector(basis: ExactMatrix) -> ExactMatrix:
+    """Return the orthogonal projector W (WᵀW)^{-1} Wᵀ on the columns of ``basis``.
+
+    Raises:
+        ZeroDivisionError: The columns are dependent.
+    """
+    if not basis.shape[1]:
+        return ExactMatrix.zeros(basis.shape[0], basis.shape[0], basis.parameters)
+    return (basis @ inverse(basis.T @ basis) @ basis.T).reduced()
+
+
+def spectral_projector(mode: Mode | ModeClass) -> ExactMatrix:
+    """Return the projector on the space of a mode whose eigenvalue is rational.
+
+    Raises:
+        InputError: The mode's class has degree > 1: its projector is not over Q(parameters).
+    """
+    mode_class = mode.mode_class if isinstance(mode, Mode) else mode
+    if mode_class.degree > 1:
+        msg = (
+            f"spectral_projector: the mode is one of {mode_class.degree} conjugate ones, so its "
+            "projector is irrational; use their common space or numpy_modes"
+        )
+        raise InputError(msg)
+    return subspace_projector(mode_class.generators)
+
+
+def _square(matrix: ExactMatrix, name: str) -> None:
+    if matrix.shape[0] != matrix.shape[1]:
+        msg = f"{name}: the matrix has shape {matrix.shape}; it must be square"
+        raise InputError(msg)
+
+
+def _cleared(matrix: ExactMatrix) -> ExactMatrix:
+    return ExactMatrix(matrix.shape, matrix.parameters, matrix.terms)
+
+
+def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
+    numerator, denominator = matrix.integers()
+    top, bottom = integers.inverse(numerator)
+    return ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters).reduced()
+
+
+# -- with parameters ------------------------------------------------------------------------------
+
+
+def _by_blocks(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
+    """Return (pseudo-inverse, nullity) of a symmetric matrix.
+
+    With A Q = Q b for a constant basis Q and b block-diagonal, A⁺ = Q b# Q^{-1}: a symmetric
+    matrix's pseudo-inverse is its group inverse, which respects similarity.
+    """
+    names = matrix.parameters
+    keys = list(matrix.terms)
+    family = [matrix.terms[key] for key in keys]
+    generic = 0
+    if len(family) > 1:
+        family.append(_mixture(family))
+        generic = len(family) - 1
+    blocks = invariant_blocks(family, generic)
+    size = matrix.shape[0]
+    whole = integers.stack_columns([part for block in blocks for part in block.basis], size)
+    numerator, denominator = integers.inverse(whole)
+    rows = numerator.tolist()
+    total = ExactMatrix.zeros(size, size, names)
+    nullity = 0
+    start = 0
+    for block in blocks:
+        left = []
+        for _ in block.basis:
+            left.append(fmpz_mat(rows[start : start + block.copies]))
+            start += block.copies
+        table, scale = _table(block.actions, keys, names)
+        inverted, bottom, lost = _group_inverse(table, names)
+        nullity += lost * block.copies
+        # The table is scale·b, so its group inverse is b#/scale.
+        total = total + _assembled(block, left, inverted, names).scale(
+            Scalar(names, polynomial_ring(names).constant(scale), bottom * denominator)
+        )
+    # A = numerator/q, so A⁺ = q·numerator⁺.
+    return total.scale(Scalar(names, matrix.denominator)).reduced(), nullity
+
+
+def _mixture(family: list[fmpz_mat]) -> fmpz_mat:
+    weight = 1
+    total = fmpz_mat(family[0].nrows(), family[0].ncols())
     for member in family:
-        action = coordinates(basis, member * basis)
-        if action is None:
-            # Invariant modulo the prime and not over Q: about one chance in 2^60 per entry.
-            msg = "a subspace is invariant modulo 2^61 - 1 but not over Q"
-            raise ArithmeticError(msg)
-        actions.append(action)
-    return words, actions
+        weight = weight * 48271 % 101 + 1
+        total = total + member * weight
+    return total
+
+
+def _table(
+    actions: tuple[fmpq_mat, ...], keys: list[Exponents], names: tuple[str, ...]
+) -> tuple[polynomials.Table, int]:
+    scale = 1
+    for action in actions:
+        scale = int(fmpz(scale).lcm(action.numer_denom()[1]))
+    ring = polynomial_ring(names)
+    size = range(actions[0].nrows())
+    table = [
+        [
+            ring.from_dict({key: (actions[k][i, j] * scale).p for k, key in enumerate(keys)})
+            for j in size
+        ]
+        for i in size
+    ]
+    return table, scale
+
+
+def _group_inverse(
+    table: polynomials.Table, names: tuple[str, ...]
+) -> tuple[polynomials.Table, fmpz_mpoly, int]:
+    """Return (numerators of b#, their denominator, nullity) of a diagonalisable matrix b.
+
+    With charpoly x^r q(x), q(0) ≠ 0, and u(x) = (q(0) - q(x))/(q(0) x): u(b) inverts b on its
+    image, and b# = b u(b)² is zero on its kernel besides.
+    """
+    one = polynomial_ring(names).constant(1)
+    coefficients = polynomials.characteristic(table, names)
+    nullity = next(i for i, value in enumerate(coefficients) if not value.is_zero())
+    q = coefficients[nullity:]
+    size = len(table)
+    zero = one - one
+    u: polynomials.Table = [[zero] * size for _ in range(size)]
+    for coefficient in reversed(q[1:]):
+        u = polynomials.product(table, u)
+        u = [
+            [entry - coefficient if i == j else entry for j, entry in enumerate(row)]
+            for i, row in enumerate(u)
+        ]
+    if not nullity:
+        return u, q[0], 0
+    return polynomials.product(table, polynomials.product(u, u)), q[0] * q[0], nullity
+
+
+def _assembled(
+    block: Block, left: list[fmpz_mat], table: polynomials.Table, names: tuple[str, ...]
+) -> ExactMatrix:
+    """Return Σ_ij Q_i·table_ij·left_j."""
+    size = block.basis[0].nrows()
+    terms: dict[Exponents, fmpz_mat] = {}
+    for i, column in enumerate(block.basis):
+        for j, row in enumerate(left):
+            if table[i][j].is_zero():
+                continue
+            outer = column * row
+            for exponents, coefficient in table[i][j].to_dict().items():
+                key = tuple(int(e) for e in exponents)
+                part = outer * coefficient
+                terms[key] = terms[key] + part if key in terms else part
+    return ExactMatrix((size, size), names, terms)

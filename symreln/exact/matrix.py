@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING
 
-from flint import fmpz_mat, fmpz_mpoly
+from flint import fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.errors import InputError
 from symreln.exact.scalar import Number, Scalar, polynomial_ring
@@ -81,9 +81,11 @@ class ExactMatrix:
             raise InputError(msg)
         shape = (len(rows), width)
         flat = [entry for row in rows for entry in row]
-        if not parameters and all(isinstance(entry, int) for entry in flat):
-            return cls(shape, (), {(): fmpz_mat(*shape, flat)})
-        return cls._from_scalars(shape, [Scalar.of(entry, parameters) for entry in flat], parameters)
+        whole = [entry for entry in flat if isinstance(entry, int)]
+        if not parameters and len(whole) == len(flat):
+            return cls(shape, (), {(): fmpz_mat(*shape, whole)})
+        scalars = [Scalar.of(entry, parameters) for entry in flat]
+        return cls._from_scalars(shape, scalars, parameters)
 
     @classmethod
     def _from_scalars(
@@ -134,21 +136,6 @@ class ExactMatrix:
             matrix[index, index] = entry
         return cls.from_integers(matrix, 1, parameters)
 
-    @classmethod
-    def stacked(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
-        """Return the matrices one below the other; all have the same number of columns."""
-        rows = sum(part.shape[0] for part in parts)
-        total = cls.zeros(rows, parts[0].shape[1], parts[0].parameters)
-        above = 0
-        for part in parts:
-            # A selection matrix puts the part in its place and leaves common denominators to +.
-            place = fmpz_mat(rows, part.shape[0])
-            for row in range(part.shape[0]):
-                place[above + row, row] = 1
-            total += cls.from_integers(place, 1, part.parameters) @ part
-            above += part.shape[0]
-        return total
-
     # -- arithmetic -----------------------------------------------------------------------------
 
     def promoted(self, parameters: tuple[str, ...]) -> ExactMatrix:
@@ -163,9 +150,7 @@ class ExactMatrix:
                 key[position] = exponent
             terms[tuple(key)] = matrix
         ring = polynomial_ring(parameters)
-        return ExactMatrix(
-            self.shape, parameters, terms, self.denominator.project_to_context(ring)
-        )
+        return ExactMatrix(self.shape, parameters, terms, self.denominator.project_to_context(ring))
 
     @classmethod
     def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
@@ -176,16 +161,21 @@ class ExactMatrix:
         for part in parts:
             common = common * (part.denominator // common.gcd(part.denominator))
         width = sum(part.shape[1] for part in parts)
-        columns: dict[Exponents, list[list[int]]] = {}
+        columns: dict[Exponents, list[list[fmpz]]] = {}
         start = 0
         for part in parts:
             for key, matrix in _times_polynomial(part.terms, common // part.denominator).items():
-                table = columns.setdefault(key, [[0] * first.shape[0] for _ in range(width)])
+                table = columns.setdefault(key, [[fmpz(0)] * first.shape[0] for _ in range(width)])
                 for index, column in enumerate(matrix.transpose().tolist()):
                     table[start + index] = column
             start += part.shape[1]
         terms = {key: fmpz_mat(table).transpose() for key, table in columns.items()}
         return cls((first.shape[0], width), first.parameters, terms, common)
+
+    @classmethod
+    def stacked(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
+        """Return matrices over the same parameters one below the other."""
+        return cls.beside([part.T for part in parts]).T
 
     def reduced(self) -> ExactMatrix:
         """Return the same matrix with the factors common to all entries cancelled."""
@@ -222,7 +212,7 @@ class ExactMatrix:
     def _polynomials(self) -> dict[int, fmpz_mpoly]:
         """Return the non-zero numerators by position, row by row."""
         ring = polynomial_ring(self.parameters)
-        entries: dict[int, dict[Exponents, int]] = {}
+        entries: dict[int, dict[Exponents, fmpz]] = {}
         for key, matrix in self.terms.items():
             for position, value in enumerate(matrix.entries()):
                 if value:
@@ -231,11 +221,11 @@ class ExactMatrix:
 
     def _divided(self, common: fmpz_mpoly) -> ExactMatrix:
         size = self.shape[0] * self.shape[1]
-        parts: dict[Exponents, list[int]] = {}
+        parts: dict[Exponents, list[fmpz]] = {}
         for position, polynomial in self._polynomials().items():
             for exponents, coefficient in (polynomial // common).to_dict().items():
                 key = tuple(int(e) for e in exponents)
-                parts.setdefault(key, [0] * size)[position] = coefficient
+                parts.setdefault(key, [fmpz(0)] * size)[position] = coefficient
         terms = {key: fmpz_mat(*self.shape, flat) for key, flat in parts.items()}
         return ExactMatrix(self.shape, self.parameters, terms, self.denominator // common)
 
@@ -300,9 +290,7 @@ class ExactMatrix:
     def T(self) -> ExactMatrix:
         """The transpose."""
         terms = {key: matrix.transpose() for key, matrix in self.terms.items()}
-        return ExactMatrix(
-            (self.shape[1], self.shape[0]), self.parameters, terms, self.denominator
-        )
+        return ExactMatrix((self.shape[1], self.shape[0]), self.parameters, terms, self.denominator)
 
     # -- parts ----------------------------------------------------------------------------------
 

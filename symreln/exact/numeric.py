@@ -15,7 +15,6 @@ from flint import arb, arb_mat, fmpz_mat
 
 from symreln.errors import InputError
 from symreln.exact import enclosure
-from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,9 +29,7 @@ START_BITS = 128
 MOST_BITS = 1 << 14
 
 
-def numpy_modes(
-    spectrum: JointSpectrum, values: Mapping[str, Fraction]
-) -> tuple[NumpyMode, ...]:
+def numpy_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction]) -> tuple[NumpyMode, ...]:
     """Return (s, d, V) for every mode, in the order of ``spectrum.modes``.
 
     s and d are correctly rounded up to one unit in the last place; V (n_x × m, orthonormal
@@ -65,9 +62,7 @@ def numpy_modes(
     return tuple(result)
 
 
-def _d(
-    spectrum: JointSpectrum, mode: Mode, v: np.ndarray, point: Mapping[str, Fraction]
-) -> float:
+def _d(spectrum: JointSpectrum, mode: Mode, v: np.ndarray, point: Mapping[str, Fraction]) -> float:
     if not mode.d_is_average:
         return mode.d.to_float(point)
     # The exact mean is a long number in Q(theta) of no further use; V^T Sigma^x V has it.
@@ -89,9 +84,7 @@ def _class_bases(
         words.append(operator * words[-1])
     minpoly = tuple(c.substitute(point).to_fraction() for c in mode_class.minpoly)
     # T^j W = words[j]/scale^j, and f(x)/(x - theta) = Σ_j (Σ_{i>j} f_i theta^{i-j-1}) x^j.
-    rows = [
-        [c / Fraction(scale) ** j for c in minpoly[j + 1 :]] for j in range(mode_class.degree)
-    ]
+    rows = [[c / Fraction(scale) ** j for c in minpoly[j + 1 :]] for j in range(mode_class.degree)]
     bases: list[np.ndarray] = []
     for root in range(mode_class.degree):
         basis = orthonormal(words, rows, minpoly, root)
@@ -190,9 +183,7 @@ def _gram_schmidt(columns: list[list[arb]]) -> np.ndarray | None:
     return np.array([[float(entry.mid()) for entry in column] for column in done]).T
 
 
-def _shared_bases(
-    spectrum: JointSpectrum, point: Mapping[str, Fraction]
-) -> dict[int, np.ndarray]:
+def _shared_bases(spectrum: JointSpectrum, point: Mapping[str, Fraction]) -> dict[int, np.ndarray]:
     """Split the eigenspaces at the point itself among the modes that meet in them.
 
     Modes are matched by s, and by d where it is defined, to 1e-12 of the largest: only here can
@@ -200,21 +191,19 @@ def _shared_bases(
     """
     from symreln.exact.spectrum import joint_spectrum
 
-    here = joint_spectrum(
-        spectrum.sigma_yx.substitute(point), spectrum.sigma_x.substitute(point)
-    )
-    local = [(mode, *numbers) for mode, numbers in zip(here.modes, numpy_modes(here, {}), strict=True)]
+    here = joint_spectrum(spectrum.sigma_yx.substitute(point), spectrum.sigma_x.substitute(point))
+    local = numpy_modes(here, {})
     by_d = spectrum.commutes
-    scale_s = max((s for _, s, _, _ in local), default=1.0) or 1.0
-    scale_d = max((abs(d) for _, _, d, _ in local), default=1.0) or 1.0
-    left = [v for _, _, _, v in local]
+    scale_s = max(s for s, _, _ in local) or 1.0
+    scale_d = max(abs(d) for _, d, _ in local) or 1.0
+    left = [v for _, _, v in local]
     result: dict[int, np.ndarray] = {}
     for mode in spectrum.modes:
         s = mode.s.to_float(point)
         d = mode.d.to_float(point) if by_d else 0.0
         taken: list[np.ndarray] = []
         missing = mode.multiplicity
-        for index, (_, s_here, d_here, _) in enumerate(local):
+        for index, (s_here, d_here, _) in enumerate(local):
             close = abs(s - s_here) <= 1e-12 * scale_s and (
                 not by_d or abs(d - d_here) <= 1e-12 * scale_d
             )
@@ -228,6 +217,3 @@ def _shared_bases(
             raise ArithmeticError(msg)
         result[id(mode)] = np.concatenate(taken, axis=1)
     return result
-
-
-__all__ = ["ExactMatrix", "numpy_modes", "orthonormal"]

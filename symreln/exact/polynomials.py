@@ -7,15 +7,17 @@ vector), so division-free schoolbook algorithms over FLINT's sparse polynomials 
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from flint import fmpz, fmpz_mpoly, nmod_mat
+from flint import fmpz, fmpz_mat, fmpz_mpoly
 
-from symreln.exact import linear
+from symreln.exact import integers
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from flint import fmpq_mat
 
 Table = list[list[fmpz_mpoly]]
 
@@ -34,36 +36,79 @@ def apply(a: Table, vector: Sequence[fmpz_mpoly]) -> list[fmpz_mpoly]:
 
 
 def _dot(row: Sequence[fmpz_mpoly], column: Sequence[fmpz_mpoly]) -> fmpz_mpoly:
-    return reduce(lambda total, pair: total + pair[0] * pair[1], zip(row, column, strict=True), 0)
+    total = row[0] * column[0]
+    for a, b in zip(row[1:], column[1:], strict=True):
+        total += a * b
+    return total
 
 
-def characteristic(a: Table, one: fmpz_mpoly) -> tuple[list[fmpz_mpoly], Table]:
-    """Return (coefficients of det(x - a), low to high; adjugate of a), by Faddeev-LeVerrier."""
-    size = len(a)
-    coefficients = [one]
-    zero = one - one
-    auxiliary: Table = [[one if i == j else zero for j in range(size)] for i in range(size)]
-    for step in range(1, size + 1):
-        last = auxiliary
-        moved = product(a, auxiliary)
-        trace = reduce(lambda total, i: total + moved[i][i], range(size), zero)
-        coefficient = -_exact_quotient(trace, step)
-        coefficients.append(coefficient)
-        auxiliary = [
-            [entry + coefficient if i == j else entry for j, entry in enumerate(row)]
-            for i, row in enumerate(moved)
-        ]
-    sign = 1 if size % 2 else -1
-    adjugate = [[entry * sign for entry in row] for row in last] if size else []
-    return coefficients[::-1], adjugate
+class Packing:
+    """Polynomials with bounded coefficients and degrees packed into single integers.
+
+    Substituting high powers of two for the parameters (Kronecker) turns a determinant of
+    polynomials into one determinant of integers, which FLINT computes modulo many primes. The
+    bounds are proven, so unpacking is exact.
+    """
+
+    def __init__(self, parameters: tuple[str, ...], degrees: Sequence[int], bound: int) -> None:
+        self.ring = polynomial_ring(parameters)
+        self.bytes = (bound.bit_length() + 2) // 8 + 1
+        self.lengths = [degree + 1 for degree in degrees]
+        self.size = 1
+        self.strides: list[int] = []
+        for length in self.lengths:
+            self.strides.append(self.size)
+            self.size *= length
+        self._offset = int.from_bytes((b"\x00" * (self.bytes - 1) + b"\x80") * self.size, "little")
+
+    def pack(self, polynomial: fmpz_mpoly) -> int:
+        """Return the polynomial's value at the powers of two."""
+        value = 0
+        for exponents, coefficient in polynomial.to_dict().items():
+            place = sum(int(e) * stride for e, stride in zip(exponents, self.strides, strict=True))
+            value += int(coefficient) << (8 * self.bytes * place)
+        return value
+
+    def unpack(self, value: int) -> fmpz_mpoly:
+        """Return the polynomial with this value."""
+        # The offset makes every digit positive: digit = coefficient + half of the base.
+        width, half = self.bytes, 1 << (8 * self.bytes - 1)
+        data = (value + self._offset).to_bytes(width * self.size, "little")
+        found: dict[tuple[int, ...], int] = {}
+        for place in range(self.size):
+            digit = int.from_bytes(data[place * width : (place + 1) * width], "little") - half
+            if digit:
+                key, rest = [], place
+                for length in self.lengths:
+                    rest, power = divmod(rest, length)
+                    key.append(power)
+                found[tuple(key)] = digit
+        return self.ring.from_dict(found)
 
 
-def _exact_quotient(polynomial: fmpz_mpoly, divisor: fmpz_mpoly | int) -> fmpz_mpoly:
-    quotient, remainder = divmod(polynomial, divisor)
-    if remainder != 0:
-        msg = f"{polynomial} is not divisible by {divisor}"
-        raise ArithmeticError(msg)
-    return quotient
+def _norm(polynomial: fmpz_mpoly) -> int:
+    """Return the sum of the absolute values of the coefficients."""
+    return sum(abs(int(c)) for c in polynomial.coeffs())
+
+
+def _packing(rows: Sequence[Sequence[fmpz_mpoly]], parameters: tuple[str, ...]) -> Packing:
+    """Return a packing for every minor of the rows, one entry taken from each row at most."""
+    bound = 1
+    degrees = [0] * len(parameters)
+    for row in rows:
+        bound *= 1 + sum(_norm(entry) for entry in row)
+        for index in range(len(parameters)):
+            degrees[index] += max(
+                (int(entry.degrees()[index]) for entry in row if not entry.is_zero()), default=0
+            )
+    return Packing(parameters, degrees, bound)
+
+
+def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
+    """Return the coefficients of det(x - a), low to high."""
+    packing = _packing(a, parameters)
+    packed = fmpz_mat([[packing.pack(entry) for entry in row] for row in a])
+    return [packing.unpack(int(c)) for c in packed.charpoly().coeffs()]
 
 
 def factor_univariate(
@@ -133,16 +178,10 @@ def independent_rows(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
     """Return rows on which the columns are independent (proven at one point modulo a prime)."""
     names = columns[0][0].context().names()
     point = evaluation_point(tuple(names))
-    table = [[int(entry(*point)) % linear.PRIME for entry in column] for column in columns]
-    reduced, rank = nmod_mat(len(table), len(table[0]), sum(table, []), linear.PRIME).rref()
-    pivots: list[int] = []
-    column = 0
-    for row in reduced.tolist()[: int(rank)]:
-        while int(row[column]) == 0:
-            column += 1
-        pivots.append(column)
-        column += 1
-    return pivots
+    # Evaluated modulo the prime, the matrix has independent columns only if they are so here.
+    return integers.pivot_columns(
+        fmpz_mat([[int(entry(*point)) % integers.PRIME for entry in column] for column in columns])
+    )
 
 
 def solve(
@@ -152,19 +191,29 @@ def solve(
 ) -> list[list[Scalar]] | None:
     """Return for every target its coordinates over the columns, or None where one is outside.
 
-    The columns must be independent. Exact: a square subsystem is solved by its adjugate, and the
+    The columns must be independent. Exact: a square subsystem is solved by Cramer's rule, and the
     whole equation is checked.
     """
     rows = independent_rows(columns)
     if len(rows) < len(columns):
         return None
-    one = polynomial_ring(parameters).constant(1)
     square = [[column[row] for column in columns] for row in rows]
-    coefficients, adjugate = characteristic(square, one)
-    determinant = coefficients[0] if len(columns) % 2 == 0 else -coefficients[0]
+    wide = [
+        [*line, *(target[row] for target in targets)]
+        for line, row in zip(square, rows, strict=True)
+    ]
+    packing = _packing(wide, parameters)
+    packed = fmpz_mat([[packing.pack(entry) for entry in row] for row in wide])
+    left = fmpz_mat([row[: len(columns)] for row in packed.tolist()])
+    right = fmpz_mat([row[len(columns) :] for row in packed.tolist()])
+    value = left.det()
+    solution = cast("fmpq_mat", left.solve(right))
+    determinant = packing.unpack(int(value))
+    # Cramer: determinant·solution is a vector of minors of ``wide``.
+    minors, _ = (solution * value).numer_denom()
     answer: list[list[Scalar]] = []
-    for target in targets:
-        numerators = apply(adjugate, [target[row] for row in rows])
+    for place, target in enumerate(targets):
+        numerators = [packing.unpack(int(minors[i, place])) for i in range(len(columns))]
         for index, entry in enumerate(target):
             if _dot([column[index] for column in columns], numerators) != entry * determinant:
                 return None

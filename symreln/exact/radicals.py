@@ -54,9 +54,7 @@ def split_square(value: Scalar) -> SquareSplit:
         outside *= factor ** (int(exponent) // 2)
         inside *= factor ** (int(exponent) % 2)
     square, free = square_part(int(content))
-    return SquareSplit(
-        Scalar(value.parameters, outside * square, value.denominator), inside * free
-    )
+    return SquareSplit(Scalar(value.parameters, outside * square, value.denominator), inside * free)
 
 
 def square_part(number: int) -> tuple[int, int]:
@@ -184,9 +182,11 @@ def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
 
 
 def _content(expr: sp.Expr) -> sp.Integer:
-    content, _ = sp.Poly(expr, *sorted(expr.free_symbols, key=str)).primitive() if (
-        expr.free_symbols and expr.is_polynomial()
-    ) else (expr.as_content_primitive()[0], None)
+    content, _ = (
+        sp.Poly(expr, *sorted(expr.free_symbols, key=str)).primitive()
+        if (expr.free_symbols and expr.is_polynomial())
+        else (expr.as_content_primitive()[0], None)
+    )
     return abs(sp.Integer(content)) if content.is_Integer else sp.S.One
 
 

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.errors import InputError
-from symreln.exact import linear
+from symreln.exact import integers
 from symreln.exact.algebraic import AlgebraicNumber, compressed_average, order_key
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenvalues import Family, solve_block
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.polynomials import evaluation_point
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -216,9 +215,7 @@ class JointSpectrum:
             at = dict(operator.at)
             total = self.m.substitute(at).scale(operator.weight_m.substitute(at))
             if not operator.weight_x.is_zero:
-                total = total + self.sigma_x.substitute(at).scale(
-                    operator.weight_x.substitute(at)
-                )
+                total = total + self.sigma_x.substitute(at).scale(operator.weight_x.substitute(at))
             return total.promoted(self.parameters)
         total = self.m.scale(operator.weight_m)
         if not operator.weight_x.is_zero:
@@ -323,9 +320,7 @@ class _Scaled:
             self.m_denominator * self.x_denominator,
         )
         norm = difference.frobenius(difference) / forward.frobenius(forward)
-        return Commutator(
-            row=row, column=column, value=value * scale, relative_norm_squared=norm
-        )
+        return Commutator(row=row, column=column, value=value * scale, relative_norm_squared=norm)
 
 
 def _primitive(
@@ -333,7 +328,7 @@ def _primitive(
 ) -> tuple[dict[tuple[int, ...], fmpz_mat], int]:
     from math import gcd
 
-    common = gcd(*(linear.content(matrix) for matrix in terms.values())) if terms else 1
+    common = gcd(*(integers.content(matrix) for matrix in terms.values())) if terms else 1
     if common == 1:
         return dict(terms), 1
     divided = {
@@ -386,9 +381,7 @@ def _mixture(matrices: list[fmpz_mat]) -> fmpz_mat:
     return total
 
 
-def _mode_class(
-    values: Eigenvalues, basis: tuple[fmpz_mat, ...], scaled: _Scaled
-) -> ModeClass:
+def _mode_class(values: Eigenvalues, basis: tuple[fmpz_mat, ...], scaled: _Scaled) -> ModeClass:
     names = scaled.parameters
     ring = polynomial_ring(names)
     lambda_scale = Scalar(names, ring.constant(scaled.m_content), scaled.m_denominator)
@@ -449,15 +442,3 @@ def _merged(classes: list[ModeClass]) -> tuple[ModeClass, ...]:
             first = replace(first, generators=generators, multiplicity=generators.shape[1])
         result.append(first)
     return tuple(result)
-
-
-__all__ = [
-    "Commutator",
-    "JointSpectrum",
-    "Mode",
-    "ModeClass",
-    "Operator",
-    "evaluation_point",
-    "joint_spectrum",
-    "ordering_point",
-]

@@ -1,0 +1,215 @@
+"""Linear algebra over Z and Q by FLINT: kernels, spans, coordinates, invariant subspaces.
+
+A rational subspace is held as an integer matrix whose columns span it. Dimensions are decided
+modulo a prime first, because that is cheap, and every equality that a result rests on is checked
+over Z afterwards.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, cast
+
+from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly, nmod_mat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# 2^61 - 1: the largest Mersenne prime that fits FLINT's one-word arithmetic. Independence modulo
+# a prime proves independence over Q; dependence is only a hint, checked over Z where it matters.
+PRIME = 2**61 - 1
+
+
+def identity(size: int) -> fmpz_mat:
+    """Return the integer identity."""
+    result = fmpz_mat(size, size)
+    for index in range(size):
+        result[index, index] = 1
+    return result
+
+
+def columns_of(matrix: fmpz_mat) -> list[list[fmpz]]:
+    """Return the columns as lists."""
+    return matrix.transpose().tolist()
+
+
+def from_columns(columns: Sequence[Sequence[fmpz]], height: int) -> fmpz_mat:
+    """Return the matrix with the given columns."""
+    if not columns:
+        return fmpz_mat(height, 0)
+    return fmpz_mat([list(column) for column in columns]).transpose()
+
+
+def stack_columns(parts: Iterable[fmpz_mat], height: int) -> fmpz_mat:
+    """Return the matrices side by side."""
+    return from_columns([column for part in parts for column in columns_of(part)], height)
+
+
+def stack_rows(parts: Sequence[fmpz_mat], width: int) -> fmpz_mat:
+    """Return the matrices one under another."""
+    rows = [row for part in parts for row in part.tolist()]
+    return fmpz_mat(rows) if rows else fmpz_mat(0, width)
+
+
+def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
+    """Return some columns, in the order given."""
+    columns = columns_of(matrix)
+    return from_columns([columns[index] for index in wanted], matrix.nrows())
+
+
+def primitive(vector: Sequence[fmpz]) -> list[fmpz]:
+    """Return an integer vector divided by the greatest common divisor of its entries."""
+    content = gcd(*(int(entry) for entry in vector))
+    return [entry // content for entry in vector] if content > 1 else list(vector)
+
+
+def content(matrix: fmpz_mat) -> int:
+    """Return the greatest common divisor of all entries (0 for a zero matrix)."""
+    return gcd(*(int(entry) for entry in matrix.entries()))
+
+
+def is_zero(matrix: fmpz_mat) -> bool:
+    """Whether every entry is 0."""
+    return bool(matrix == fmpz_mat(matrix.nrows(), matrix.ncols()))
+
+
+def kernel(matrix: fmpz_mat) -> fmpz_mat:
+    """Return primitive columns that span the kernel over Q."""
+    width = matrix.ncols()
+    if is_zero(matrix):
+        return identity(width)
+    basis, nullity = matrix.nullspace()
+    return from_columns([primitive(column) for column in columns_of(basis)[: int(nullity)]], width)
+
+
+def pivot_columns(matrix: fmpz_mat) -> list[int]:
+    """Return columns that are independent (proven: they are so modulo a prime)."""
+    reduced, rank = nmod_mat(matrix, PRIME).rref()
+    pivots: list[int] = []
+    column = 0
+    for row in reduced.tolist()[: int(rank)]:
+        while int(row[column]) == 0:
+            column += 1
+        pivots.append(column)
+        column += 1
+    return pivots
+
+
+def rank_modulo_prime(matrix: fmpz_mat) -> int:
+    """Return the rank modulo a prime, a lower bound of the rank over Q."""
+    return int(nmod_mat(matrix, PRIME).rank())
+
+
+def coordinates(basis: fmpz_mat, targets: fmpz_mat) -> fmpq_mat | None:
+    """Return X with basis·X = targets, or None where some target leaves the span.
+
+    The columns of ``basis`` must be independent. The answer is exact: X comes from a square
+    subsystem and the whole equation is checked over Z.
+    """
+    rows = pivot_columns(basis.transpose())
+    if len(rows) != basis.ncols():
+        msg = "coordinates need a basis with independent columns"
+        raise ArithmeticError(msg)
+    table, goal = basis.tolist(), targets.tolist()
+    square = fmpz_mat([table[row] for row in rows])
+    found = cast("fmpq_mat", square.solve(fmpz_mat([goal[row] for row in rows])))
+    numerator, denominator = found.numer_denom()
+    return found if basis * numerator == targets * denominator else None
+
+
+def inverse(matrix: fmpz_mat) -> tuple[fmpz_mat, int]:
+    """Return (numerator, denominator) of the inverse.
+
+    Raises:
+        ZeroDivisionError: The matrix is singular.
+    """
+    numerator, denominator = cast("fmpq_mat", matrix.inv()).numer_denom()
+    return numerator, int(denominator)
+
+
+def of_matrix(polynomial: fmpz_poly, matrix: fmpz_mat, vectors: fmpz_mat) -> fmpz_mat:
+    """Return polynomial(matrix)·vectors by Horner's rule."""
+    result = fmpz_mat(vectors.nrows(), vectors.ncols())
+    for coefficient in reversed(polynomial.coeffs()):
+        result = matrix * result + vectors * coefficient
+    return result
+
+
+def of_rational_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: fmpq_mat) -> fmpq_mat:
+    """Return polynomial(matrix) by Horner's rule."""
+    size = matrix.nrows()
+    one = fmpq_mat(identity(size))
+    result = fmpq_mat(size, size)
+    for coefficient in reversed(polynomial.coeffs()):
+        result = matrix * result + one * coefficient
+    return result
+
+
+def integer_factors(polynomial: fmpz_poly) -> list[tuple[fmpz_poly, int]]:
+    """Return the irreducible factors over Q, primitive with positive leading coefficient."""
+    _, factors = polynomial.factor()
+    return [
+        (factor if factor.leading_coefficient() > 0 else -factor, int(exponent))
+        for factor, exponent in factors
+    ]
+
+
+def krylov(matrix: fmpz_mat, vectors: fmpz_mat, length: int) -> list[fmpz_mat]:
+    """Return [vectors, matrix·vectors, …], ``length`` of them."""
+    words = [vectors]
+    while len(words) < length:
+        words.append(matrix * words[-1])
+    return words
+
+
+Word = tuple[int, int] | None
+"""A word of an invariant block: the seed itself (None), or family[i] times word j."""
+
+
+def speak(words: Sequence[Word], family: Sequence[fmpz_mat], seeds: fmpz_mat) -> list[fmpz_mat]:
+    """Return every word applied to every seed (columns), one matrix a word."""
+    spoken: list[fmpz_mat] = []
+    for word in words:
+        spoken.append(seeds if word is None else family[word[0]] * spoken[word[1]])
+    return spoken
+
+
+def spin(
+    seed: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
+) -> tuple[list[Word], list[fmpq_mat]]:
+    """Return the smallest subspace that contains ``seed`` and is invariant under the family.
+
+    Args:
+        seed: Column, not zero, in the kernel of an irreducible polynomial of family[generic].
+        family: Square integer matrices.
+        generic: Index of the member whose powers are spoken first.
+        degree: Degree of that polynomial; so many powers are independent.
+
+    Returns:
+        The words whose values on the seed are a basis Q of the subspace, and for every member C
+        of the family the matrix c with C Q = Q c (checked over Z).
+    """
+    height = seed.nrows()
+    words: list[Word] = [None, *((generic, power) for power in range(degree - 1))]
+    values = speak(words, family, seed)
+    fresh = list(range(degree))
+    while fresh and len(words) < height:
+        candidates = [(i, j) for j in fresh for i in range(len(family)) if (i, j) not in words]
+        trial = stack_columns([*values, *(family[i] * values[j] for i, j in candidates)], height)
+        first = len(words)
+        fresh = []
+        for pivot in pivot_columns(trial)[first:]:
+            i, j = candidates[pivot - first]
+            fresh.append(len(words))
+            words.append((i, j))
+            values.append(family[i] * values[j])
+    basis = stack_columns(values, height)
+    actions: list[fmpq_mat] = []
+    for member in family:
+        action = coordinates(basis, member * basis)
+        if action is None:
+            # Invariant modulo the prime and not over Q: about one chance in 2^60 per entry.
+            msg = "a subspace is invariant modulo 2^61 - 1 but not over Q"
+            raise ArithmeticError(msg)
+        actions.append(action)
+    return words, actions
