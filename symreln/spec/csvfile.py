@@ -15,7 +15,9 @@ from symreln.spec.matrices import MAX_LISTED, matrix_of_fractions
 from symreln.spec.number import exact_fraction
 
 DELIMITERS = (",", ";", "\t")
-_NUMBER_LIKE = re.compile(r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE)
+_NUMBER_LIKE = re.compile(
+    r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
+)
 
 Line = tuple[int, list[str]]
 
@@ -47,10 +49,14 @@ def matrix_from_csv(
             lines = lines[1:]
         if not lines:
             found = "a header and no numbers" if header else "no numbers"
-            raise Finding(found, "at least one sample, one row each")
+            raise Finding(found=found, expected="at least one sample, one row each")
         _check_widths(lines)
         if len(lines) * len(lines[0][1]) > MAX_NUMBERS:
-            raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
+            raise Finding(
+                found="too many numbers",
+                expected=f"at most {MAX_NUMBERS}",
+                hint="Use fewer samples.",
+            )
         rows = _numbers(lines, header, file, where)
         return matrix_of_fractions(list(zip(*rows, strict=True)))
     except Finding as finding:
@@ -69,21 +75,27 @@ def _lines(data: bytes, delimiter: str | None) -> list[Line]:
     try:
         return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise Finding(f"row {reader.line_num}: {error}", "CSV") from None
+        raise Finding(found=f"row {reader.line_num}: {error}", expected="CSV") from None
 
 
 def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding("text in UTF-16", "UTF-8", 'Save it as "CSV UTF-8".')
+        raise Finding(found="text in UTF-16", expected="UTF-8", hint='Save it as "CSV UTF-8".')
     if b"\x00" in data:
-        raise Finding("binary data", "text", "An NPZ file is named with data = …")
+        raise Finding(
+            found="binary data", expected="text", hint="An NPZ file is named with data = …"
+        )
     if not data.strip():
-        raise Finding("an empty file", "at least one sample, one row each")
+        raise Finding(found="an empty file", expected="at least one sample, one row each")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
-        raise Finding(f"row {row}: a byte that is not UTF-8", "UTF-8", 'Save it as "CSV UTF-8".') from None
+        raise Finding(
+            found=f"row {row}: a byte that is not UTF-8",
+            expected="UTF-8",
+            hint='Save it as "CSV UTF-8".',
+        ) from None
 
 
 def _detected(text: str) -> str:
@@ -108,7 +120,7 @@ def _check_widths(lines: list[Line]) -> None:
     for row, cells in lines:
         if len(cells) != width:
             found = f"row {row} with {len(cells)} cells, where row {first} has {width}"
-            raise Finding(found, "the same number of cells in every row")
+            raise Finding(found=found, expected="the same number of cells in every row")
 
 
 def _numbers(lines: list[Line], header: list[str], file: str, where: str) -> list[list[Fraction]]:

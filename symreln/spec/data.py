@@ -148,7 +148,7 @@ def _labels(
         with problems.at(path):
             if not _LABEL_NAME.fullmatch(name) or name in _RESERVED_LABELS:
                 expected = "ASCII letters, digits and underscores, not and, or, not, in, all"
-                raise Finding(f"the label name {quoted(name)}", expected)
+                raise Finding(found=f"the label name {quoted(name)}", expected=expected)
             labels[name] = _label_values(values, samples)
     return labels
 
@@ -156,21 +156,23 @@ def _labels(
 def _label_values(values: object, samples: int) -> tuple[Label, ...]:
     expected = f"a list of {samples} whole numbers or texts, one a sample"
     if not isinstance(values, list | tuple):
-        raise Finding(shown(values), expected)
+        raise Finding(found=shown(values), expected=expected)
     if len(values) != samples:
         found = f"{len(values)} {'entry' if len(values) == 1 else 'entries'} for {samples} samples"
-        raise Finding(found, expected)
+        raise Finding(found=found, expected=expected)
     kind = str if isinstance(values[0], str) else int
     for index, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, int | str):
-            raise Finding(f"{shown(value)} at index {index}", expected)
+            raise Finding(found=f"{shown(value)} at index {index}", expected=expected)
         if not isinstance(value, kind):
             found = f"{shown(value)} at index {index}, where index 0 is {shown(values[0])}"
-            raise Finding(found, "whole numbers only or texts only")
+            raise Finding(found=found, expected="whole numbers only or texts only")
         if isinstance(value, str):
             check_text(value, longest=LABEL_LENGTH)
         elif abs(value) >= 10**18:
-            raise Finding(f"{shown(value)} at index {index}", "labels of at most 18 digits")
+            raise Finding(
+                found=f"{shown(value)} at index {index}", expected="labels of at most 18 digits"
+            )
     return tuple(values)
 
 
@@ -194,7 +196,11 @@ def _group_table(
         with problems.at(key_path(("dataset", "groups", kind, name))):
             check_text(name, longest=NAME_LENGTH)
             if name.strip() == "all":
-                raise Finding('the group name "all"', "another name", '"all" means every index.')
+                raise Finding(
+                    found='the group name "all"',
+                    expected="another name",
+                    hint='"all" means every index.',
+                )
             found[name] = check_indices(indices, count, kind.removesuffix("s"))
     return found
 

@@ -1,5 +1,7 @@
 """Formulas in declared parameters, read by a parser of our own: no text is ever executed.
 
+Grammar, a name being a declared parameter:
+
     formula  = sum
     sum      = product (("+" | "-") product)*
     product  = signed (("*" | "/") signed)*
@@ -14,21 +16,16 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, isqrt
-
-from flint import fmpz_mpoly
 
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
 from symreln.spec.finding import Finding, nearest, quoted, shown
-from symreln.spec.number import MAX_BITS, DecimalText, exact_decimal, exact_number
+from symreln.spec.number import DecimalText, exact_decimal, exact_number
+from symreln.spec.rational import Size, Value, as_fraction, sizes, sizes_of_pair, square_root
 from symreln.spec.tokens import Token, Tokens
 
 MAX_POWER = 64
-MAX_TERMS = 512
-MAX_DEGREE = 64
-"""Terms and total degree of any polynomial on the way: products and gcds of polynomials of this
-size take milliseconds."""
+"""Largest exponent: one step above it any polynomial passes MAX_DEGREE."""
 
 _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -37,8 +34,6 @@ _TOKEN = re.compile(
     re.ASCII,
 )
 _MADE_OF = "numbers, declared names, + - * / **, parentheses and sqrt"
-
-Value = Fraction | Scalar
 
 
 def parse_formula(
@@ -91,9 +86,7 @@ def constant(text: object) -> Fraction:
     return value.to_fraction() if isinstance(value, Scalar) else value
 
 
-def evaluate(
-    text: object, parameters: tuple[str, ...], nonnegative: Collection[str] = ()
-) -> Value:
+def evaluate(text: object, parameters: tuple[str, ...], nonnegative: Collection[str] = ()) -> Value:
     """Return the value of a formula, a Fraction where no name occurs in it.
 
     Raises:
@@ -104,7 +97,7 @@ def evaluate(
     if not isinstance(text, str):
         if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
             return exact_number(text)
-        raise Finding(shown(text), "a number or a formula in quotes")
+        raise Finding(found=shown(text), expected="a number or a formula in quotes")
     return _Parser(text, parameters, nonnegative).parse()
 
 
@@ -138,7 +131,9 @@ class _Parser:
     def parse(self) -> Value:
         value = self.sum()
         if self.tokens.ahead.kind != "end":
-            raise self.tokens.unexpected("an operator or the end", self._hint_for_operand())
+            raise self.tokens.unexpected(
+                expected="an operator or the end", hint=self._hint_for_operand()
+            )
         return value
 
     def _hint_for_operand(self) -> str:
@@ -181,7 +176,7 @@ class _Parser:
         self.tokens.leave()
         if exponent < 0:
             base = self._inverse(operator, base)
-        self._check_power(operator, base, abs(exponent))
+        self._check(operator, *(size.power(abs(exponent)) for size in sizes(base)))
         return base ** abs(exponent)
 
     def atom(self) -> Value:
@@ -195,7 +190,9 @@ class _Parser:
         if token.text == "(":
             return self._bracket(token)
         found = "the end of the formula" if token.kind == "end" else quoted(token.text)
-        raise self.tokens.wrong(found, token.start, "a number, a name or a parenthesis")
+        raise self.tokens.wrong(
+            found=found, position=token.start, expected="a number, a name or a parenthesis"
+        )
 
     def _bracket(self, opened: Token) -> Value:
         self.tokens.enter()
@@ -208,7 +205,9 @@ class _Parser:
         try:
             return exact_decimal(token.text)
         except Finding as finding:
-            raise self._wrong(finding.found, token, finding.expected, finding.hint) from None
+            raise self._wrong(
+                found=finding.found, token=token, expected=finding.expected, hint=finding.hint
+            ) from None
 
     def _name(self, token: Token) -> Scalar:
         if token.text in self.parameters:
@@ -219,146 +218,62 @@ class _Parser:
             hint = nearest(token.text, self.parameters)
             hint += f" Or declare it: [parameters.{token.text[:30]}]."
         else:
-            hint = f"Declare it with a table [parameters.{token.text[:30]}], where names are allowed."
+            hint = f"Declare it, where names are allowed: [parameters.{token.text[:30]}]."
         declared = ", ".join(self.parameters) or "none here"
         raise self._wrong(
-            f"the undeclared name {quoted(token.text)}", token, f"declared names ({declared})", hint
+            found=f"the undeclared name {quoted(token.text)}",
+            token=token,
+            expected=f"declared names ({declared})",
+            hint=hint,
         )
 
     def _inverse(self, operator: Token, value: Value) -> Value:
         if value == 0:
-            raise self._wrong("a division by zero", operator, "a divisor that is not zero")
+            raise self._wrong(
+                found="a division by zero", token=operator, expected="a divisor that is not zero"
+            )
         return 1 / value
 
     def _exponent(self, operator: Token, value: Value) -> int:
         expected = f"a whole exponent from -{MAX_POWER} to {MAX_POWER}"
-        number = _as_fraction(value)
+        number = as_fraction(value)
         if number is None or number.denominator != 1:
-            raise self._wrong("an exponent that is no whole number", operator, expected)
+            raise self._wrong(
+                found="an exponent that is no whole number", token=operator, expected=expected
+            )
         if abs(number) > MAX_POWER:
             large = number.numerator.bit_length() > 64
             found = "a huge exponent" if large else f"the exponent {number}"
-            raise self._wrong(found, operator, expected)
+            raise self._wrong(found=found, token=operator, expected=expected)
         return int(number)
 
     def _sqrt(self, token: Token, value: Value) -> Value:
-        root = _square_root(value, self.nonnegative)
+        root = square_root(value, self.nonnegative)
         if root is None:
             raise self._wrong(
-                "a square root that is no rational function known to be >= 0",
-                token,
-                "sqrt of an exact square, as sqrt(9/4), or sqrt(c**2) with c declared positive",
-                "Declare a positive parameter for the root, write its square where the "
-                "square is meant, and give it a rational value.",
+                found="a square root that is no rational function known to be >= 0",
+                token=token,
+                expected="an exact square: sqrt(9/4), or sqrt(c**2) with c declared positive",
+                hint="Declare a positive parameter r for the root, write r where the root is "
+                "meant and r**2 where its square is, and give r a rational value.",
             )
         return root
 
     def _apply(self, operator: Token, a: Value, b: Value) -> Value:
-        """Add or multiply, after bounding the result's size from the operands'."""
         adds = operator.text in "+-"
-        if isinstance(a, Fraction) and isinstance(b, Fraction):
-            bits = _bits(a) + _bits(b) + 1
-            self._check(operator, bits, 1, 0)
-        else:
-            self._check(operator, *self._size_of_pair(a, b, adds=adds))
+        self._check(operator, *sizes_of_pair(a, b, adds=adds))
         return a + b if adds else a * b
 
-    def _size_of_pair(self, a: Value, b: Value, *, adds: bool) -> tuple[int, int, int]:
-        top_a, bottom_a = self._sizes(a)
-        top_b, bottom_b = self._sizes(b)
-        bottom = _times(bottom_a, bottom_b)
-        if adds:
-            top = _plus(_times(top_a, bottom_b), _times(top_b, bottom_a))
-        else:
-            top = _times(top_a, top_b)
-        bits, terms, degree = (max(x, y) for x, y in zip(top, bottom, strict=True))
-        return bits, terms, degree
+    def _check(self, operator: Token, *bounds: Size) -> None:
+        """Check how large a result can be before it is computed."""
+        for bound in bounds:
+            if excess := bound.excess(len(self.parameters)):
+                raise self._wrong(
+                    found=excess[0],
+                    token=operator,
+                    expected=excess[1],
+                    hint="Write the formula in a smaller form.",
+                )
 
-    def _check_power(self, operator: Token, base: Value, exponent: int) -> None:
-        bits = terms = degree = 0
-        for b, t, d in self._sizes(base):
-            bits = max(bits, exponent * (b + t.bit_length() - (t == 1)))
-            terms = max(terms, comb(t + exponent - 1, exponent) if t else 0)
-            degree = max(degree, d * exponent)
-        self._check(operator, bits, terms, degree)
-
-    def _check(self, operator: Token, bits: int, terms: int, degree: int) -> None:
-        if degree > MAX_DEGREE:
-            found, limit = f"a result of degree {degree}", f"degree at most {MAX_DEGREE}"
-        elif bits > MAX_BITS:
-            found, limit = f"a result of up to {bits} bits", f"at most {MAX_BITS} bits"
-        # No polynomial of this degree in these names has more terms than that.
-        elif min(terms, comb(degree + len(self.parameters), degree)) > MAX_TERMS:
-            found, limit = "a result of too many terms", f"at most {MAX_TERMS} terms"
-        else:
-            return
-        raise self._wrong(found, operator, limit, "Write the formula in a smaller form.")
-
-    def _sizes(self, value: Value) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        if isinstance(value, Fraction):
-            top, bottom = value.numerator, value.denominator
-            return (top.bit_length(), 1, 0), (bottom.bit_length(), 1, 0)
-        return _size(value.numerator), _size(value.denominator)
-
-    def _wrong(self, found: str, token: Token, expected: str, hint: str = "") -> Finding:
-        return self.tokens.wrong(found, token.start, expected, hint)
-
-
-def _bits(value: Fraction) -> int:
-    return max(value.numerator.bit_length(), value.denominator.bit_length())
-
-
-def _size(polynomial: fmpz_mpoly) -> tuple[int, int, int]:
-    """Return (bits, terms, total degree)."""
-    coefficients = polynomial.coeffs()
-    bits = max((int(x).bit_length() for x in coefficients), default=0)
-    return bits, len(coefficients), max(0, int(polynomial.total_degree()))
-
-
-def _times(a: tuple[int, int, int], b: tuple[int, int, int]) -> tuple[int, int, int]:
-    carry = min(a[1], b[1]).bit_length()
-    return a[0] + b[0] + carry, a[1] * b[1], a[2] + b[2]
-
-
-def _plus(a: tuple[int, int, int], b: tuple[int, int, int]) -> tuple[int, int, int]:
-    return max(a[0], b[0]) + 1, a[1] + b[1], max(a[2], b[2])
-
-
-def _as_fraction(value: Value) -> Fraction | None:
-    if isinstance(value, Fraction):
-        return value
-    return value.to_fraction() if value.is_constant else None
-
-
-def _square_root(value: Value, nonnegative: frozenset[str]) -> Value | None:
-    """Return the root that is >= 0 for all allowed values of the parameters, or None."""
-    number = _as_fraction(value)
-    if number is not None:
-        if number < 0:
-            return None
-        top, bottom = isqrt(number.numerator), isqrt(number.denominator)
-        return Fraction(top, bottom) if Fraction(top, bottom) ** 2 == number else None
-    assert isinstance(value, Scalar)
-    top, bottom = (_root_of(p, value, nonnegative) for p in (value.numerator, value.denominator))
-    if top is None or bottom is None:
-        return None
-    return Scalar(value.parameters, top, bottom)
-
-
-def _root_of(
-    polynomial: fmpz_mpoly, scalar: Scalar, nonnegative: frozenset[str]
-) -> fmpz_mpoly | None:
-    from flint.utils.flint_exceptions import DomainError
-
-    try:
-        root = polynomial.sqrt()
-    except DomainError:
-        return None
-    names = {scalar.parameters[i] for key in root.to_dict() for i, e in enumerate(key) if e}
-    if not names <= nonnegative:
-        return None
-    # A polynomial with coefficients of one sign, in parameters >= 0, has that sign everywhere.
-    coefficients = [int(c) for c in root.coeffs()]
-    if all(c >= 0 for c in coefficients):
-        return root
-    return -root if all(c <= 0 for c in coefficients) else None
+    def _wrong(self, *, found: str, token: Token, expected: str, hint: str = "") -> Finding:
+        return self.tokens.wrong(found=found, position=token.start, expected=expected, hint=hint)

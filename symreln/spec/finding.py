@@ -13,7 +13,9 @@ from symreln.errors import Problem
 SHOWN_CHARACTERS = 60
 """Longer values are cut in messages: the place is given, the reader has the file."""
 
-_BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BIDIRECTIONAL = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 
 
 class Finding(Exception):
@@ -25,7 +27,7 @@ class Finding(Exception):
         hint: How to mend it.
     """
 
-    def __init__(self, found: str, expected: str, hint: str = "") -> None:
+    def __init__(self, *, found: str, expected: str, hint: str = "") -> None:
         super().__init__(f"found {found}; expected {expected}")
         self.found = found
         self.expected = expected
@@ -132,14 +134,16 @@ def check_text(text: object, *, longest: int, empty: bool = False) -> str:
     """
     expected = f"a text of {0 if empty else 1} to {longest} characters"
     if not isinstance(text, str):
-        raise Finding(shown(text), expected, 'Put it in quotes: "…".')
+        raise Finding(found=shown(text), expected=expected, hint='Put it in quotes: "…".')
     if len(text) > longest:
-        raise Finding(f"a text of {len(text)} characters", expected, "Shorten it.")
+        raise Finding(
+            found=f"a text of {len(text)} characters", expected=expected, hint="Shorten it."
+        )
     if not empty and not text.strip():
-        raise Finding("a blank text", expected)
+        raise Finding(found="a blank text", expected=expected)
     for position, character in enumerate(text):
         wrong = problem_of_character(character)
         if wrong:
             found = f"{wrong} at character {position + 1} of {quoted(text)}"
-            raise Finding(found, "visible characters and spaces", "Remove it.")
+            raise Finding(found=found, expected="visible characters and spaces", hint="Remove it.")
     return text

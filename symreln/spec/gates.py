@@ -66,7 +66,8 @@ def parse_gate(
         SpecError: It is no gate for this dataset, or is never open.
 
     Example:
-        >>> parse_gate("context != 1 and not item in (2, 3)", {"context": (1, 2, 2), "item": (1, 1, 3)}, 3)
+        >>> labels = {"context": (1, 2, 2), "item": (1, 1, 3)}
+        >>> parse_gate("context != 1 and not item in (2, 3)", labels, samples=3)
         (0, 1, 0)
     """
     try:
@@ -88,10 +89,14 @@ def evaluate_gate(
     elif isinstance(gate, Sequence):
         values = _from_list(gate, samples)
     else:
-        raise Finding(shown(gate), '"all", a formula over labels, or a list of 0 and 1')
+        raise Finding(
+            found=shown(gate), expected='"all", a formula over labels, or a list of 0 and 1'
+        )
     if not any(values):
         found = f"{_described(gate)}, which is 0 on every sample"
-        raise Finding(found, "a gate open on at least one sample", _label_values(labels))
+        raise Finding(
+            found=found, expected="a gate open on at least one sample", hint=_label_values(labels)
+        )
     return values
 
 
@@ -112,11 +117,13 @@ def _from_list(gate: Sequence[object], samples: int) -> tuple[int, ...]:
     expected = f"one 0 or 1 for every sample ({samples} of them)"
     for index, value in enumerate(gate):
         if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
-            raise Finding(f"{shown(value)} at index {index} of a gate", expected)
+            raise Finding(found=f"{shown(value)} at index {index} of a gate", expected=expected)
     if len(gate) != samples:
         entries = "entry" if len(gate) == 1 else "entries"
         hint = 'Add or remove entries, or write a formula over labels, or "all".'
-        raise Finding(f"{len(gate)} {entries} for {samples} samples", expected, hint)
+        raise Finding(
+            found=f"{len(gate)} {entries} for {samples} samples", expected=expected, hint=hint
+        )
     return tuple(int(value) for value in gate if isinstance(value, int))
 
 
@@ -125,7 +132,9 @@ def _from_text(gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int)
         return (1,) * samples
     if re.fullmatch(r"[01\s,]+", gate):
         hint = "A list has no quotes: gate = [1, 0, …]."
-        raise Finding(f"the text {quoted(gate)}", "a formula over labels or a list", hint)
+        raise Finding(
+            found=f"the text {quoted(gate)}", expected="a formula over labels or a list", hint=hint
+        )
     return tuple(int(value) for value in _Parser(gate, labels, samples).parse())
 
 
@@ -140,7 +149,7 @@ class _Parser:
     def parse(self) -> Gate:
         gate = self.either()
         if self.tokens.ahead.kind != "end":
-            raise self.tokens.unexpected('"and", "or" or the end')
+            raise self.tokens.unexpected(expected='"and", "or" or the end')
         return gate
 
     def either(self) -> Gate:
@@ -176,10 +185,10 @@ class _Parser:
         if self.tokens.take_if("in"):
             return self._membership(start, left, negated=negated)
         if negated:
-            raise self.tokens.unexpected('"in" after "not"')
+            raise self.tokens.unexpected(expected='"in" after "not"')
         if self.tokens.ahead.text not in _COMPARISONS:
-            hint = f'Compare it, as in {start.text} == 1.' if start.kind == "name" else ""
-            raise self.tokens.unexpected("a comparison such as == or in", hint)
+            hint = f"Compare it, as in {start.text} == 1." if start.kind == "name" else ""
+            raise self.tokens.unexpected(expected="a comparison such as == or in", hint=hint)
         gate = [True] * self.samples
         while self.tokens.ahead.text in _COMPARISONS and self.tokens.ahead.kind == "operator":
             sign = self.tokens.take()
@@ -196,7 +205,9 @@ class _Parser:
                 return self.labels[token.text]
             found = f"the unknown label {quoted(token.text)}"
             expected = f"a label of the dataset ({', '.join(self.labels) or 'it has none'})"
-            raise self.tokens.wrong(found, token.start, expected, self._hint(token.text))
+            raise self.tokens.wrong(
+                found=found, position=token.start, expected=expected, hint=self._hint(token.text)
+            )
         return (self.constant(),) * self.samples
 
     def _hint(self, name: str) -> str:
@@ -210,16 +221,18 @@ class _Parser:
         if token.kind == "integer":
             if len(token.text) > MAX_INTEGER_DIGITS:
                 found = f"a number of {len(token.text)} digits"
-                raise self.tokens.wrong(found, token.start, f"at most {MAX_INTEGER_DIGITS}")
+                raise self.tokens.wrong(
+                    found=found, position=token.start, expected=f"at most {MAX_INTEGER_DIGITS}"
+                )
             return sign * int(self.tokens.take().text)
         if token.kind == "text" and sign == 1:
             return re.sub(r"\\(.)", r"\1", self.tokens.take().text[1:-1])
-        raise self.tokens.unexpected('a label, a whole number or a "text"')
+        raise self.tokens.unexpected(expected='a label, a whole number or a "text"')
 
     def _membership(self, start: Token, left: tuple[Label, ...], *, negated: bool) -> Gate:
         opened = self.tokens.take_if(*_CLOSING)
         if opened is None:
-            raise self.tokens.unexpected('a list after "in", as in (1, 2)')
+            raise self.tokens.unexpected(expected='a list after "in", as in (1, 2)')
         closing = _CLOSING[opened.text]
         allowed = [self.constant()]
         while self.tokens.take_if(","):
@@ -236,7 +249,12 @@ class _Parser:
         self._check_types(sign, left[0], right[0])
         if isinstance(left[0], str) and sign.text not in ("==", "!="):
             found = f'"{sign.text}" between texts'
-            raise self.tokens.wrong(found, sign.start, "== or != or in", "Texts have no order.")
+            raise self.tokens.wrong(
+                found=found,
+                position=sign.start,
+                expected="== or != or in",
+                hint="Texts have no order.",
+            )
         compare = _COMPARISONS[sign.text]
         return [compare(a, b) for a, b in zip(left, right, strict=True)]
 
@@ -246,4 +264,6 @@ class _Parser:
         found = "a text compared with a number"
         number = right if isinstance(left, str) else left
         hint = f'Write "{number}" in quotes if the label is a text, no quotes if it is a number.'
-        raise self.tokens.wrong(found, token.start, "two texts or two numbers", hint)
+        raise self.tokens.wrong(
+            found=found, position=token.start, expected="two texts or two numbers", hint=hint
+        )

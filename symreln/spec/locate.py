@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from symreln.spec.finding import key_path
 
@@ -10,8 +11,10 @@ _SKIP = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _BLANK = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _STRING = re.compile(
-    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}' r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'",
+    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
+    r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'",
     re.DOTALL,
 )
 _SCALAR = re.compile(r"[^,\]}\s#]+(?: \d[^,\]}\s#]*)?")
@@ -26,11 +29,9 @@ def lines_of(text: str) -> dict[str, int]:
         text: TOML that parses; anything else gives what was found before the first surprise.
     """
     scanner = _Scanner(text)
-    try:
+    # A message without a line is better than an error about an error.
+    with suppress(_LostError, RecursionError):
         scanner.scan()
-    except (_LostError, RecursionError):
-        # A message without a line is better than an error about an error.
-        pass
     return scanner.lines
 
 

@@ -12,8 +12,9 @@ from flint import fmpz_mat
 from symreln.errors import Problem, SpecError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.spec.expression import MAX_DEGREE, Declared, Value, evaluate
+from symreln.spec.expression import Declared, evaluate
 from symreln.spec.finding import Finding, shown
+from symreln.spec.rational import MAX_DEGREE, Value
 
 MAX_COMMON_BITS = 16_384
 """Bits of the common denominator of a matrix: it multiplies every entry."""
@@ -77,7 +78,9 @@ def common_denominator(denominators: Iterable[int]) -> int:
         common = lcm(common, denominator)
         if common.bit_length() > MAX_COMMON_BITS:
             found = f"entries whose common denominator has more than {MAX_COMMON_BITS} bits"
-            raise Finding(found, "a smaller one", "Round the entries to fewer digits.")
+            raise Finding(
+                found=found, expected="a smaller one", hint="Round the entries to fewer digits."
+            )
     return common
 
 
@@ -85,20 +88,28 @@ def _checked_rows(rows: object, where: str) -> list[list[Any]]:
     expected = "a list of rows of equal length, as in [[1, 0], [0, 1]]"
     hint = "Features in rows, samples in columns."
     if not isinstance(rows, list | tuple):
-        raise SpecError([Finding(shown(rows), expected, hint).at(where)])
+        raise SpecError([Finding(found=shown(rows), expected=expected, hint=hint).at(where)])
     if not rows:
-        raise SpecError([Finding("no rows", expected, hint).at(where)])
+        raise SpecError([Finding(found="no rows", expected=expected, hint=hint).at(where)])
     problems = []
     for i, row in enumerate(rows):
         if not isinstance(row, list | tuple):
-            problems.append(Finding(shown(row), "a row, as in [1, 0]", hint).at(f"{where}[{i}]"))
+            problems.append(
+                Finding(found=shown(row), expected="a row, as in [1, 0]", hint=hint).at(
+                    f"{where}[{i}]"
+                )
+            )
         elif not row:
-            problems.append(Finding("an empty row", "one entry a sample").at(f"{where}[{i}]"))
+            problems.append(
+                Finding(found="an empty row", expected="one entry a sample").at(f"{where}[{i}]")
+            )
         elif isinstance(rows[0], list | tuple) and len(row) != len(rows[0]):
             entries = "entry" if len(row) == 1 else "entries"
             found = f"a row of {len(row)} {entries}"
             need = f"{len(rows[0])} as in row 0"
-            problems.append(Finding(found, need, "One entry a sample.").at(f"{where}[{i}]"))
+            problems.append(
+                Finding(found=found, expected=need, hint="One entry a sample.").at(f"{where}[{i}]")
+            )
     if problems:
         raise SpecError(problems[:MAX_LISTED])
     return [list(row) for row in rows]
@@ -120,4 +131,8 @@ def _check_denominators(scalars: list[Scalar]) -> None:
         if common.total_degree() > MAX_DEGREE or bits > MAX_COMMON_BITS:
             found = "entries with many different denominators"
             expected = f"a common denominator of degree at most {MAX_DEGREE}"
-            raise Finding(found, expected, "Multiply the data by it, or declare fewer forms.")
+            raise Finding(
+                found=found,
+                expected=expected,
+                hint="Multiply the data by it, or declare fewer forms.",
+            )

@@ -46,25 +46,29 @@ def matrices_from_npz(data: bytes, file: str, where: str) -> tuple[ExactMatrix, 
             return first, second
     except Finding as finding:
         found = f"in {quoted(file)}: {finding.found}"
-        raise Finding(found, finding.expected, finding.hint) from None
+        raise Finding(found=found, expected=finding.expected, hint=finding.hint) from None
     except Exception as error:
         # zipfile, zlib and numpy raise a dozen types on damaged files; none is a mistake of ours
         # that a traceback would help with.
         found = f"{quoted(file)}, which does not load ({type(error).__name__}: {error})"[:200]
-        raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
+        raise Finding(
+            found=found, expected="an NPZ file", hint="Write it again with numpy.savez."
+        ) from None
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     entries = archive.infolist()
     if len(entries) > MAX_ARRAYS:
-        raise Finding(f"{len(entries)} arrays", f"at most {MAX_ARRAYS}")
+        raise Finding(found=f"{len(entries)} arrays", expected=f"at most {MAX_ARRAYS}")
     size = sum(entry.file_size for entry in entries)
     if size > MAX_BYTES:
         found = f"{size} bytes after unpacking"
-        raise Finding(found, f"at most {MAX_BYTES >> 20} MiB", "Use fewer samples.")
+        raise Finding(
+            found=found, expected=f"at most {MAX_BYTES >> 20} MiB", hint="Use fewer samples."
+        )
     members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
     if len(members) < len(entries):
-        raise Finding("two arrays of one name", "a name of its own for each")
+        raise Finding(found="two arrays of one name", expected="a name of its own for each")
     return members
 
 
@@ -75,7 +79,9 @@ def _matrix(
     if name is None:
         found = f"no array {names[0]} (arrays: {', '.join(sorted(members)[:12]) or 'none'})"
         expected = f"an array {names[0]} or {names[1]}"
-        raise Finding(found, expected, nearest(names[0], members) if members else "")
+        raise Finding(
+            found=found, expected=expected, hint=nearest(names[0], members) if members else ""
+        )
     info = members[name]
     with archive.open(info) as stream:
         _check_header(stream, info, name)
@@ -92,26 +98,34 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
     version = npy.read_magic(stream)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
-        raise Finding(f"format version {version} of array {name}", "version 1.0 or 2.0")
+        raise Finding(
+            found=f"format version {version} of array {name}", expected="version 1.0 or 2.0"
+        )
     shape, _, dtype = readers[version](stream, max_header_size=MAX_HEADER)
     if dtype.hasobject:
         hint = "Convert it before saving: X.astype(float)."
-        raise Finding(f"Python objects in array {name}", "numbers", hint)
+        raise Finding(found=f"Python objects in array {name}", expected="numbers", hint=hint)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         hint = "Convert it before saving: X.astype(int)." if dtype.kind == "b" else ""
         found = f"entries of type {dtype} in array {name}"
-        raise Finding(found, "integers or floats of at most 64 bits", hint)
+        raise Finding(found=found, expected="integers or floats of at most 64 bits", hint=hint)
     if len(shape) != 2:
         hint = f"Reshape it: {name}.reshape(1, -1) is one row." if len(shape) == 1 else ""
         expected = "two dimensions, features in rows and samples in columns"
-        raise Finding(f"array {name} of shape {shape}", expected, hint)
+        raise Finding(found=f"array {name} of shape {shape}", expected=expected, hint=hint)
     if 0 in shape:
-        raise Finding(f"array {name} of shape {shape}", "at least one row and one sample")
+        raise Finding(
+            found=f"array {name} of shape {shape}", expected="at least one row and one sample"
+        )
     if prod(shape) > MAX_NUMBERS:
-        raise Finding(f"array {name} of shape {shape}", f"at most {MAX_NUMBERS} numbers")
+        raise Finding(
+            found=f"array {name} of shape {shape}", expected=f"at most {MAX_NUMBERS} numbers"
+        )
     if prod(shape) * dtype.itemsize > info.file_size:
         found = f"array {name} of shape {shape} in {info.file_size} bytes"
-        raise Finding(found, "as many bytes as the header says", "The file is damaged.")
+        raise Finding(
+            found=found, expected="as many bytes as the header says", hint="The file is damaged."
+        )
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:
@@ -126,7 +140,7 @@ def _exact(array: np.ndarray, name: str) -> ExactMatrix:
         if len(bad) > 1:
             found += f" and {len(bad) - 1} more"
         hint = "Remove the sample, or fill the gap in."
-        raise Finding(found, "finite numbers", hint)
+        raise Finding(found=found, expected="finite numbers", hint=hint)
     # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
     decimals = [[exact_float(float(str(value))) for value in row] for row in array]
     return matrix_of_fractions(decimals)

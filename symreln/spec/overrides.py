@@ -35,9 +35,13 @@ def parse_override(text: str) -> tuple[Path, Any]:
     """
     key, equals, value = text.partition("=")
     if len(text) > _LONGEST:
-        raise Finding(f"an override of {len(text)} characters", f"at most {_LONGEST}")
+        raise Finding(
+            found=f"an override of {len(text)} characters", expected=f"at most {_LONGEST}"
+        )
     if not equals:
-        raise Finding(quoted(text), "KEY=VALUE", "For example: --set network.hidden=100")
+        raise Finding(
+            found=quoted(text), expected="KEY=VALUE", hint="For example: --set network.hidden=100"
+        )
     return _path(key), _value(value.strip())
 
 
@@ -48,16 +52,18 @@ def _path(key: str) -> Path:
     while True:
         match = _PART.match(key, at)
         if match is None:
-            raise Finding(f"the key {quoted(key)}", expected)
+            raise Finding(found=f"the key {quoted(key)}", expected=expected)
         parts.append(next(group for group in match.groups()[:3] if group is not None))
         parts += [int(index) for index in re.findall(r"\d+", match[4])]
         at = match.end()
         if len(parts) > MAX_KEY_PARTS:
-            raise Finding(f"a key of {len(parts)} parts", f"at most {MAX_KEY_PARTS} parts")
+            raise Finding(
+                found=f"a key of {len(parts)} parts", expected=f"at most {MAX_KEY_PARTS} parts"
+            )
         if at == len(key):
             return tuple(parts)
         if key[at] != ".":
-            raise Finding(f"the key {quoted(key)}", expected)
+            raise Finding(found=f"the key {quoted(key)}", expected=expected)
         at += 1
 
 
@@ -71,7 +77,9 @@ def _value(text: str) -> Any:
         if text[:1] not in {"", "[", "{", '"', "'"}:
             return text
     hint = 'Lists and texts are written as in TOML: ["a", "b"].'
-    raise Finding(f"the value {quoted(text)}", "a TOML value or a plain word", hint)
+    raise Finding(
+        found=f"the value {quoted(text)}", expected="a TOML value or a plain word", hint=hint
+    )
 
 
 def apply_overrides(
@@ -93,7 +101,9 @@ def apply_overrides(
     for item in items:
         text = item if isinstance(item, str) else f"{item[0]}={item[1]}"
         try:
-            path, value = parse_override(item) if isinstance(item, str) else (_path(item[0]), item[1])
+            path, value = (
+                parse_override(item) if isinstance(item, str) else (_path(item[0]), item[1])
+            )
             done[_put(changed, path, value)] = text
         except Finding as finding:
             place = f"--set {text}"
@@ -137,20 +147,30 @@ def _resolve(here: Any, part: str | int) -> str | int:
     """Return the key of a table, or the index into a list, that a part of a path means."""
     if isinstance(here, dict):
         if isinstance(part, int):
-            raise Finding(f"the index [{part}] on a table", "a key", _keys_of(here))
+            raise Finding(
+                found=f"the index [{part}] on a table", expected="a key", hint=_keys_of(here)
+            )
         return part
     if not isinstance(here, list):
-        raise Finding(f"{quoted(str(part))} below {shown(here)}", "a key of a table")
+        raise Finding(found=f"{quoted(str(part))} below {shown(here)}", expected="a key of a table")
     if isinstance(part, int):
         if part > len(here):
             found = f"index {part} of a list of {len(here)}"
-            raise Finding(found, f"an index from 0 to {len(here)}", "Indices count from 0.")
+            raise Finding(
+                found=found,
+                expected=f"an index from 0 to {len(here)}",
+                hint="Indices count from 0.",
+            )
         return part
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in here]
     if part not in names:
         known = [name for name in names if isinstance(name, str)]
         found = f"the unknown name {quoted(part)}"
-        raise Finding(found, "the name of a pathway, or an index in brackets", nearest(part, known))
+        raise Finding(
+            found=found,
+            expected="the name of a pathway, or an index in brackets",
+            hint=nearest(part, known),
+        )
     return names.index(part)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from symreln.errors import SpecError
 from symreln.spec.expression import Declared, parse_number
 from symreln.spec.finding import Finding, key_path, quoted
 from symreln.spec.model import Dataset, Parameter
@@ -50,15 +49,13 @@ def _check_name(name: str) -> None:
     expected = "a letter, then at most 30 letters, digits or underscores (ASCII)"
     if not _NAME.fullmatch(name):
         hint = "Write Greek letters by name: Delta, kappa." if not name.isascii() else ""
-        raise Finding(f"the name {quoted(name)}", expected, hint)
+        raise Finding(found=f"the name {quoted(name)}", expected=expected, hint=hint)
     if name in RESERVED:
         hint = "The printed formulas use this one."
-        raise Finding(f"the name {quoted(name)}", "another name", hint)
+        raise Finding(found=f"the name {quoted(name)}", expected="another name", hint=hint)
 
 
-def _parameter(
-    name: str, model: ParameterModel, path: str, problems: Problems
-) -> Parameter | None:
+def _parameter(name: str, model: ParameterModel, path: str, problems: Problems) -> Parameter | None:
     before = len(problems.found)
     numbers: dict[str, Fraction | None] = {}
     for key in ("minimum", "maximum", "value"):
@@ -124,9 +121,7 @@ def restricted(dataset: Dataset, names: tuple[str, ...]) -> Mapping[str, Any]:
     }
 
 
-def check_values(
-    parameters: tuple[Parameter, ...], dataset: Dataset, problems: Problems
-) -> None:
+def check_values(parameters: tuple[Parameter, ...], dataset: Dataset, problems: Problems) -> None:
     """Add a problem where the declared values make an entry of the dataset infinite."""
     values = {p.name: p.value for p in parameters if p.value is not None}
     try:
@@ -150,5 +145,3 @@ def _names_in(dataset: Dataset) -> set[str]:
 def _over(matrix: Any, names: tuple[str, ...]) -> Any:
     unused = {name: Fraction(0) for name in matrix.parameters if name not in names}
     return matrix.substitute(unused).promoted(names)
-
-

@@ -57,7 +57,7 @@ def _check_names(models: list[tuple[int, PathwayModel]], problems: Problems) -> 
             check_text(model.name, longest=NAME_LENGTH)
             if model.name in first:
                 found = f"the name {quoted(model.name)}, which pathway[{first[model.name]}] has"
-                raise Finding(found, "a name of its own")
+                raise Finding(found=found, expected="a name of its own")
             first[model.name] = index
 
 
@@ -112,7 +112,7 @@ def _indices(
         known = ["all", *groups]
         found = f"the unknown group {quoted(name)}"
         expected = f'"all", a group of {kind}s, or a list of indices'
-        raise Finding(found, expected, nearest(name, known))
+        raise Finding(found=found, expected=expected, hint=nearest(name, known))
     return check_indices(value, count, kind)
 
 
@@ -129,15 +129,19 @@ def check_indices(value: Any, count: int, kind: str) -> tuple[int, ...]:
     """
     expected = f"indices from 0 to {count - 1}, each once"
     if not isinstance(value, list | tuple):
-        raise Finding(shown(value), f"a list of {expected}")
+        raise Finding(found=shown(value), expected=f"a list of {expected}")
     if not value:
-        raise Finding(f"no {kind}s", f"at least one {kind}", f'Write "all" for all {count}.')
+        raise Finding(
+            found=f"no {kind}s",
+            expected=f"at least one {kind}",
+            hint=f'Write "all" for all {count}.',
+        )
     seen: set[int] = set()
     for place, index in enumerate(value):
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
             hint = f"There are {count} {kind}s; indices count from 0."
-            raise Finding(f"{shown(index)} at place {place}", expected, hint)
+            raise Finding(found=f"{shown(index)} at place {place}", expected=expected, hint=hint)
         if index in seen:
-            raise Finding(f"the {kind} {index} twice", expected)
+            raise Finding(found=f"the {kind} {index} twice", expected=expected)
         seen.add(index)
     return tuple(sorted(seen))

@@ -93,9 +93,7 @@ class Problems:
         located = [self.origin.locate(problem) for problem in self.found[:MAX_PROBLEMS]]
         more = len(self.found) - len(located)
         if more:
-            located.append(
-                Problem(path="", found=f"{more} more problems", expected="none of them")
-            )
+            located.append(Problem(path="", found=f"{more} more problems", expected="none of them"))
         raise SpecError(located)
 
     def table(self, value: object, path: str) -> dict[str, Any]:

@@ -145,7 +145,9 @@ def _check_keys(tables: Mapping[str, Any], problems: Problems) -> None:
     for key in tables:
         if key not in known:
             hint = nearest(str(key), known)
-            problems.add(key_path([str(key)]), f"the unknown key {quoted(str(key))}", "a key of a spec", hint)
+            problems.add(
+                key_path([str(key)]), f"the unknown key {quoted(str(key))}", "a key of a spec", hint
+            )
 
 
 def _read_title(value: object, problems: Problems) -> str:
@@ -204,14 +206,12 @@ def _read_network(
     )
 
 
-def _positive(
-    value: object, path: str, problems: Problems, most: int | None = None
-) -> Fraction:
+def _positive(value: object, path: str, problems: Problems, most: int | None = None) -> Fraction:
     with problems.at(path):
         number = constant(value)
         if number <= 0 or (most is not None and number > most):
             limit = "a number above 0" if most is None else f"a number above 0, at most {most}"
-            raise Finding(shown(value), limit)
+            raise Finding(found=shown(value), expected=limit)
         return number
     return Fraction(1)
 

@@ -112,9 +112,7 @@ class NetworkModel(StrictModel):
         le=MAX_STEPS,
         description=f"recorded losses, step 0 included, a whole number from 1 to {MAX_STEPS}",
     )
-    activation: Literal["relu", "linear"] = Field(
-        default="relu", description='"relu" or "linear"'
-    )
+    activation: Literal["relu", "linear"] = Field(default="relu", description='"relu" or "linear"')
     training: Literal["joint", "staged"] | None = Field(
         default=None,
         description='"joint" or "staged"; staged by default where a stage is above 1',

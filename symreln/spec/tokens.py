@@ -68,7 +68,11 @@ class Tokens:
         self.expected = expected
         if len(source) > MAX_CHARACTERS:
             found = f"a formula of {len(source)} characters"
-            raise Finding(found, f"at most {MAX_CHARACTERS}", "Split it into entries or labels.")
+            raise Finding(
+                found=found,
+                expected=f"at most {MAX_CHARACTERS}",
+                hint="Split it into entries or labels.",
+            )
         self._tokens = list(self._cut(pattern))
         self._next = 0
         self._depth = 0
@@ -89,7 +93,9 @@ class Tokens:
     def _bad_character(self, position: int) -> NoReturn:
         character = self.source[position]
         found = problem_of_character(character) or f"the character {quoted(character)}"
-        raise self.wrong(found, position, self.expected, _HINTS.get(character, ""))
+        raise self.wrong(
+            found=found, position=position, expected=self.expected, hint=_HINTS.get(character, "")
+        )
 
     @property
     def ahead(self) -> Token:
@@ -115,7 +121,7 @@ class Tokens:
         """
         if self.take_if(text) is None:
             what = f'"{text}" for the "{opened.text}" at character {opened.start + 1}'
-            raise self.unexpected(what)
+            raise self.unexpected(expected=what)
 
     def enter(self) -> None:
         """Go one level deeper.
@@ -126,22 +132,34 @@ class Tokens:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             found = f"more than {MAX_DEPTH} levels of nesting"
-            raise self.wrong(found, self.ahead.start, f"at most {MAX_DEPTH}", "Simplify it.")
+            raise self.wrong(
+                found=found,
+                position=self.ahead.start,
+                expected=f"at most {MAX_DEPTH}",
+                hint="Simplify it.",
+            )
 
     def leave(self) -> None:
         """Come back up one level."""
         self._depth -= 1
 
-    def unexpected(self, expected: str, hint: str = "") -> Finding:
+    def unexpected(self, *, expected: str, hint: str = "") -> Finding:
         """Return the finding that the next token is not what is needed there."""
         token = self.ahead
         found = "the end of the formula" if token.kind == "end" else quoted(token.text)
-        return self.wrong(found, token.start, expected, hint or _HINTS.get(token.text, ""))
+        return self.wrong(
+            found=found,
+            position=token.start,
+            expected=expected,
+            hint=hint or _HINTS.get(token.text, ""),
+        )
 
-    def wrong(self, found: str, position: int, expected: str, hint: str = "") -> Finding:
+    def wrong(self, *, found: str, position: int, expected: str, hint: str = "") -> Finding:
         """Return a finding with the place marked by a caret under the formula."""
         first = max(0, position - EXCERPT)
         piece = self.source[first : position + EXCERPT]
         visible = "".join(c if problem_of_character(c) is None else "�" for c in piece)
         excerpt = f"\n        {visible}\n        {' ' * (position - first)}^"
-        return Finding(f"{found} at character {position + 1}", expected, hint + excerpt)
+        return Finding(
+            found=f"{found} at character {position + 1}", expected=expected, hint=hint + excerpt
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,10 @@ _HINTS = (
     ("Expected newline", "One key = value a line; texts and formulas need quotes."),
     ("Expected '='", "Write key = value."),
     ("Expected ']'", "A heading is [name], a repeated one [[pathway]]."),
-    ("Invalid statement", "Every line is a heading [name] or key = value; keys start no line with =."),
+    (
+        "Invalid statement",
+        "Every line is a heading [name] or key = value; keys start no line with =.",
+    ),
     ("Found invalid character", "Retype that character; texts on one line use one pair of quotes."),
     ("Exceeds the limit", "Rescale the data, or write the number with an exponent: 1e300."),
 )
@@ -58,25 +62,21 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
     """
     try:
         text = _decoded(data)
-        _check_keys(text)
-        return tomllib.loads(text, parse_float=DecimalText), text
+        return _parsed(text, file), text
     except Finding as finding:
-        problem = finding.at("")
-        raise SpecError([_in_file(problem, file, None)]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError([_from_tomllib(error, text, file)]) from None
+        raise SpecError([replace(finding.at(""), file=file)]) from None
+
+
+def _parsed(text: str, file: str) -> dict[str, Any]:
+    _check_keys(text)
+    try:
+        return tomllib.loads(text, parse_float=DecimalText)
     except RecursionError:
-        raise SpecError(
-            [
-                Problem(
-                    path="",
-                    file=file,
-                    found="lists or tables nested too deep",
-                    expected="at most two levels of lists, as in X = [[1, 0], [0, 1]]",
-                )
-            ]
+        raise Finding(
+            found="lists or tables nested too deep",
+            expected="at most two levels of lists, as in X = [[1, 0], [0, 1]]",
         ) from None
-    except ValueError as error:
+    except ValueError as error:  # TOMLDecodeError, and int() of too many digits
         raise SpecError([_from_tomllib(error, text, file)]) from None
 
 
@@ -96,7 +96,9 @@ def _read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         found, hint = f"a file that cannot be read ({reason})", ""
-    problem = Problem(path="", file=str(path), found=found, expected="a spec file (TOML)", hint=hint)
+    problem = Problem(
+        path="", file=str(path), found=found, expected="a spec file (TOML)", hint=hint
+    )
     raise SpecError([problem])
 
 
@@ -114,23 +116,31 @@ def _decoded(data: bytes) -> str:
     expected = "TOML in UTF-8"
     if len(data) > MAX_BYTES:
         hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
-        raise Finding("a spec of more than 1 MiB", "at most 1 MiB", hint)
+        raise Finding(found="a spec of more than 1 MiB", expected="at most 1 MiB", hint=hint)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding("a file in UTF-16", expected, 'Save it as "UTF-8" in your editor.')
+        raise Finding(
+            found="a file in UTF-16", expected=expected, hint='Save it as "UTF-8" in your editor.'
+        )
     if data.startswith(b"\xef\xbb\xbf"):
         hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
-        raise Finding("a byte-order mark at the start", "TOML in UTF-8 without one", hint)
+        raise Finding(
+            found="a byte-order mark at the start", expected="TOML in UTF-8 without one", hint=hint
+        )
     if not data.strip():
         hint = "It needs a [dataset] and at least one [[pathway]]; `symreln tasks` shows examples."
-        raise Finding("an empty file", "a spec", hint)
+        raise Finding(found="an empty file", expected="a spec", hint=hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         if b"\x00" in data[:1024]:
-            raise Finding("a binary file", expected, "Name the spec, not the data.") from None
+            raise Finding(
+                found="a binary file", expected=expected, hint="Name the spec, not the data."
+            ) from None
         found = f"a byte that is not UTF-8 in line {line}"
-        raise Finding(found, expected, 'Save it as "UTF-8" in your editor.') from None
+        raise Finding(
+            found=found, expected=expected, hint='Save it as "UTF-8" in your editor.'
+        ) from None
 
 
 def _check_keys(text: str) -> None:
@@ -138,7 +148,11 @@ def _check_keys(text: str) -> None:
     if match:
         line = text.count("\n", 0, match.start()) + 1
         found = f"a key of more than {MAX_KEY_PARTS} parts in line {line}"
-        raise Finding(found, f"at most {MAX_KEY_PARTS} parts", "Dots make tables in tables.")
+        raise Finding(
+            found=found,
+            expected=f"at most {MAX_KEY_PARTS} parts",
+            hint="Dots make tables in tables.",
+        )
 
 
 def _from_tomllib(error: ValueError, text: str, file: str) -> Problem:
@@ -150,14 +164,3 @@ def _from_tomllib(error: ValueError, text: str, file: str) -> Problem:
     place = f" (column {match[2]})" if match and match[2] else " (at the end of the file)"
     found = f"TOML that does not parse{place}: {what[0].lower()}{what[1:]}"
     return Problem(path="", file=file, line=line, found=found, expected="valid TOML", hint=hint)
-
-
-def _in_file(problem: Problem, file: str, line: int | None) -> Problem:
-    return Problem(
-        path=problem.path,
-        found=problem.found,
-        expected=problem.expected,
-        hint=problem.hint,
-        file=file,
-        line=line,
-    )

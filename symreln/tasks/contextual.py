@@ -89,18 +89,20 @@ def _structure_names(options: ContextualOptions) -> list[str]:
     names: list[object] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(names) != contexts:
         found = f"{len(names)} names for {contexts} contexts"
-        raise wrong_option("structures", found, "one name, or one a context")
+        raise wrong_option(option="structures", found=found, expected="one name, or one a context")
     checked = []
     for index, name in enumerate(names):
         option = "structures" if isinstance(given, str) else f"structures[{index}]"
         if not isinstance(name, str) or name not in STRUCTURES:
             hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
             expected = f"one of {', '.join(STRUCTURES)}"
-            raise wrong_option(option, shown(name), expected, hint)
+            raise wrong_option(option=option, found=shown(name), expected=expected, hint=hint)
         if name in EIGHT_ONLY and options.items != 8:
             found = f"{name} with items = {options.items}"
             hint = "The published structure has eight items; the hierarchy takes any power of two."
-            raise wrong_option(option, found, f"items = 8 for {name}", hint)
+            raise wrong_option(
+                option=option, found=found, expected=f"items = 8 for {name}", hint=hint
+            )
         checked.append(name)
     return checked
 
@@ -110,7 +112,9 @@ def _check_size(items: int, contexts: int) -> None:
     if entries > MAX_ENTRIES:
         found = f"{items} items in {contexts} contexts, {entries} numbers"
         expected = f"at most {MAX_ENTRIES} numbers in X and Y together"
-        raise wrong_option("items", found, expected, "Use fewer items or contexts.")
+        raise wrong_option(
+            option="items", found=found, expected=expected, hint="Use fewer items or contexts."
+        )
 
 
 def _inputs(items: int, contexts: int, scale: Scalar, names: tuple[str, ...]) -> ExactMatrix:

@@ -1,4 +1,4 @@
-"""Feature structures over items: which items have which property.  Source: [Saxe2019], [Jarvis2025]."""
+"""Feature structures: which items have which property.  Source: [Saxe2019], [Jarvis2025]."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Structure:
 
     def to_fractions(self, items: int) -> list[list[Fraction]]:
         """Return the rows in full, shape (2n - 1, n)."""
-        return [[Fraction(row.get(i, 0), self.denominator) for i in range(items)] for row in self.rows]
+        return [
+            [Fraction(row.get(i, 0), self.denominator) for i in range(items)] for row in self.rows
+        ]
 
 
 def hierarchy(items: int) -> Structure:

@@ -30,7 +30,7 @@ class Task:
     build: Callable[[Any, Declared], Dataset]
 
 
-def wrong_option(option: str, found: str, expected: str, hint: str = "") -> SpecError:
+def wrong_option(*, option: str, found: str, expected: str, hint: str = "") -> SpecError:
     """Return the error that an option of a task has the wrong value."""
     path = f"dataset.{option}"
     return SpecError([Problem(path=path, found=found, expected=expected, hint=hint)])
@@ -45,8 +45,8 @@ def check_power_of_two(items: int, smallest: int = 2) -> None:
     if items < smallest or items & (items - 1):
         lower = 1 << max(1, items.bit_length() - 1)
         raise wrong_option(
-            "items",
-            str(items),
-            f"a power of two, at least {smallest}",
-            f"The hierarchy is a binary tree: {lower} and {2 * lower} are near.",
+            option="items",
+            found=str(items),
+            expected=f"a power of two, at least {smallest}",
+            hint=f"The hierarchy is a binary tree: {lower} and {2 * lower} are near.",
         )
