@@ -14,6 +14,8 @@ from typing import Any, final
 import array_api_compat
 import numpy as np
 
+from symreln.errors import InputError
+
 Array = Any  # an array of whichever library the caller handed in
 
 
@@ -25,7 +27,7 @@ class AbstractArithmetic(ABC):
 
     @abstractmethod
     def array(self, values: Array) -> Array:
-        """Float64 array of this library, on the device of the data."""
+        """A float64 copy in this library, on the device of the data; never shares memory."""
 
     @abstractmethod
     def index(self, values: Any) -> Array:
@@ -97,7 +99,7 @@ class NumpyArithmetic(AbstractArithmetic):
     multiply = staticmethod(np.multiply)  # pyright: ignore[reportAssignmentType]
 
     def array(self, values: Array) -> np.ndarray:
-        return np.ascontiguousarray(values, dtype=np.float64)
+        return np.array(values, dtype=np.float64, order="C")
 
     def index(self, values: Any) -> np.ndarray:
         return np.asarray(values, dtype=np.intp)
@@ -156,7 +158,14 @@ class PortableArithmetic(AbstractArithmetic):
         self.device = array_api_compat.device(like)
 
     def array(self, values: Array) -> Array:
-        return self.xp.asarray(values, dtype=self.xp.float64, device=self.device)
+        copy = self.xp.asarray(values, dtype=self.xp.float64, device=self.device, copy=True)
+        if copy.dtype != self.xp.float64:
+            msg = (
+                f"training: {self.xp.__name__} gives {copy.dtype} where float64 is asked for. "
+                "Switch its 64-bit numbers on (jax: jax_enable_x64), or hand in numpy arrays."
+            )
+            raise InputError(msg)
+        return copy
 
     def index(self, values: Any) -> Array:
         return self.xp.asarray(np.asarray(values), dtype=self.xp.int64, device=self.device)

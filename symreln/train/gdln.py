@@ -16,7 +16,8 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
-from symreln.train.loop import DEFAULT_MEMORY_LIMIT, Progress, run_training
+from symreln.train.loop import Progress, run_training
+from symreln.train.memory import DEFAULT_MEMORY_LIMIT
 from symreln.train.model import AbstractModel, AbstractState, curvature_limit
 from symreln.train.network import (
     GatedPathway,
@@ -231,7 +232,7 @@ class _PathwayState:
         self.inputs = do.array(effective)
         self.samples_by_inputs = do.array(do.transpose(effective))
         self.first = do.array(np.swapaxes(weights.w1, 1, 2))
-        self.second = do.array(np.array(weights.w2))  # a copy: updated in place
+        self.second = do.array(weights.w2)
         self.map = do.buffer(seeds, n_x, n_y)
         self.output = do.buffer(seeds, self.rows.count, n_y)
         self.wide = do.buffer(seeds, self.rows.count, model.n_y)

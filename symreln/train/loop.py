@@ -25,9 +25,8 @@ from symreln.train.record import Recording
 Progress = Callable[[int, int], None]
 """Called with seed-steps done and in all."""
 
-DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
-# A worker takes about 0.3 s to start (it imports numpy); it pays where that is a small part.
-WORKER_PAYS_SECONDS = 2.0
+# A worker takes 0.15 s to start (it imports numpy); it pays where that is a small part.
+WORKER_PAYS_SECONDS = 1.0
 MULTIPLICATIONS_PER_SECOND = 2e10  # measured in one thread on shapes of the contextual task
 STEP_SECONDS = 3e-5  # the Python of one step
 
@@ -52,10 +51,17 @@ def run_training(
         model.observer(quantity, record)  # a quantity that the model lacks is told before training
     wanted = worker_count(model, settings.steps, seeds, record) if workers is None else workers
     usable = wanted if _can_share(model, record) else 1
-    plan = estimate_memory(model, settings.steps, seeds, record, usable, memory_limit)
+    plan = estimate_memory(
+        model,
+        steps=settings.steps,
+        seeds=seeds,
+        record=record,
+        workers=usable,
+        memory_limit=memory_limit,
+    )
     started = time.perf_counter()
     chunks = _train_chunks(model, source, settings, seeds, record, plan, progress)
-    return _gather(chunks, settings, record, time.perf_counter() - started)
+    return _gather(chunks, settings, record, plan, time.perf_counter() - started)
 
 
 def worker_count(model: AbstractModel, steps: int, seeds: int, record: Recording) -> int:
@@ -116,7 +122,11 @@ def _train_chunks(
 
 
 def _gather(
-    chunks: list[Chunk], settings: TrainingSettings, record: Recording, seconds: float
+    chunks: list[Chunk],
+    settings: TrainingSettings,
+    record: Recording,
+    plan: MemoryEstimate,
+    seconds: float,
 ) -> TrainingRun:
     snapshots = {
         name: np.concatenate([chunk.snapshots[name] for chunk in chunks])
@@ -135,5 +145,6 @@ def _gather(
         snapshot_steps=record.snapshot_steps(settings.steps),
         snapshots=snapshots,
         weights=weights,
+        memory=plan,
         seconds=seconds,
     )

@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from symreln.errors import LimitReachedError
 from symreln.train.model import AbstractModel
+from symreln.train.network import PROCESS_BYTES, MemoryEstimate
 from symreln.train.record import Recording
 
+DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
 # Half of the level-2 cache of a present server core: a chunk that stays in it trains faster than
 # a larger one (benchmarks/train.py measures it); a smaller one pays more Python a step.
 CACHE_BYTES = 1 << 20
-PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryEstimate:
-    """Predicted memory of one training, without what the caller's own observers return.
-
-    Attributes:
-        results: Bytes of losses, snapshots and final weights of all seeds.
-        working: Bytes of one seed while it trains.
-        seeds_per_chunk: Seeds trained in one batch.
-        workers: Processes, a chunk each; 1 is the caller's own.
-    """
-
-    results: int
-    working: int
-    seeds_per_chunk: int
-    workers: int
-
-    @property
-    def total(self) -> int:
-        """Bytes in all."""
-        processes = PROCESS_BYTES * self.workers if self.workers > 1 else 0
-        return self.results + self.working * self.seeds_per_chunk * self.workers + processes
-
-    def __str__(self) -> str:
-        return f"{self.total / 2**20:.0f} MiB, {self.results / 2**20:.0f} MiB of them results"
 
 
 def estimate_memory(
     model: AbstractModel,
+    *,
     steps: int,
     seeds: int,
-    record: Recording,
-    workers: int,
-    memory_limit: int,
+    record: Recording | None = None,
+    workers: int = 1,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
 ) -> MemoryEstimate:
     """Memory of a training, chunked to a limit.
 
@@ -61,7 +35,8 @@ def estimate_memory(
     Raises:
         LimitReachedError: Results and one seed in training are larger than ``memory_limit``.
     """
-    results = seeds * _result_bytes(model, steps, record)
+    # Twice: the chunks' results are there until they have been put together.
+    results = 2 * seeds * _result_bytes(model, steps, record or Recording())
     free = memory_limit - results
     fitting = free // model.working_bytes
     if fitting < 1:

@@ -12,6 +12,8 @@ import numpy as np
 from symreln.errors import InputError
 from symreln.train.arrays import arithmetic_of
 
+PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
@@ -140,6 +142,32 @@ class LayerWeights:
         return self.w1.nbytes + self.w2.nbytes
 
 
+@dataclass(frozen=True, kw_only=True)
+class MemoryEstimate:
+    """Predicted memory of one training, without what the caller's own observers return.
+
+    Attributes:
+        results: Bytes of losses, snapshots and final weights of all seeds.
+        working: Bytes of one seed while it trains.
+        seeds_per_chunk: Seeds trained in one batch.
+        workers: Processes, a chunk each; 1 is the caller's own.
+    """
+
+    results: int
+    working: int
+    seeds_per_chunk: int
+    workers: int
+
+    @property
+    def total(self) -> int:
+        """Bytes in all."""
+        processes = PROCESS_BYTES * self.workers if self.workers > 1 else 0
+        return self.results + self.working * self.seeds_per_chunk * self.workers + processes
+
+    def __str__(self) -> str:
+        return f"{self.total / 2**20:.0f} MiB, {self.results / 2**20:.0f} MiB of them results"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingRun:
     """Recorded training of many seeds.
@@ -151,6 +179,7 @@ class TrainingRun:
         snapshot_steps: The K steps at which quantities were recorded, on the scale of ``losses``.
         snapshots: Recorded quantities by name, each of shape (seeds, K, …); see ``record``.
         weights: Final weights (after steps − 1 updates), one entry a pathway, or one in all.
+        memory: What was predicted before the training began.
         seconds: Wall time of the training.
     """
 
@@ -159,6 +188,7 @@ class TrainingRun:
     snapshot_steps: tuple[int, ...]
     snapshots: dict[str, np.ndarray]
     weights: tuple[LayerWeights, ...]
+    memory: MemoryEstimate
     seconds: float
 
     @property

@@ -9,7 +9,8 @@ import numpy as np
 
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.gdln import GatedModel
-from symreln.train.loop import DEFAULT_MEMORY_LIMIT, Progress, run_training
+from symreln.train.loop import Progress, run_training
+from symreln.train.memory import DEFAULT_MEMORY_LIMIT
 from symreln.train.model import AbstractModel, AbstractState, curvature_limit
 from symreln.train.network import (
     GatedPathway,
@@ -177,7 +178,7 @@ class _ReluState(AbstractState):
         self.samples_by_inputs = do.array(do.transpose(model.inputs))
         self.targets = do.array(do.transpose(model.targets))
         self.first = do.array(np.swapaxes(weights.w1, 1, 2))  # (S, n_x, H)
-        self.second = do.array(np.array(weights.w2))  # (S, n_y, H), a copy: updated in place
+        self.second = do.array(weights.w2)  # (S, n_y, H)
         self.gate = do.buffer(seeds, samples, hidden)
         self.active = do.buffer(seeds, samples, hidden)
         self.residual = do.buffer(seeds, samples, n_y)

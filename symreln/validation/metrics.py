@@ -147,7 +147,7 @@ def _checked_curve(name: str, curve: np.ndarray) -> np.ndarray:
 
 
 def _tail_rms(a: np.ndarray, b: np.ndarray, initial: float) -> float:
-    tail = slice((3 * len(a)) // 4, None) if len(a) > 1 else slice(None)
+    tail = slice((3 * len(a)) // 4, None)
     floor = np.finfo(float).eps * initial
     difference = np.log10(np.maximum(a[tail], floor)) - np.log10(np.maximum(b[tail], floor))
     return float(np.sqrt(np.mean(difference**2)))

@@ -1,0 +1,205 @@
+"""Divergence, wrong shapes, limits of memory, interrupts: told, and nothing left behind."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from symreln.errors import InputError, LimitReachedError
+from symreln.train import workers as worker_module
+from symreln.train.gdln import train_gdln
+from symreln.train.memory import CACHE_BYTES, estimate_memory
+from symreln.train.model import curvature_limit
+from symreln.train.network import PROCESS_BYTES, GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.record import Recording
+from symreln.train.relu import ReluModel, train_network
+
+
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_divergence_names_step_seed_rate_and_limit(activation, workers, make_settings):
+    # Seed 1 starts far out and diverges; seeds 0 and 2 stay small for longer.
+    w1 = np.array([1e-3, 30.0, 1e-3])[:, None, None] * np.array([[1.0], [-0.5]])
+    start = LayerWeights(w1=w1, w2=np.array([1e-3, 20.0, 1e-3])[:, None, None] * np.ones((1, 2)))
+    inputs, targets = [[1.0, -1.0]], [[2.0, 1.0]]
+    settings = make_settings(hidden=2, learning_rate=0.4, activation=activation, steps=100)
+    with pytest.raises(InputError) as caught:
+        train_network(inputs, targets, settings, initial=start, workers=workers)
+    found = re.search(
+        r"diverged at step (\d+) \(seed 1\).*rate 0\.4 and loss 'mean'", str(caught.value)
+    )
+    assert found, caught.value
+    step = int(found[1])
+
+    # Before that step all is finite: a training that ends there succeeds, one step more does not.
+    def until(steps):
+        short = make_settings(hidden=2, learning_rate=0.4, activation=activation, steps=steps)
+        return train_network(inputs, targets, short, initial=start)
+
+    assert np.isfinite(until(step).losses).all()
+    with pytest.raises(InputError, match=f"at step {step} "):
+        until(step + 1)
+    assert "network.learning_rate below about 2/λmax" in str(caught.value)
+
+
+def test_curvature_limit_bounds_the_hessian_at_the_solution():
+    rng = np.random.default_rng(0)
+    inputs, targets = rng.standard_normal((2, 5)), rng.standard_normal((2, 5))
+    u, s, vt = np.linalg.svd(targets @ np.linalg.pinv(inputs))
+    solution = np.concatenate([(np.sqrt(s)[:, None] * vt).ravel(), (u * np.sqrt(s)).ravel()])
+
+    def gradient(weights):
+        w1, w2 = weights[:4].reshape(2, 2), weights[4:].reshape(2, 2)
+        error = (targets - w2 @ w1 @ inputs) @ inputs.T
+        return -np.concatenate([(w2.T @ error).ravel(), (error @ w1.T).ravel()])
+
+    step = 1e-6
+    hessian = np.array(
+        [
+            (gradient(solution + step * e) - gradient(solution - step * e)) / (2 * step)
+            for e in np.eye(8)
+        ]
+    )
+    largest = np.linalg.eigvalsh((hessian + hessian.T) / 2)[-1]
+    bound = 2 / curvature_limit(inputs, targets, 1.0)
+    # A bound, and of the right size: at most twice too large, since one of the two factors
+    # 2‖X Xᵀ‖‖W‖ ≥ d (π_α + π_β) is met by some pair up to the spread of the strengths.
+    assert largest <= bound * (1 + 1e-6)
+    assert bound <= 4 * largest
+
+
+def test_data_are_checked(make_settings):
+    settings = make_settings()
+    for inputs, targets, message in [
+        ([1.0, 2.0], [[1.0, 2.0]], r"inputs: shape is \(2,\)"),
+        (np.ones((0, 3)), np.ones((1, 3)), r"inputs: shape is \(0, 3\)"),
+        (np.ones((2, 3)), np.ones((1, 4)), "inputs hold 3 samples, targets 4"),
+        ([[1.0, np.nan]], [[1.0, 1.0]], "inputs: an entry is NaN"),
+        ([[1.0, 1.0]], [[1.0, np.inf]], "targets: an entry is NaN or infinite"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            train_network(inputs, targets, settings)
+
+
+def test_settings_are_checked():
+    good = {"hidden": 1, "init_std": 1.0, "learning_rate": 1.0, "loss": "sum", "steps": 1}
+    TrainingSettings(**good)
+    for name, value in [
+        ("hidden", 0),
+        ("steps", 0),
+        ("init_std", 0.0),
+        ("learning_rate", -1.0),
+        ("learning_rate", float("nan")),
+        ("loss", "sums"),
+        ("activation", "tanh"),
+    ]:
+        with pytest.raises(InputError, match=rf"network\.{name}: .*Give"):
+            TrainingSettings(**{**good, name: value})
+
+
+def test_pathways_are_checked(data, make_settings):
+    good = {"name": "p", "gate": [1] * 7, "inputs": [0], "outputs": [0], "hidden": 1}
+    for change, message in [
+        ({"gate": [0] * 7}, "open on no sample"),
+        ({"gate": [0.5] * 7}, "its gate holds 0.5"),
+        ({"inputs": []}, r"inputs are \(\)"),
+        ({"outputs": [1, 1]}, r"outputs are \(1, 1\)"),
+        ({"inputs": [-1]}, r"inputs are \(-1,\)"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"gate": [1] * 6}, r"6 gates for 7 samples.*shape \(7,\)"),
+        ({"inputs": [4]}, "inputs hold index 4.*from 0 to 3"),
+        ({"outputs": [3]}, "outputs hold index 3.*from 0 to 2"),
+    ]:
+        with pytest.raises(InputError, match=f"pathway 'p': .*{message}"):
+            train_gdln(*data, [GatedPathway(**{**good, **change})], make_settings())
+    pathway = GatedPathway(**good)
+    with pytest.raises(InputError, match="each its own name"):
+        train_gdln(*data, [pathway, pathway], make_settings())
+    with pytest.raises(InputError, match="each its own name"):
+        train_gdln(*data, [], make_settings())
+    with pytest.raises(InputError, match="'joint' or 'staged'"):
+        train_gdln(*data, [pathway], make_settings(), training="both")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"weights for \['q'\].*\['p'\]"):
+        train_gdln(
+            *data,
+            [pathway],
+            make_settings(),
+            initial={"q": LayerWeights(w1=np.ones((1, 1, 1)), w2=np.ones((1, 1, 1)))},
+        )
+
+
+def test_given_weights_are_checked(data, make_settings):
+    wrong = LayerWeights(w1=np.ones((2, 5, 4)), w2=np.ones((1, 3, 5)))
+    with pytest.raises(InputError, match=r"w2 \(1, 3, 5\).*\(2, 5, 4\) and \(2, 3, 5\)"):
+        train_network(*data, make_settings(), initial=wrong)
+    with pytest.raises(InputError, match="0 seeds"):
+        train_network(*data, make_settings(), seeds=0)
+
+
+def test_memory_is_predicted_and_kept_to(data, make_settings):
+    settings = make_settings(hidden=50, steps=1000)
+    model = ReluModel(*data, settings)
+    record = Recording(quantities=("activity", "contribution", "maps"), steps=(0, 1, 2))
+    run = train_network(*data, settings, seeds=4, rng=0, record=record)
+    results = (
+        run.losses.nbytes
+        + sum(values.nbytes for values in run.snapshots.values())
+        + sum(layer.nbytes for layer in run.weights)
+    )
+    # Twice, since chunks are copied into one array.
+    assert run.memory.results == 2 * results
+    assert run.memory.total == run.memory.results + 4 * model.working_bytes
+
+    room = 4000 * 8 * 2 + 2 * run.weights[0].nbytes
+    roomy = estimate_memory(model, steps=1000, seeds=4, memory_limit=room + 4 * model.working_bytes)
+    tight = estimate_memory(model, steps=1000, seeds=4, memory_limit=room + 2 * model.working_bytes)
+    assert (roomy.seeds_per_chunk, tight.seeds_per_chunk) == (4, 2)
+    few = train_network(
+        *data, settings, seeds=4, rng=0, memory_limit=room + 2 * model.working_bytes
+    )
+    np.testing.assert_array_equal(few.losses, run.losses)
+    with pytest.raises(LimitReachedError, match=r"of 4 seeds for 1000 steps.*raise memory_limit"):
+        train_network(*data, settings, seeds=4, memory_limit=room)
+
+    many = estimate_memory(model, steps=1, seeds=10**4, workers=2)
+    assert many.workers == 2
+    assert many.seeds_per_chunk * model.working_bytes <= CACHE_BYTES
+    # No room for a second process: one is used.
+    limit = 2 * run.weights[0].nbytes * 10 + PROCESS_BYTES
+    assert estimate_memory(model, steps=1, seeds=10, workers=2, memory_limit=limit).workers == 1
+
+
+@pytest.fixture
+def started(monkeypatch):
+    processes = []
+    start = worker_module._start
+
+    def remember():
+        processes.append(start())
+        return processes[-1]
+
+    monkeypatch.setattr(worker_module, "_start", remember)
+    return processes
+
+
+def test_an_interrupt_ends_the_workers(data, make_settings, started):
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    settings = make_settings(steps=10**6, hidden=50)  # minutes, were it not interrupted
+    with pytest.raises(KeyboardInterrupt):
+        train_network(*data, settings, seeds=2, workers=2, progress=interrupt)
+    assert [process.poll() is not None for process in started] == [True, True]
+
+
+def test_a_worker_that_dies_is_told(data, make_settings, started):
+    settings = make_settings(steps=10**6, hidden=50)
+
+    def kill_one(done, total):
+        started[1].kill()
+
+    with pytest.raises(RuntimeError, match="a training worker ended early"):
+        train_network(*data, settings, seeds=2, workers=2, progress=kill_one)
+    assert [process.poll() is not None for process in started] == [True, True]

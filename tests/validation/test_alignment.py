@@ -1,0 +1,125 @@
+"""Alignment of matrices whose singular subspaces are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symreln.errors import InputError
+from symreln.validation.alignment import assign_neurons, measure_alignment
+
+RNG = np.random.default_rng(4)
+U = np.linalg.qr(RNG.standard_normal((6, 3)))[0]
+V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
+
+# Cosines of vectors that agree to rounding: 1 − cos is quadratic in the error, singular vectors
+# carry a few times machine epsilon over their gap.
+EXACT = 1e-12
+
+
+def rotation(angle):
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
+def test_aligned_map_in_any_order_of_strength():
+    for strengths in ([3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [2.0, 3.0, 1.0]):
+        found = measure_alignment((U * strengths) @ V.T, U, V)
+        np.testing.assert_allclose(found.left, 1, atol=EXACT)
+        np.testing.assert_allclose(found.right, 1, atol=EXACT)
+        np.testing.assert_allclose(found.strength, strengths, rtol=1e-12)
+        assert found.outside < 1e-30  # squares of rounding
+
+
+def test_rotated_modes_show_their_angle_on_their_side():
+    angle = 0.3
+    turned = U.copy()
+    turned[:, :2] = U[:, :2] @ rotation(angle)
+    found = measure_alignment((turned * [3.0, 2.0, 1.0]) @ V.T, U, V)
+    np.testing.assert_allclose(found.left, [np.cos(angle), np.cos(angle), 1], atol=EXACT)
+    np.testing.assert_allclose(found.right, 1, atol=EXACT)
+    assert found.outside < 1e-30  # still in the predicted span
+    grouped = measure_alignment((turned * [3.0, 2.0, 1.0]) @ V.T, U, V, groups=[[0, 1], [2]])
+    np.testing.assert_allclose(grouped.left, 1, atol=EXACT)
+    other = measure_alignment((U * [3.0, 2.0, 1.0]) @ V[:, [1, 0, 2]].T, U, V)
+    # Input vectors exchanged: the strengths, and so the pairing, are gone for both.
+    np.testing.assert_allclose(other.strength, [0, 0, 1], atol=EXACT)
+
+
+def test_degenerate_modes_are_compared_as_a_span():
+    # Equal singular values: a network may hold any rotation of the pair, in both bases alike.
+    maps = (U * [2.0, 2.0, 1.0]) @ V.T
+    found = measure_alignment(maps, U, V, groups=[[0, 1], [2]])
+    np.testing.assert_allclose(found.left, 1, atol=EXACT)
+    np.testing.assert_allclose(found.right, 1, atol=EXACT)
+    np.testing.assert_allclose(found.strength, [2, 1], rtol=1e-12)
+
+
+def test_share_outside_the_span():
+    outside_u = np.linalg.qr(np.column_stack([U, RNG.standard_normal((6, 3))]))[0][:, 3]
+    maps = (U * [3.0, 2.0, 1.0]) @ V.T + 2.0 * np.outer(outside_u, V[:, 0])
+    found = measure_alignment(maps, U, V)
+    # 2² of 3² + 2² + 1² + 2².
+    assert found.outside == pytest.approx(4 / 18, rel=1e-12)
+    # Left vectors of the first mode turn by atan(2/3) towards the outside.
+    assert found.left[0] == pytest.approx(3 / np.sqrt(13), rel=1e-12)
+    both = measure_alignment(np.outer(outside_u, V[:, 0]), U, V)
+    assert both.outside == pytest.approx(1.0, rel=1e-12)
+
+
+def test_modes_that_are_not_there_have_no_direction():
+    found = measure_alignment(np.outer(U[:, 1], V[:, 1]), U, V)
+    np.testing.assert_allclose(found.left, [0, 1, 0], atol=EXACT)
+    np.testing.assert_allclose(found.right, [0, 1, 0], atol=EXACT)
+    empty = measure_alignment(np.zeros((6, 5)), U, V)
+    assert (empty.left.max(), empty.outside, empty.strength.max()) == (0, 0, 0)
+
+
+def test_leading_axes_are_kept():
+    strengths = RNG.random((2, 4, 3)) + 0.5
+    maps = np.einsum("ya,ska,xa->skyx", U, strengths, V)
+    noise = 0.1 * RNG.standard_normal(maps.shape)
+    found = measure_alignment(maps + noise, U, V, groups=[[0, 2], [1]])
+    assert found.left.shape == found.right.shape == found.strength.shape == (2, 4, 2)
+    assert found.outside.shape == (2, 4)
+    for position in np.ndindex(2, 4):
+        alone = measure_alignment((maps + noise)[position], U, V, groups=[[0, 2], [1]])
+        np.testing.assert_allclose(found.left[position], alone.left, atol=EXACT)
+        np.testing.assert_allclose(found.outside[position], alone.outside, rtol=1e-12)
+    assert found.left.min() < 0.9999  # the noise was seen
+
+
+def test_wrong_bases_are_refused():
+    maps = np.ones((6, 5))
+    with pytest.raises(InputError, match=r"columns of u are not orthonormal.*0\.21"):
+        measure_alignment(maps, U * 1.1, V)
+    with pytest.raises(InputError, match="columns of v are not orthonormal"):
+        measure_alignment(maps, U, V + 1e-7)
+    with pytest.raises(InputError, match=r"u has shape \(5, 3\).*maps of 6 × 5"):
+        measure_alignment(maps, V, V)
+    with pytest.raises(InputError, match=r"groups are \[\[0\], \[0, 1\]\].*0 to 2 once"):
+        measure_alignment(maps, U, V, groups=[[0], [0, 1]])
+
+
+def test_neurons_go_to_the_nearest_gate():
+    gates = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
+    patterns = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 1]])
+    contribution = np.array([1.0, 2.0, 3.0, 0.0, 4.0])
+    found = assign_neurons(patterns.astype(bool), gates, contribution)
+    # The third is one sample from "all" and one from the second gate: the first listed.
+    np.testing.assert_array_equal(found.index, [0, 1, 0, 2, 2])
+    np.testing.assert_array_equal(found.distance, [0, 1, 1, 1, 0])
+    assert found.exact_share == 0.5
+    np.testing.assert_allclose(found.shares, [0.4, 0.2, 0.4], rtol=1e-15)
+    np.testing.assert_allclose(assign_neurons(patterns, gates).shares, [0.4, 0.2, 0.4], rtol=1e-15)
+    silent = assign_neurons(patterns, gates, np.zeros(5))
+    assert silent.exact_share == 0
+    assert silent.shares.tolist() == [0, 0, 0]
+
+
+def test_wrong_assignments_are_refused():
+    with pytest.raises(InputError, match=r"patterns \(2, 3\), gates \(1, 4\)"):
+        assign_neurons(np.ones((2, 3)), np.ones((1, 4)))
+    with pytest.raises(InputError, match=r"gates \(0, 3\)"):
+        assign_neurons(np.ones((2, 3)), np.ones((0, 3)))
+    with pytest.raises(InputError, match=r"contribution \(3,\)"):
+        assign_neurons(np.ones((2, 3)), np.ones((1, 3)), np.ones(3))

@@ -1,0 +1,164 @@
+"""Metrics on curves whose distances can be worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symreln.errors import InputError
+from symreln.validation.metrics import compare, drop_time, gate_drift, seed_band, seed_floor
+
+
+def test_metrics_by_hand():
+    a = np.array([2.0, 1.9, 1.0, 0.8, 0.4, 0.2, 0.1, 0.01])
+    b = np.array([2.0, 1.7, 1.2, 0.8, 0.4, 0.2, 1.0, 0.001])
+    found = compare(a, b)
+    assert found.max_abs_over_initial == pytest.approx(0.9 / 2, rel=1e-15)
+    assert found.mean_abs_over_initial == pytest.approx(
+        (0.2 + 0.2 + 0.9 + 0.009) / 8 / 2, rel=1e-15
+    )
+    # 0.9 L(0) is 1.8: A is below at step 2, B at step 1.
+    assert found.drop_time_error_steps == 1
+    assert compare(b, a).drop_time_error_steps == -1
+    # Last quarter: steps 6 and 7, log10 ratios -1 and +1.
+    assert found.log10_tail_rms == pytest.approx(1.0, rel=1e-15)
+
+
+def test_unit_is_the_second_curves_first_loss():
+    a, b = np.array([1.0, 0.5]), np.array([4.0, 0.5])
+    assert compare(a, b).max_abs_over_initial == 0.75
+    assert compare(b, a).max_abs_over_initial == 3.0
+
+
+@pytest.mark.parametrize(
+    ("steps", "tail"), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 2), (7, 2), (8, 2), (8001, 2001)]
+)
+def test_tail_is_the_last_quarter(steps, tail):
+    # One decade apart in the tail, equal before: the mean square tells how long the tail is.
+    b = np.ones(steps)
+    a = b.copy()
+    a[steps - tail] = 10.0
+    assert compare(a, b).log10_tail_rms == pytest.approx(np.sqrt(1 / tail), rel=1e-12)
+    if tail < steps:
+        a = b.copy()
+        a[steps - tail - 1] = 10.0
+        assert compare(a, b).log10_tail_rms == 0
+
+
+def test_rounding_in_the_tail_is_not_a_distance():
+    # A formula's loss ends at exactly 0 or a hair below; a network's at 1e-17 of the first.
+    a, b = np.array([8.0, 0.0, -1e-18, 0.0]), np.array([8.0, 1e-17, 1e-17, 1e-16])
+    assert compare(a, b).log10_tail_rms == 0
+    # One decade above the floor 8 eps shows.
+    b[-1] = 80 * np.finfo(float).eps
+    assert compare(a, b).log10_tail_rms == pytest.approx(1.0, rel=1e-12)
+
+
+def test_drop_time():
+    assert drop_time(np.array([1.0, 0.9, 0.89])) == 2  # strictly below
+    assert drop_time(np.array([1.0, 0.95, 1.5])) is None
+    assert drop_time(np.array([0.0, 0.0])) is None
+    flat, falling = np.ones(3), np.array([1.0, 0.5, 0.4])
+    for pair in ((flat, falling), (falling, flat), (flat, flat)):
+        assert compare(*pair).drop_time_error_steps is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([1.0, 1.0], [1.0], "curve_a has 2 steps, curve_b 1"),
+        ([0.0, 0.0], [0.0, 0.0], "first loss of curve_b is 0.0, so there is nothing to learn"),
+        ([1.0], [-1.0], "first loss of curve_b is -1.0"),
+        ([1.0, np.nan], [1.0, 1.0], "curve_a has NaN or infinity"),
+        ([1.0], [np.inf], "curve_b has NaN or infinity"),
+        ([], [], r"curve_a has shape \(0,\)"),
+        ([[1.0]], [[1.0]], r"curve_a has shape \(1, 1\)"),
+    ],
+)
+def test_wrong_curves_are_refused(a, b, message):
+    with pytest.raises(InputError, match=message):
+        compare(np.array(a), np.array(b))
+
+
+def test_seed_floor_leaves_the_seed_out():
+    losses = np.array([[4.0, 4.0, 2.0, 1.0], [4.0, 2.0, 2.0, 1.0], [4.0, 3.0, 2.0, 10.0]])
+    floor = seed_floor(losses)
+    assert floor is not None
+    # Means of the others: (2.5, 2, 5.5), (3.5, 2, 5.5), (3, 2, 1).
+    maxima = np.array([4.5, 4.5, 9.0]) / 4
+    means = np.array([1.5 + 4.5, 1.5 + 4.5, 9.0]) / 4 / 4
+    tails = np.log10([5.5, 5.5, 10.0])
+    # Drops (below 3.6): seeds at 2, 1, 1; the others' means at 1, 1, 1.
+    assert [one.drop_time_error_steps for one in floor.each] == [1, 0, 0]
+    for found, over in ((floor.mean, np.mean), (floor.maximum, np.max)):
+        assert found.max_abs_over_initial == pytest.approx(over(maxima), rel=1e-14)
+        assert found.mean_abs_over_initial == pytest.approx(over(means), rel=1e-14)
+        assert found.log10_tail_rms == pytest.approx(over(tails), rel=1e-14)
+        assert found.drop_time_error_steps == pytest.approx(over([1, 0, 0]), rel=1e-14)
+
+
+def test_seed_floor_counts_early_drops_as_errors_too():
+    # Late and early by the same number of steps must not cancel in the mean.
+    early = np.array([1.0, 0.5, 0.5, 0.5, 0.5])
+    late = np.array([1.0, 1.0, 1.0, 0.5, 0.5])
+    floor = seed_floor(np.stack([early, late]))
+    assert floor is not None
+    assert [one.drop_time_error_steps for one in floor.each] == [-2, 2]
+    assert floor.mean.drop_time_error_steps == 2
+
+
+def test_seed_floor_without_others_or_drops():
+    assert seed_floor(np.ones((1, 3))) is None
+    floor = seed_floor(np.array([[1.0, 1.0], [1.0, 0.1]]))
+    assert floor is not None
+    assert floor.mean.drop_time_error_steps is None
+
+
+def test_seed_band():
+    losses = np.arange(5.0)[::-1, None] * np.array([1.0, 10.0])
+    band = seed_band(losses, (0.0, 0.25, 0.5, 0.6, 1.0))
+    np.testing.assert_allclose(band.values[:, 0], [0, 1, 2, 2.4, 4], rtol=1e-15)
+    np.testing.assert_allclose(band.values[:, 1], [0, 10, 20, 24, 40], rtol=1e-15)
+    np.testing.assert_array_equal(band.mean, [2, 20])
+    assert band.quantiles == (0.0, 0.25, 0.5, 0.6, 1.0)
+
+
+def test_gate_drift_by_hand():
+    # One seed, three snapshots, two neurons, four samples.
+    activity = np.array(
+        [
+            [
+                [[1, 0, 0, 0], [1, 1, 1, 1]],
+                [[1, 1, 0, 0], [1, 1, 1, 0]],
+                [[1, 1, 1, 1], [1, 1, 1, 0]],
+            ]
+        ],
+        dtype=bool,
+    )
+    contribution = np.array([[[3.0, 1.0], [1.0, 3.0], [1.0, 1.0]]])
+    losses = np.array([[1.0] * 10 + [0.5] * 91])  # drops at step 10
+    drift = gate_drift(activity, contribution, (0, 10, 100), losses)
+    # Neuron 1 differs from the end on 3, 2, 0 of 4 samples; neuron 2 on 1, 0, 0.
+    expected = [(3 * 3 / 4 + 1 / 4) / 4, (2 / 4) / 4, 0]
+    np.testing.assert_allclose(drift.share, [expected], rtol=1e-15)
+    np.testing.assert_allclose(drift.mean, expected, rtol=1e-15)
+    assert drift.max_after_drop == pytest.approx(expected[1], rel=1e-15)
+    late = gate_drift(activity, contribution, (0, 9, 100), losses)
+    assert late.max_after_drop == 0
+    flat = gate_drift(activity, contribution, (0, 9, 100), np.ones((1, 101)))
+    assert flat.max_after_drop is None
+
+
+def test_gate_drift_without_contribution_and_of_many_seeds():
+    rng = np.random.default_rng(0)
+    activity = rng.random((3, 2, 4, 5)) > 0.5
+    contribution = rng.random((3, 2, 4))
+    contribution[1, 0] = 0
+    losses = np.array([[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
+    drift = gate_drift(activity, contribution, (0, 1), losses)
+    assert drift.share.shape == (3, 2)
+    assert drift.share[1, 0] == 0
+    assert (drift.share[[0, 2], 0] > 0).all()
+    assert (drift.share[:, 1] == 0).all()
+    with pytest.raises(InputError, match=r"contribution \(3, 2, 3\).*Give \(seeds, K, H, P\)"):
+        gate_drift(activity, contribution[:, :, :3], (0, 1), losses)
