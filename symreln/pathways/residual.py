@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.exact.linear import pseudo_inverse, stack_rows
+from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
+    from symreln.exact.spectrum import JointSpectrum
     from symreln.pathways.effective import EffectiveDataset
 
 
@@ -34,7 +35,47 @@ def converged_outputs(
     for members, rows in writers.items():
         if not members:
             continue
-        features = stack_rows([stage[i].inputs for i in members])
+        features = ExactMatrix.stacked([stage[i].inputs for i in members])
         own = targets if len(rows) == targets.shape[0] else targets.masked(rows=rows)
         outputs += own @ features.T @ pseudo_inverse(features @ features.T) @ features
     return outputs
+
+
+#: A pathway with its spectrum.
+Learner = tuple["EffectiveDataset", "JointSpectrum"]
+
+
+def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
+    """Return whether the loss is the sum of the stages' losses at all times, proven.
+
+    The residual of a converged stage is orthogonal to that stage's inputs, so the one cross term
+    is ⟨outputs of a later stage, what an earlier stage has still to learn⟩. It vanishes for all
+    strengths if and only if it does for every pair of modes. False also where that could not be
+    decided (modes whose eigenvalue is not rational in the parameters).
+    """
+    return all(
+        _orthogonal(late, early)
+        for place, stage in enumerate(stages)
+        for late in stage
+        for before in stages[:place]
+        for early in before
+    )
+
+
+def _orthogonal(late: Learner, early: Learner) -> bool:
+    late_data, late_spectrum = late
+    early_data, early_spectrum = early
+    if (late_data.sigma_yx.T @ early_data.sigma_yx).is_zero:
+        return True
+    cross = early_data.cross_sigma_x(late_data)
+    if any(mode.degree > 1 for s in (late_spectrum, early_spectrum) for mode in s.classes):
+        return cross.is_zero
+    for mode in late_spectrum.classes:
+        basis = mode.generators
+        written = late_data.sigma_yx @ basis @ inverse(basis.T @ basis)
+        for other in early_spectrum.classes:
+            known = other.generators
+            wanted = early_data.sigma_yx @ known @ inverse(known.T @ known)
+            if not written.frobenius(wanted @ (known.T @ cross @ basis)).is_zero:
+                return False
+    return True

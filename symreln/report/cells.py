@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+_SIDE, _TALLEST = 3.1, 1.6  # inches of the longer side; height over width at most
+_STEPS = 48  # of the colour scale
 LEVELS = 256  # of colour; more cannot be told apart
 
 
@@ -65,29 +67,39 @@ def matrix_image(
         ax: Axes to draw into.
     """
     rows, columns = values.shape
-    ax = ax or new_axes(min(4.2, 0.9 + 4.6 * rows / max(rows, columns)), width=4.6)[0]
+    shape = float(np.clip(rows / columns, 0.2, _TALLEST))
+    ax = ax or new_axes(0.5 + _SIDE * min(1.0, shape), width=1.2 + _SIDE / max(1.0, shape))[0]
     bound = float(np.abs(values).max()) or 1.0
     signed = bool((values < 0).any())
-    draw_cells(ax, values, colours="RdBu_r" if signed else "Reds", bound=bound)
-    ax.set_aspect("equal")
+    draw_cells(ax, values, colours=_colours(signed), bound=bound)
+    ax.set_box_aspect(shape)
     _group_ticks(ax, row_groups, rows, "y")
     _group_ticks(ax, column_groups, columns, "x")
     dress(ax, title=title)
     _frame(ax)
-    _colour_bar(ax, bound, signed=signed)
+    _colour_bar(ax, bound, signed=signed, width=0.04 * max(1.0, shape))
     return ax
 
 
-def _colour_bar(ax: Axes, bound: float, *, signed: bool) -> None:
-    bar = ax.inset_axes((1.03, 0.0, 0.035, 1.0))
+def _colours(signed: bool) -> str:
+    return "RdBu_r" if signed else "Reds"
+
+
+def _colour_bar(ax: Axes, bound: float, *, signed: bool, width: float) -> None:
+    """Draw the scale beside ``ax``; steps overlap downwards, so that no gap shows between them."""
+    from matplotlib import colormaps
+
+    bar = ax.inset_axes((1.03, 0.0, width, 1.0))
     low = -bound if signed else 0.0
-    ramp = np.linspace(bound, low, 64)[:, None]
-    draw_cells(bar, ramp, colours="RdBu_r" if signed else "Reds", bound=bound)
+    edges = np.linspace(bound, low, _STEPS + 1)
+    for index, edge in enumerate(edges[:-1]):
+        share = 1 - index / (_STEPS - 1)
+        bar.axhspan(low, edge, facecolor=colormaps[_colours(signed)](share), linewidth=0)
     bar.set_xticks([])
+    bar.set_ylim(low, bound)
     bar.yaxis.tick_right()
-    bar.set_yticks([0, 32, 64] if signed else [0, 64])
     levels = (bound, 0.0, -bound) if signed else (bound, 0.0)
-    bar.set_yticklabels([f"{level:.3g}".replace("-", "−") for level in levels])
+    bar.set_yticks(levels, [f"{level:.3g}".replace("-", "−") for level in levels])
     bar.tick_params(labelsize=FONT_SIZE - 1.5, length=2, width=0.6)
     _frame(bar)
 

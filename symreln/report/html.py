@@ -261,7 +261,8 @@ def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
         elif lines[-1] != "<ol>":
             lines.append("</li>" if depth == level else "</li></ol></li>")
         level = depth
-        lines.append(f'<li><a href="#{name}"><span class="number">{number}</span>{title}</a>')
+        shown = f'<span class="number">{number}</span>{title}' if number else title
+        lines.append(f'<li><a href="#{name}">{shown}</a>')
     lines.append("</li></ol>" * (level + 1))
     return [*lines, "</nav>"]
 

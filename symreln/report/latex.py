@@ -64,20 +64,28 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 % A character that the fonts lack prints as its code point.
 \newcommand{\codepoint}[1]{\texttt{[U+#1]}\allowbreak}
 % Content wider than the page is scaled down to it; all else keeps its size.
-\newcommand{\fitted}[1]{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}
+\newcommand{\fitted}[2][1]{\resizebox{\ifdim\width>#1\linewidth #1\linewidth\else\width\fi}{!}{#2}}
+% Tables stay where they are mentioned, with their caption.
 \makeatletter
-\newcommand{\tablecaption}[1]{\def\@captype{table}\caption{#1}}
+\newenvironment{tablehere}{\par\medskip\noindent\begin{minipage}{\linewidth}\centering\small
+  \def\@captype{table}\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{5pt}}
+  {\end{minipage}\par\medskip}
 \makeatother
 \newcolumntype{Y}{>{\raggedright\arraybackslash}X}
 \setcounter{secnumdepth}{3}
 \setlength{\emergencystretch}{3em}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt plus 2pt}
+\setlength{\jot}{6pt}
+\renewcommand{\arraystretch}{1.2}
 \allowdisplaybreaks
 \renewcommand{\topfraction}{0.9}
 \renewcommand{\textfraction}{0.07}
 """
 
-# Letters that fit on a line of the page above at 11 pt, with room for an equation's number.
-LINE = 62.0
+# A line of the page holds about 66 letters of mathematics beside an equation's number. From this
+# estimate on, a display is measured by TeX and scaled down where it is too wide.
+LINE = 50.0
 _LONG_TABLE = 30  # rows; more than this may not fit on a page
 _LONG_WORD = 24  # letters; TeX finds no hyphenation in file names and keys
 _LEVELS = ("section", "subsection", "subsubsection")
@@ -122,7 +130,13 @@ class _Renderer:
         return "\n".join(parts) + "\n"
 
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> list[str]:
-        return [line for block in blocks for line in (self.block(block, depth), "")]
+        """Return the lines of ``blocks``; a display belongs to the paragraph before it."""
+        lines: list[str] = []
+        for block, after in zip(blocks, (*blocks[1:], None), strict=True):
+            lines.append(self.block(block, depth))
+            if not (isinstance(block, Paragraph) and isinstance(after, Equation)):
+                lines.append("")
+        return lines
 
     def block(self, block: Block, depth: int) -> str:
         match block:
@@ -139,7 +153,7 @@ class _Renderer:
             case Figure():
                 return self.figure(block)
             case Details():
-                summary = rf"\paragraph{{{self.inline(block.summary)}}}"
+                summary = rf"\paragraph{{{self.inline(block.summary)}.}}"
                 return "\n".join([summary, *self.blocks(block.blocks, depth)]).rstrip()
             case Listing(text):
                 return _listing(text)
@@ -166,11 +180,11 @@ class _Renderer:
     def table(self, block: Table) -> str:
         caption = ""
         if block.caption:
-            caption = rf"\tablecaption{{{self.inline(block.caption)}}}{_label(block.label)}"
+            caption = rf"\caption{{{self.inline(block.caption)}}}{_label(block.label)}"
         head = self.row(tuple(Strong(inlines(cell)) for cell in block.header))
         rows = [self.row(row) for row in block.rows]
         if len(rows) > _LONG_TABLE:
-            return _long_table(block, caption.replace("tablecaption", "caption"), head, rows)
+            return _long_table(block, caption, head, rows)
         body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
         if "p" in block.alignment:
             columns = block.alignment.replace("p", "Y")
@@ -179,9 +193,8 @@ class _Renderer:
         else:
             tabular = rf"\begin{{tabular}}{{@{{}}{block.alignment}@{{}}}}"
             inner = "\n".join([r"\fitted{%", tabular, body, r"\end{tabular}}"])
-        return "\n".join(
-            [r"\begin{center}", caption or r"\medskip", r"\small", inner, r"\end{center}"]
-        )
+        parts = [r"\begin{tablehere}", caption, inner, r"\end{tablehere}"]
+        return "\n".join(part for part in parts if part)
 
     def row(self, cells: tuple[Content, ...]) -> str:
         row = " & ".join(map(self.inline, cells)) + r" \\"
@@ -269,12 +282,12 @@ def _equation(block: Equation) -> str:
     if len(lines) == 1 and len(rows_and_cells(tokens(lines[0]))[0]) == 1:
         (line,) = lines
         if latex_width(line) > LINE:
-            line = rf"\fitted{{$\displaystyle {line}$}}"
+            line = rf"\fitted[0.92]{{$\displaystyle {line}$}}"
         return f"\\begin{{equation{star}}}{label}\n{line}\n\\end{{equation{star}}}"
     body = " \\\\\n".join(lines)
     inner = f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
     if max(latex_width(line.replace("&", "")) for line in lines) > LINE:
-        inner = f"\\fitted{{$\\displaystyle\n{inner}$}}"
+        inner = f"\\fitted[0.92]{{$\\displaystyle\n{inner}$}}"
     return f"\\begin{{equation{star}}}{label}\n{inner}\n\\end{{equation{star}}}"
 
 

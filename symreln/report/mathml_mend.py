@@ -22,7 +22,6 @@ _VARIANTS = {
 }
 # The glyphs that STIX (and the MathML operator dictionary) place as accents.
 _ACCENTS = {"^": "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}", "~": "\N{SMALL TILDE}"}
-_OVERLINES = frozenset("\N{HORIZONTAL BAR}\N{MACRON}\N{OVERLINE}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
 
 
@@ -107,14 +106,18 @@ def _mend_accent(element: Element) -> None:
     if element.tag != "mover" or len(element) != 2 or element[1].tag != "mo":
         return
     mark = element[1]
-    if mark.text in _OVERLINES:
-        mark.text = "\N{MACRON}"
+    text = mark.text or ""
+    if text == "\N{HORIZONTAL BAR}":
+        mark.text = "\N{OVERLINE}"  # the one that STIX stretches
         mark.set("stretchy", "true")
-        element.set("accent", "true")
-    elif mark.text in _ACCENTS or (mark.text and unicodedata.category(mark.text) == "Sk"):
-        mark.text = _ACCENTS.get(mark.text, mark.text)
+        element.set("accent", "false")
+    elif text in _ACCENTS or (len(text) == 1 and unicodedata.category(text) == "Sk"):
+        # Chromium 150 draws accents on top of their letter. As a plain script they clear it, and
+        # one script level up gives them their size back.
+        mark.text = _ACCENTS.get(text, text)
         mark.set("stretchy", "false")
-        element.set("accent", "true")
+        mark.set("scriptlevel", "-1")
+        element.set("accent", "false")
 
 
 def _mend_scripts(element: Element) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from symreln.errors import InputError
 from symreln.report.document import Drawing
@@ -14,7 +15,9 @@ _ROOT = re.compile(r"<svg\b[^>]*>")
 _LEFT_OUT = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style\b.*?</style>", re.DOTALL)
 _STYLE = 'stroke-linejoin="round" stroke-linecap="butt"'
 _IDENTIFIER = re.compile(r'(\bid="|\bxlink:href="#|\bhref="#|url\(#)')
-_SIZE = re.compile(r'\b(?:width|height|viewBox)="[^"]*"')
+_SIZE = re.compile(r'\b(width|height|viewBox)="([^"]*)"')
+# Figures are drawn for 8.5 pt words on paper; beside a page's larger words they are larger too.
+_SCALE = 1.2
 # A drawing is words, paths and data: images. Whatever else an SVG can hold, it is not ours.
 _FOREIGN = re.compile(
     r"<\s*(?:script|foreignObject|iframe)|\bon[a-z]+\s*=|(?:xlink:)?href=\"(?!#|data:image/)",
@@ -36,8 +39,15 @@ def inline_svg(drawing: Drawing, description: str) -> str:
         msg = f"figure {drawing.name!r}: found {what}. Draw it with symreln.report."
         raise InputError(msg)
     body = _IDENTIFIER.sub(rf"\g<1>{drawing.name}-", svg[root.end() :])
-    size = " ".join(_SIZE.findall(root[0]))
+    size = " ".join(_sized(root[0]))
     return (
         f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {size} {_STYLE} role="img" '
         f'aria-label="{escape_html(description)}">{body.strip()}'
     )
+
+
+def _sized(root: str) -> Iterator[str]:
+    """Yield the size attributes of the root element, scaled to the page's words."""
+    for name, value in _SIZE.findall(root):
+        scaled = value if name == "viewBox" else f"{float(value.removesuffix('pt')) * _SCALE:.1f}pt"
+        yield f'{name}="{scaled}"'

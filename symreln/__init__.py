@@ -1,0 +1,76 @@
+"""symreln: a symbolic derivation engine for the learning dynamics of neural networks.
+
+>>> import symreln as sr
+>>> spec = sr.load("xor")
+>>> derivation = sr.derive(spec)
+>>> derivation.verdict.level.value
+'closed'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation
+    from symreln.pipeline import derive
+    from symreln.spec.model import (
+        Dataset,
+        NetworkSpec,
+        Parameter,
+        PathwaySpec,
+        Spec,
+        ValidationSpec,
+    )
+    from symreln.spec.reader import load
+    from symreln.truth import Truth
+    from symreln.validation.confront import Validation, validate
+    from symreln.verdict import Level
+
+__version__ = "0.1.0"
+
+# Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
+_HOMES = {
+    "Dataset": "symreln.spec.model",
+    "Derivation": "symreln.derivation",
+    "Level": "symreln.verdict",
+    "NetworkSpec": "symreln.spec.model",
+    "Parameter": "symreln.spec.model",
+    "PathwaySpec": "symreln.spec.model",
+    "Spec": "symreln.spec.model",
+    "Truth": "symreln.truth",
+    "Validation": "symreln.validation.confront",
+    "ValidationSpec": "symreln.spec.model",
+    "derive": "symreln.pipeline",
+    "load": "symreln.spec.reader",
+    "validate": "symreln.validation.confront",
+}
+
+__all__ = [
+    "Dataset",
+    "Derivation",
+    "Level",
+    "NetworkSpec",
+    "Parameter",
+    "PathwaySpec",
+    "Spec",
+    "Truth",
+    "Validation",
+    "ValidationSpec",
+    "__version__",
+    "derive",
+    "load",
+    "validate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    msg = f"module 'symreln' has no attribute '{name}'"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""``python -m symreln``."""
+
+from symreln.cli import main
+
+main()

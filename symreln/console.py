@@ -1,0 +1,215 @@
+"""What the command line shows: results on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from symreln.report.jsonio import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from symreln.derivation import Derivation
+    from symreln.validation.confront import Validation
+
+#: Seconds of silence before progress is shown: what is quicker needs none.
+PATIENCE = 2.0
+
+
+class Progress:
+    """Progress of named phases on stderr, shown once a phase takes longer than two seconds.
+
+    Attributes:
+        quiet: Whether to show nothing at all.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[Callable[[int, int], None]]:
+        """Time a phase; yields a callback (done, total)."""
+        line = _ProgressLine(phase, quiet=self.quiet)
+        try:
+            yield line.update
+        finally:
+            line.close()
+
+
+class _ProgressLine:
+    """One line that is rewritten on a terminal, and printed every quarter elsewhere."""
+
+    def __init__(self, phase: str, *, quiet: bool) -> None:
+        self.phase = phase
+        self.quiet = quiet
+        self.start = time.monotonic()
+        self.shown = ""
+        self.terminal = sys.stderr.isatty()
+
+    def update(self, done: int, total: int) -> None:
+        elapsed = time.monotonic() - self.start
+        if self.quiet or elapsed < PATIENCE or not total:
+            return
+        share = done / total
+        left = elapsed * (1 - share) / share if share else float("inf")
+        if self.terminal:
+            self._show(f"\r{self.phase}: {share:4.0%}, about {left:.0f} s left ")
+        else:
+            quarter = f"{self.phase}: {int(share * 4) * 25} %\n"
+            if quarter != self.shown:
+                self._show(quarter)
+
+    def _show(self, text: str) -> None:
+        self.shown = text
+        click.echo(text, err=True, nl=False)
+
+    def close(self) -> None:
+        elapsed = time.monotonic() - self.start
+        if self.quiet or (elapsed < PATIENCE and not self.shown):
+            return
+        lead = "\r" if self.terminal else ""
+        click.echo(f"{lead}{self.phase}: {elapsed:.1f} s                    ", err=True)
+
+
+def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), box=box.SIMPLE, title_justify="left", title_style="bold")
+    for index, name in enumerate(header):
+        table.add_column(name, justify="left" if index == 0 else "right", overflow="fold")
+    for row in rows:
+        # Text, not str: names come from the user and must not be read as markup.
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    console.print(table)
+
+
+def show_derivation(derivation: Derivation, folder: Path, *, as_json: bool) -> None:
+    """Print the verdict and the modes."""
+    from symreln.report.derivation_json import derivation_to_json
+
+    if as_json:
+        click.echo(dumps(derivation_to_json(derivation)), nl=False)
+        return
+    _show_verdict(derivation)
+    _written(folder)
+
+
+def _show_verdict(derivation: Derivation) -> None:
+    from symreln.report.words import short_number
+
+    click.echo(derivation.spec.title)
+    click.echo(f"verdict: {derivation.verdict.level.value}")
+    for reason in derivation.verdict.reasons:
+        click.echo(f"  - {reason}")
+    symbols = derivation.spec.symbols
+    values = derivation.spec.values
+    rows = []
+    for pathway in derivation.pathways:
+        nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
+        for mode in pathway.modes:
+            if not mode.is_null:
+                rows.append(
+                    [
+                        pathway.name,
+                        short_number(mode.s, symbols, values),
+                        short_number(mode.d, symbols, values),
+                        short_number(mode.d_eff, symbols, values),
+                        str(mode.multiplicity),
+                        mode.family,
+                    ]
+                )
+        if nulls:
+            rows.append([pathway.name, "0", "", "", str(nulls), "nothing to learn"])
+    _table("modes", ["pathway", "s", "d", "d_eff", "times", "family"], rows)
+    from symreln.truth import Truth
+
+    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
+    click.echo(f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0")
+
+
+def show_validation(validation: Validation, folder: Path, *, as_json: bool) -> None:
+    """Print the agreement."""
+    if as_json:
+        click.echo(dumps(validation.to_json()), nl=False)
+        return
+    _show_agreement(validation)
+    _written(folder)
+
+
+def show_run(
+    derivation: Derivation, validation: Validation, folder: Path, *, as_json: bool
+) -> None:
+    """Print the verdict, the modes and the agreement."""
+    from symreln.report.derivation_json import derivation_to_json
+
+    if as_json:
+        both = {
+            "derivation": derivation_to_json(derivation),
+            "validation": validation.to_json(),
+        }
+        click.echo(dumps(both), nl=False)
+        return
+    _show_verdict(derivation)
+    _show_agreement(validation)
+    _written(folder)
+
+
+def _show_agreement(validation: Validation) -> None:
+    rows = [list(row) for row in validation.metric_rows()]
+    _table(
+        f"agreement, {validation.seeds} seeds",
+        ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
+        rows,
+    )
+    click.echo(validation.sentence())
+
+
+def _written(folder: Path) -> None:
+    names = sorted(p.name for p in folder.iterdir() if p.is_file())
+    click.echo(f"written to {folder}: {', '.join(names)}")
+
+
+def show_verified(certificate: Path, checks: tuple[str, ...], *, as_json: bool) -> None:
+    """Print what a certificate proved."""
+    if as_json:
+        click.echo(dumps({"certificate": str(certificate), "checks": list(checks)}), nl=False)
+        return
+    for check in checks:
+        click.echo(f"  ok  {check}")
+    click.echo(f"{certificate}: every identity holds ({len(checks)} checks)")
+
+
+def show_tasks(*, as_json: bool) -> None:
+    """Print the ready-made specs."""
+    from symreln.tasks import list_tasks
+
+    found = list_tasks()
+    if as_json:
+        click.echo(dumps([{"name": n, "summary": s} for n, s in found]), nl=False)
+        return
+    width = max(len(name) for name, _ in found)
+    for name, summary in found:
+        click.echo(f"{name:<{width}}  {summary}")
+
+
+def show_info(*, as_json: bool) -> None:
+    """Print versions and the machine."""
+    from symreln.provenance import environment
+
+    found = environment()
+    if as_json:
+        click.echo(dumps(found), nl=False)
+        return
+    width = max(len(name) for name in found)
+    for name, value in found.items():
+        click.echo(f"{name:<{width}}  {value}")

@@ -1,0 +1,231 @@
+r"""Coupled matrices: the reduction that holds whether or not anything diagonalises.
+
+With :math:`W1_p = R B1_p V_p^T`, :math:`W2_p = U_p B2_p R^T` the flow of theory.md 2 becomes
+
+.. math:: \tau \dot B1_p = B2_p^T E_p,\quad \tau \dot B2_p = E_p B1_p^T,\quad
+          E_p = S_p - \sum_j K_{pj} B2_j B1_j G_{jp}
+
+with K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p. It is exact when V_p spans the
+pathway's inputs and U_p every direction in which its error can point; both spans are built so.
+
+Float64 only: this is the named place where a derivation's exact data become floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.dynamics.integrate import integrate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "coupled matrices"
+
+#: Directions below this share of the largest singular value are float64 noise, not data.
+SPAN_TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatrixPathway:
+    """A pathway in floats.
+
+    Attributes:
+        inputs: X_p, shape (inputs of the pathway, P), closed samples zero.
+        gate: 0 or 1 a sample, shape (P,).
+        outputs: 1 for the outputs that the pathway writes to, else 0, shape (n_y,).
+        stage: Training stage.
+    """
+
+    inputs: np.ndarray
+    gate: np.ndarray
+    outputs: np.ndarray
+    stage: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatrixTrajectory:
+    """What the integration gives.
+
+    Attributes:
+        losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at every time, shape (times,).
+        strengths: One array a pathway, shape (probes of the pathway, times): uᵀ W_p(t) v for
+            every probe pair asked for.
+    """
+
+    losses: np.ndarray
+    strengths: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoupledMatrices:
+    """The reduced flow of a gated deep linear network with one hidden layer.
+
+    Attributes:
+        pathways: The pathways.
+        targets: Y, shape (n_y, P).
+        staged: Whether a stage ignores the outputs of later stages (theory.md 2); otherwise all
+            pathways see the whole residual.
+        tau: Time constant in steps.
+        gram_scale: g in E[Q Qᵀ] = g I for the initial weights of a pathway.
+    """
+
+    pathways: tuple[MatrixPathway, ...]
+    targets: np.ndarray
+    staged: bool
+    tau: float
+    gram_scale: float
+
+    def sees(self, p: int, j: int) -> bool:
+        """Whether the error of pathway p contains the output of pathway j."""
+        return not self.staged or self.pathways[j].stage <= self.pathways[p].stage
+
+    @cached_property
+    def input_bases(self) -> tuple[np.ndarray, ...]:
+        """V_p: orthonormal basis of the span of the pathway's inputs."""
+        return tuple(orthonormal_span(pathway.inputs) for pathway in self.pathways)
+
+    @cached_property
+    def output_bases(self) -> tuple[np.ndarray, ...]:
+        """U_p: spans of the targets, enlarged until no coupling leads out of them."""
+        masked = [path.outputs[:, None] for path in self.pathways]
+        bases = [
+            orthonormal_span(mask * self.targets * path.gate)
+            for mask, path in zip(masked, self.pathways, strict=True)
+        ]
+        grown = True
+        while grown:
+            grown = False
+            for p, mask in enumerate(masked):
+                seen = [mask * bases[j] for j in range(len(bases)) if j != p and self.sees(p, j)]
+                basis = orthonormal_span(np.hstack([bases[p], *seen]))
+                grown |= basis.shape[1] > bases[p].shape[1]
+                bases[p] = basis
+        return tuple(bases)
+
+    @cached_property
+    def _reduced(self) -> _Reduced:
+        return _reduce(self)
+
+    def start(self) -> list[np.ndarray]:
+        """Return Q_p = [B1_pᵀ; B2_p] with Q_p Q_pᵀ equal to its expectation g I.
+
+        The flow of W2_p W1_p depends on the weights through Q_p Q_pᵀ alone (it obeys a closed
+        equation, Q̇ = F Q), so a network of many units follows this start up to the relative
+        fluctuation 1/sqrt(units) of its own Gram matrix.
+        """
+        sizes = [
+            v.shape[1] + u.shape[1]
+            for v, u in zip(self.input_bases, self.output_bases, strict=True)
+        ]
+        return [np.sqrt(self.gram_scale) * np.eye(size) for size in sizes]
+
+    def trajectory(
+        self,
+        times: np.ndarray,
+        probes: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
+        start: Sequence[np.ndarray] | None = None,
+    ) -> MatrixTrajectory:
+        """Integrate the flow.
+
+        Args:
+            times: Ascending times in steps; times[0] is the start.
+            probes: One pair (U, V) of orthonormal columns a pathway, shapes (n_y, k) and
+                (inputs of the pathway, k); the strengths uᵀ W_p v are returned.
+            start: One Q_p a pathway, shape (inputs span + outputs span, any); the expected
+                start by default.
+        """
+        reduced = self._reduced
+        state = [np.array(q) for q in (start or self.start())]
+        shapes = [q.shape for q in state]
+        ends = np.cumsum([q.size for q in state])[:-1]
+        probe_list = [
+            (u.T @ base_u, base_v.T @ v)
+            for (u, v), base_u, base_v in zip(
+                probes or [(np.zeros((len(self.targets), 0)), np.zeros((len(p.inputs), 0)))
+                           for p in self.pathways],
+                self.output_bases, self.input_bases, strict=True)
+        ]
+
+        def unpack(flat: np.ndarray) -> list[np.ndarray]:
+            return [a.reshape(s) for a, s in zip(np.split(flat, ends), shapes, strict=True)]
+
+        def rhs(_: float, flat: np.ndarray) -> np.ndarray:
+            return reduced.derivative(unpack(flat)) / self.tau
+
+        losses = np.empty(len(times))
+        strengths = [np.empty((u.shape[0], len(times))) for u, _ in probe_list]
+        flat_start = np.concatenate([q.ravel() for q in state])
+        for part, states in integrate(rhs, flat_start, np.asarray(times, dtype=float)):
+            for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
+                maps = reduced.maps(unpack(flat))
+                losses[index] = reduced.loss(maps)
+                for p, (left, right) in enumerate(probe_list):
+                    strengths[p][:, index] = np.einsum("kr,rc,ck->k", left, maps[p], right)
+        return MatrixTrajectory(losses=losses, strengths=tuple(strengths))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Reduced:
+    """S, K, G and the data in reduced coordinates."""
+
+    widths: tuple[int, ...]
+    s: tuple[np.ndarray, ...]
+    couplings: tuple[tuple[tuple[int, np.ndarray, np.ndarray], ...], ...]
+    targets: np.ndarray
+    lifts: tuple[np.ndarray, ...]
+    inputs: tuple[np.ndarray, ...]
+
+    def maps(self, state: list[np.ndarray]) -> list[np.ndarray]:
+        """W_p = B2_p B1_p of every pathway."""
+        return [q[w:] @ q[:w].T for q, w in zip(state, self.widths, strict=True)]
+
+    def derivative(self, state: list[np.ndarray]) -> np.ndarray:
+        maps = self.maps(state)
+        parts = []
+        for p, (q, width) in enumerate(zip(state, self.widths, strict=True)):
+            error = self.s[p] - sum(k @ maps[j] @ g for j, k, g in self.couplings[p])
+            parts += [(error.T @ q[width:]).ravel(), (error @ q[:width]).ravel()]
+        return np.concatenate(parts)
+
+    def loss(self, maps: list[np.ndarray]) -> float:
+        error = self.targets - sum(
+            lift @ (m @ x) for lift, m, x in zip(self.lifts, maps, self.inputs, strict=True)
+        )
+        return 0.5 * float(np.vdot(error, error)) / self.targets.shape[1]
+
+
+def _reduce(system: CoupledMatrices) -> _Reduced:
+    samples = system.targets.shape[1]
+    u, v = system.output_bases, system.input_bases
+    inputs = [base.T @ path.inputs for base, path in zip(v, system.pathways, strict=True)]
+    # One basis of everything that is written or wanted, so that the loss is a plain norm.
+    whole = orthonormal_span(np.hstack([system.targets, *u]))
+    couplings = []
+    for p in range(len(u)):
+        seen = [j for j in range(len(u)) if system.sees(p, j)]
+        mask = system.pathways[p].outputs[:, None]
+        terms = [(j, u[p].T @ (mask * u[j]), inputs[j] @ inputs[p].T / samples) for j in seen]
+        couplings.append(tuple(term for term in terms if np.any(term[1]) and np.any(term[2])))
+    return _Reduced(
+        widths=tuple(base.shape[1] for base in v),
+        s=tuple(
+            base.T @ system.targets @ x.T / samples for base, x in zip(u, inputs, strict=True)
+        ),
+        couplings=tuple(couplings),
+        targets=whole.T @ system.targets,
+        lifts=tuple(whole.T @ base for base in u),
+        inputs=tuple(inputs),
+    )
+
+
+def orthonormal_span(matrix: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the column space, shape (rows, rank)."""
+    if matrix.size == 0:
+        return np.zeros((matrix.shape[0], 0))
+    u, s, _ = np.linalg.svd(matrix, full_matrices=False)
+    return u[:, s > SPAN_TOLERANCE * max(s[0], np.finfo(float).tiny)]

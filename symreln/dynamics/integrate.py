@@ -1,0 +1,64 @@
+"""One integrator for every reduction: memory stays small however many times are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.errors import LimitReachedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Local error per step, relative and absolute. The reductions are compared with training at
+#: the per-cent level and with the full flow at 1e-6; 1e-9 leaves the integrator out of both.
+RELATIVE_TOLERANCE = 1e-9
+ABSOLUTE_TOLERANCE = 1e-14
+
+
+def integrate(
+    rhs: Callable[[float, np.ndarray], np.ndarray],
+    start: np.ndarray,
+    times: np.ndarray,
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (slice of ``times``, states of shape (state, times in the slice)) in order.
+
+    Explicit Runge-Kutta of order 8 with dense output, one integration step at a time, so that
+    the states at thousands of times are never held at once.
+
+    Args:
+        rhs: Right-hand side f(t, y).
+        start: State at times[0].
+        times: Ascending times, in the unit of ``rhs``.
+
+    Raises:
+        LimitReachedError: The step size fell below what float64 resolves.
+    """
+    from scipy.integrate import DOP853
+
+    done = int(np.searchsorted(times, times[0], side="right"))
+    yield slice(0, done), np.repeat(start[:, None], done, axis=1)
+    if done == len(times):
+        return
+    solver = DOP853(
+        rhs,
+        float(times[0]),
+        start,
+        float(times[-1]),
+        rtol=RELATIVE_TOLERANCE,
+        atol=ABSOLUTE_TOLERANCE,
+    )
+    while solver.status == "running":
+        message = solver.step()
+        if solver.status == "failed":
+            msg = (
+                f"the reduced dynamics could not be integrated past t = {solver.t:.6g}: {message}. "
+                "Shorten network.steps or lower network.learning_rate"
+            )
+            raise LimitReachedError(msg)
+        last = solver.status == "finished"
+        end = len(times) if last else int(np.searchsorted(times, solver.t, side="right"))
+        if end > done:
+            yield slice(done, end), solver.dense_output()(times[done:end])
+            done = end

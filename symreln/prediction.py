@@ -1,0 +1,282 @@
+"""Numbers from a derivation: float64 curves of any level, certified balls of closed forms.
+
+This is the named place where exact results become floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.dynamics.initial import gram_scale
+from symreln.dynamics.two_layer import strength_ball, strength_float
+from symreln.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flint import arb
+
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.spec.model import NetworkSpec
+
+#: log2(10), rounded up.
+BITS_PER_DIGIT = 3.3220
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModeCurve:
+    """Predicted strength of one mode.
+
+    Attributes:
+        pathway: Name of the pathway.
+        label: Symbol of the strength.
+        closed: The closed form at every time, or None.
+        integrated: uᵀ W_p(t) v from the integrated flow, mean over equal modes, or None where
+            the closed form is the flow.
+        plateau: s / d_eff in floats, or None.
+        multiplicity: Equal modes that the curve stands for.
+    """
+
+    pathway: str
+    label: str
+    closed: np.ndarray | None
+    integrated: np.ndarray | None
+    plateau: float | None
+    multiplicity: int
+
+    @property
+    def best(self) -> np.ndarray:
+        """The integrated strength where there is one, else the closed form."""
+        curve = self.closed if self.integrated is None else self.integrated
+        if curve is None:
+            msg = f"mode {self.label} has no curve"
+            raise InputError(msg)
+        return curve
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prediction:
+    """Predicted curves of a derivation.
+
+    Attributes:
+        times: Times in steps, shape (times,).
+        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,): the prediction that is confronted with
+            training.
+        method: How it was computed, in words.
+        closed_loss: The loss of the closed forms alone, later stages from converged earlier
+            ones, or None where there is no closed form.
+        modes: One curve a mode that learns something.
+        free_constants: Numbers set by hand or fitted.
+    """
+
+    times: np.ndarray
+    loss: np.ndarray
+    method: str
+    closed_loss: np.ndarray | None
+    modes: tuple[ModeCurve, ...]
+    free_constants: int = 0
+
+
+def _network(derivation: Derivation) -> NetworkSpec:
+    if derivation.spec.network is None:
+        msg = (
+            "the spec has no [network] table, and numbers need its width, initial scale, "
+            "learning rate and number of steps. Add one, for example hidden = 100, "
+            'init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
+        )
+        raise InputError(msg)
+    return derivation.spec.network
+
+
+def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Prediction:
+    """Evaluate a derivation without free parameters.
+
+    One stage whose modes are closed is evaluated from its closed forms. Everything else is
+    integrated from t = 0 with the coupled matrices, which hold at every level and let later
+    stages start to grow while earlier ones still learn.
+    """
+    network = _network(derivation)
+    grid = np.arange(network.steps, dtype=float) if times is None else np.asarray(times, float)
+    _check_times(grid)
+    closed = _closed_curves(derivation, grid) if derivation.closed else {}
+    closed_loss = _closed_loss(derivation, closed) if derivation.closed else None
+    if closed_loss is not None and len(derivation.stages) == 1:
+        return Prediction(
+            times=grid,
+            loss=closed_loss,
+            method="closed forms of all modes",
+            closed_loss=closed_loss,
+            modes=_mode_curves(derivation, closed, {}),
+        )
+    loss, integrated = _integrate(derivation, grid)
+    together = "staged" if network.training == "staged" else "joint"
+    return Prediction(
+        times=grid,
+        loss=loss,
+        method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
+        closed_loss=closed_loss,
+        modes=_mode_curves(derivation, closed, integrated),
+    )
+
+
+def _check_times(grid: np.ndarray) -> None:
+    if grid.ndim != 1 or not len(grid) or grid[0] < 0 or np.any(np.diff(grid) < 0):
+        msg = "times: give a non-empty, ascending sequence of steps that starts at 0 or later"
+        raise InputError(msg)
+
+
+def learning_modes(
+    derivation: Derivation,
+) -> list[tuple[PathwayDerivation, ModeDerivation]]:
+    """Return every mode with s > 0, pathway by pathway."""
+    return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
+
+
+def _closed_curves(derivation: Derivation, grid: np.ndarray) -> dict[str, np.ndarray]:
+    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
+    s = np.array([mode.s.to_float() for mode in modes])[:, None]
+    d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])[:, None]
+    start = np.full_like(s, float(derivation.strength0 or 0))
+    values = strength_float(s, d, start, grid, float(derivation.tau or 1))
+    return {mode.label: curve for mode, curve in zip(modes, values, strict=True)}
+
+
+def _closed_loss(derivation: Derivation, curves: dict[str, np.ndarray]) -> np.ndarray | None:
+    """Sum the loss in mode space, written so that it does not cancel near its end.
+
+    −m (s π − ½ d π²) = −m s²/(2d) + ½ m d (s/d − π)²; the constants add up to the final loss.
+    """
+    if derivation.loss is None:
+        return None
+    loss = np.full(next(iter(curves.values())).shape, float(derivation.final_loss.to_fraction()))
+    for pathway in derivation.pathways:
+        for mode in pathway.modes:
+            d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
+            if d:
+                gap = mode.s.to_float() / d - curves[mode.label]
+                loss += 0.5 * mode.multiplicity * d * gap**2
+    return loss
+
+
+def _integrate(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
+    system = coupled_matrices(derivation)
+    probes, places = [], []
+    for pathway in derivation.pathways:
+        u, v, labels = probe_bases(pathway)
+        probes.append((u, v))
+        places.append(labels)
+    # The flow starts at t = 0 also when the first time asked for is later.
+    whole = grid if grid[0] == 0 else np.concatenate([[0.0], grid])
+    trajectory = system.trajectory(whole, probes)
+    first = len(whole) - len(grid)
+    curves: dict[str, np.ndarray] = {}
+    for labels, values in zip(places, trajectory.strengths, strict=True):
+        for label in dict.fromkeys(labels):
+            rows = [row for row, found in enumerate(labels) if found == label]
+            curves[label] = values[rows, first:].mean(axis=0)
+    return trajectory.losses[first:], curves
+
+
+def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
+    """Return the reduced flow of a derivation without free parameters."""
+    network = _network(derivation)
+    dataset = derivation.spec.dataset
+    pathways = []
+    for pathway in derivation.pathways:
+        spec = pathway.effective.pathway
+        outputs = np.zeros(dataset.n_y)
+        outputs[list(spec.outputs)] = 1
+        pathways.append(
+            MatrixPathway(
+                inputs=pathway.effective.inputs.to_numpy(),
+                gate=np.array(spec.gate, dtype=float),
+                outputs=outputs,
+                stage=spec.stage,
+            )
+        )
+    return CoupledMatrices(
+        pathways=tuple(pathways),
+        targets=dataset.targets.to_numpy(),
+        staged=network.training == "staged",
+        tau=float(network.tau(dataset.samples)),
+        gram_scale=float(gram_scale(network)),
+    )
+
+
+def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return (U, V, label of every column) of the modes of a pathway that learn something."""
+    sigma_yx = pathway.effective.sigma_yx.to_numpy()
+    columns_u = [np.zeros((sigma_yx.shape[0], 0))]
+    columns_v = [np.zeros((sigma_yx.shape[1], 0))]
+    labels: list[str] = []
+    for mode, (s, _, v) in zip(
+        pathway.modes, pathway.spectrum.numpy_modes(), strict=True
+    ):
+        if not mode.is_null:
+            columns_u.append(sigma_yx @ v / s)
+            columns_v.append(v)
+            labels += [mode.label] * v.shape[1]
+    return np.hstack(columns_u), np.hstack(columns_v), labels
+
+
+def _mode_curves(
+    derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
+) -> tuple[ModeCurve, ...]:
+    curves = []
+    for pathway, mode in learning_modes(derivation):
+        d = None if mode.d_eff is None else mode.d_eff.to_float()
+        curves.append(
+            ModeCurve(
+                pathway=pathway.name,
+                label=mode.label,
+                closed=closed.get(mode.label),
+                integrated=integrated.get(mode.label),
+                plateau=mode.s.to_float() / d if d else None,
+                multiplicity=mode.multiplicity,
+            )
+        )
+    return tuple(curves)
+
+
+def enclose(
+    derivation: Derivation, times: Sequence[int | Fraction], digits: int
+) -> dict[str, tuple[arb, ...]]:
+    """Return certified balls of every closed-form strength; see Derivation.enclose.
+
+    The working precision is raised until every ball has the digits asked for.
+    """
+    from symreln.exact.enclosure import ball, precision
+
+    _network(derivation)
+    values = derivation.spec.values
+    tau, start = derivation.tau or Fraction(1), derivation.strength0 or Fraction(0)
+    wanted = digits * BITS_PER_DIGIT
+    bits = int(wanted) + 40
+    while True:
+        with precision(bits):
+            result = {
+                mode.label: tuple(
+                    strength_ball(s, d, ball(start), ball(Fraction(time)), ball(tau))
+                    for time in times
+                )
+                for _, mode in learning_modes(derivation)
+                for s, d in [_mode_balls(mode, values, bits)]
+            }
+            balls = [ball for curve in result.values() for ball in curve]
+            if all(found.rel_accuracy_bits() >= wanted for found in balls):
+                return result
+        bits *= 2
+
+
+def _mode_balls(
+    mode: ModeDerivation, values: dict[str, Fraction], bits: int
+) -> tuple[arb, arb]:
+    if mode.d_eff is None:
+        msg = f"mode {mode.label} has no closed form to enclose"
+        raise InputError(msg)
+    return mode.s.ball(values, bits), mode.d_eff.ball(values, bits)

@@ -1,0 +1,33 @@
+"""Where a number came from: versions and hyper-parameters of a run."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+_LIBRARIES = ("sympy", "python-flint", "mpmath", "numpy", "scipy", "matplotlib", "pydantic")
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of symreln and of the libraries that decide its results."""
+    return {name: _version(name) for name in ("symreln", *_LIBRARIES)}
+
+
+def environment() -> dict[str, str]:
+    """Return versions and the machine, for a bug report."""
+    import os
+
+    return {
+        **library_versions(),
+        "scikit-learn": _version("scikit-learn"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processors": str(os.cpu_count()),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,1 @@
+"""The chapters of a derivation's document, one file each."""

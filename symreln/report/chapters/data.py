@@ -1,0 +1,197 @@
+"""Dataset, parameters, pathways, effective datasets and their correlations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.report.described import NamedMatrices, describe, groups_of
+from symreln.report.document import (
+    Block,
+    Code,
+    Details,
+    Equation,
+    Figure,
+    Items,
+    Math,
+    Section,
+    Table,
+    equation,
+    prose,
+)
+from symreln.report.matrices import matrix_latex
+from symreln.report.words import assumption_text
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, PathwayDerivation
+
+#: Named matrices up to this many entries are printed, larger ones drawn.
+PRINTED_ENTRIES = 160
+
+
+def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
+    """Return the chapter on the dataset and the gates."""
+    spec = derivation.spec
+    dataset = spec.dataset
+    blocks: list[Block] = [
+        prose(dataset.description or "Data handed in by the user."),
+        prose(
+            "There are ",
+            Math(f"P = {dataset.samples}"),
+            " samples with ",
+            Math(f"n_x = {dataset.n_x}"),
+            " inputs and ",
+            Math(f"n_y = {dataset.n_y}"),
+            " outputs, one column a sample in ",
+            Math("X"),
+            " and ",
+            Math("Y"),
+            "; every entry is exact.",
+        ),
+    ]
+    if spec.parameters:
+        rows = tuple(
+            (
+                Math(_symbol(p.name)),
+                assumption_text(p),
+                "none" if p.value is None else Code(str(p.value)),
+            )
+            for p in spec.parameters
+        )
+        blocks.append(
+            Table(
+                header=("parameter", "assumed", "value where numbers are needed"),
+                rows=rows,
+                caption="Declared parameters. Formulas hold for all values that are allowed.",
+            )
+        )
+    blocks += [
+        prose(
+            "The network is read as a gated deep linear network: pathway ",
+            Math("p"),
+            " with gate ",
+            Math(r"g_p(\mu) \in \{0, 1\}"),
+            ", input mask ",
+            Math("I_p"),
+            " and output mask ",
+            Math("O_p"),
+            " contributes ",
+            Math(r"g_p(\mu)\, O_p W^{(2)}_p W^{(1)}_p I_p x_\mu"),
+            " to the output.",
+        ),
+        Table(
+            header=("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
+            rows=tuple(
+                (
+                    Math(str(number)),
+                    p.name,
+                    Code(_short(p.gate_text)),
+                    str(len(p.open_samples)),
+                    f"{_short(p.inputs_text)} ({len(p.inputs)})",
+                    f"{_short(p.outputs_text)} ({len(p.outputs)})",
+                    str(p.stage),
+                )
+                for number, p in enumerate(spec.pathways, start=1)
+            ),
+            caption="Pathways.",
+            alignment="cllrllr",
+        ),
+    ]
+    if figures:
+        blocks.append(
+            Figure(
+                name="gates",
+                caption="Gate pattern: which samples each pathway sees.",
+                alt=f"Raster of {len(spec.pathways)} pathways against {dataset.samples} samples.",
+            )
+        )
+    return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
+
+
+def _short(text: str, limit: int = 36) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _symbol(name: str) -> str:
+    from symreln.report.symbols import symbol_latex
+
+    return symbol_latex(name)
+
+
+def correlation_chapter(derivation: Derivation) -> Section:
+    """Return the chapter on effective datasets and correlations."""
+    named = NamedMatrices()
+    blocks: list[Block] = [
+        prose(
+            "Pathway ",
+            Math("p"),
+            " sees the effective dataset ",
+            Math(r"X_p = I_p X \operatorname{diag}(g_p)"),
+            ", ",
+            Math(r"Y_p = O_p Y \operatorname{diag}(g_p)"),
+            ". Its correlations carry ",
+            Math("1/P"),
+            " over the whole dataset:",
+        ),
+        equation(
+            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, Y_p X_p^{\mathsf T}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\mathsf T}, \qquad "
+            r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
+            label="eq:correlations",
+        ),
+    ]
+    if len(derivation.stages) > 1:
+        blocks.append(
+            prose(
+                "A pathway of a later stage learns what the earlier stages leave. Here they are "
+                "taken as converged: their outputs are the orthogonal projection of the targets "
+                "onto the row space of their gated inputs (with one pathway, ",
+                Math(r"W^{*} = \Sigma^{yx} (\Sigma^{x})^{+}"),
+                "), which is rational, so the residual dataset is exact.",
+            )
+        )
+    for pathway in derivation.pathways:
+        blocks.append(_correlations(derivation, pathway, named))
+    if named.patterns:
+        blocks.append(_names(named))
+    return Section(
+        title="Effective datasets and correlations", blocks=tuple(blocks), label="sec:correlations"
+    )
+
+
+def _correlations(
+    derivation: Derivation, pathway: PathwayDerivation, named: NamedMatrices
+) -> Equation:
+    effective = pathway.effective
+    dataset = derivation.spec.dataset
+    symbols = derivation.spec.symbols
+    inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
+    outputs = groups_of(range(dataset.n_y), dataset.output_groups)
+    sigma_yx = describe(effective.sigma_yx, outputs, inputs, symbols, named)
+    sigma_x = describe(effective.sigma_x, inputs, inputs, symbols, named)
+    n = pathway.number
+    return equation(
+        rf"\Sigma^{{yx}}({n}) &= {sigma_yx},",
+        rf"\Sigma^{{x}}({n}) &= {sigma_x}.",
+    )
+
+
+def _names(named: NamedMatrices) -> Details:
+    items: list[tuple] = []
+    for pattern, number in named.patterns.items():
+        name = f"{named.letter}_{{{number}}}"
+        rows, columns = len(pattern), len(pattern[0])
+        if rows * columns <= PRINTED_ENTRIES and columns <= 12:
+            body = matrix_latex(pattern, largest=16)
+            items.append((Math(f"{name} = {body}"),))
+        else:
+            entries = sorted({entry for row in pattern for entry in row})
+            shown = ", ".join(map(str, entries[:6])) + (", …" if len(entries) > 6 else "")
+            items.append(
+                (
+                    Math(name),
+                    f": {rows} × {columns}, entries {shown}; in full in the certificate.",
+                )
+            )
+    return Details(
+        summary="The integer matrices that the blocks are made of", blocks=(Items(tuple(items)),)
+    )

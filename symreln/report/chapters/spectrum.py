@@ -1,0 +1,171 @@
+"""Joint spectrum of every pathway: the modes, their speed and their height."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.report.document import Block, Figure, Math, Section, Table, equation, prose
+from symreln.report.symbols import symbol_latex
+from symreln.report.words import decimal_or_dash, number_latex
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.report.inlines import Content
+
+#: Modes of one pathway that are listed one by one.
+MOST_ROWS = 40
+
+
+def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
+    """Return the chapter on the spectra."""
+    blocks: list[Block] = [
+        prose(
+            "With ",
+            Math(r"M = (\Sigma^{yx})^{\mathsf T} \Sigma^{yx}"),
+            ", orthonormal ",
+            Math("U"),
+            " and orthogonal ",
+            Math("V"),
+            " with",
+        ),
+        equation(
+            r"\Sigma^{yx} = U S V^{\mathsf T}, \qquad \Sigma^{x} = V D V^{\mathsf T}",
+            label="eq:svd",
+        ),
+        prose(
+            "exist if and only if ",
+            Math(r"\Sigma^{x}"),
+            " commutes with ",
+            Math("M"),
+            ". The modes are the joint eigenspaces, ",
+            Math(r"s_\alpha^2"),
+            " and ",
+            Math(r"d_\alpha"),
+            " the eigenvalues of ",
+            Math("M"),
+            " and ",
+            Math(r"\Sigma^{x}"),
+            ". A mode grows at a speed set by ",
+            Math("s"),
+            " to a height set by ",
+            Math("s/d"),
+            ": the two orders need not agree. The spaces, rational in the parameters, are in the "
+            "certificate.",
+        ),
+    ]
+    blocks += [_mode_table(derivation, pathway) for pathway in derivation.pathways]
+    blocks += _definitions(derivation)
+    if figures:
+        blocks.append(
+            Figure(
+                name="spectrum",
+                caption=("Singular values ", Math("s"), " and heights ", Math("s/d"), "."),
+                alt="Stems of s and of s over d for every pathway, with multiplicities.",
+            )
+        )
+    return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
+
+
+def _mode_table(derivation: Derivation, pathway: PathwayDerivation) -> Table:
+    symbols, values = derivation.spec.symbols, derivation.spec.values
+    learning = [mode for mode in pathway.modes if not mode.is_null]
+    rows: list[tuple[Content, ...]] = [
+        (
+            Math(symbol_latex(mode.label)),
+            Math(number_latex(mode.s, symbols, values)),
+            Math(number_latex(mode.d, symbols, values)),
+            Math(height_latex(mode, symbols, values)),
+            Math(decimal_or_dash(mode.s, values)),
+            str(mode.multiplicity),
+        )
+        for mode in learning[:MOST_ROWS]
+    ]
+    left_out = len(learning) - len(rows)
+    nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
+    caption: list = [f"Modes of pathway {pathway.number}, ‘{pathway.name}’"]
+    caption.append(", by falling speed.")
+    if left_out:
+        caption.append(f" {left_out} slower modes are in derivation.json.")
+    if nulls:
+        caption += [
+            f" Null modes (",
+            Math("s = 0"),
+            f", nothing to learn): {nulls}.",
+        ]
+    return Table(
+        header=(
+            "strength",
+            Math("s"),
+            Math("d"),
+            Math("s/d"),
+            (Math("s"), " at values"),
+            "times",
+        ),
+        rows=tuple(rows),
+        caption=tuple(caption),
+        alignment="lccccr",
+    )
+
+
+def height_latex(mode: ModeDerivation, symbols: dict, values: dict) -> str:
+    """Return s/d as a formula where both are radicals, else as a decimal or a dash."""
+    from symreln.report.mathtext import to_latex
+
+    if mode.d is None or mode.d.is_zero:
+        return r"\text{--}"
+    if mode.s.is_radical and mode.d.is_radical:
+        ratio = mode.s.to_sympy(symbols) / mode.d.to_sympy(symbols)
+        return to_latex(ratio)
+    return r"\text{--}"
+
+
+def _definitions(derivation: Derivation) -> list[Block]:
+    """Define the modes that have no short radical form: polynomial, decimal and radius."""
+    from symreln.report.tex import check_math
+
+    rows: list[tuple[Content, ...]] = []
+    values = derivation.spec.values
+    for pathway in derivation.pathways:
+        for mode in pathway.modes[:MOST_ROWS]:
+            if mode.is_null or mode.s.is_radical:
+                continue
+            decimal, radius = (
+                mode.s.decimal(values)
+                if not mode.s.parameters or all(name in values for name in mode.s.parameters)
+                else ("-", "-")
+            )
+            polynomial = _polynomial_latex(mode)
+            check_math(polynomial)
+            rows.append(
+                (
+                    Math(symbol_latex(f"s_{pathway.number}_{mode.number}")),
+                    Math(polynomial),
+                    decimal,
+                    radius,
+                )
+            )
+    if not rows:
+        return []
+    return [
+        Table(
+            header=("number", "is a root of", "decimal", "radius"),
+            rows=tuple(rows),
+            caption="Singular values without a short radical form: certified enclosures.",
+            alignment="lpll",
+        )
+    ]
+
+
+def _polynomial_latex(mode: ModeDerivation) -> str:
+    """Return the polynomial of s, or its degree where it is long."""
+    import sympy as sp
+
+    from symreln.report.mathtext import to_latex
+
+    x = sp.Symbol("x")
+    degree = mode.s.degree
+    coefficients = mode.s.defining_polynomial
+    if degree > 8 or sum(len(str(c)) for c in coefficients) > 80:
+        return rf"\text{{polynomial of degree }} {degree}"
+    polynomial = sp.Add(*(c.to_sympy() * x**power for power, c in enumerate(coefficients)))
+    return to_latex(polynomial)

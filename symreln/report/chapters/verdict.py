@@ -1,0 +1,322 @@
+"""The verdict with its proof, and the couplings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+from symreln.report.document import (
+    Block,
+    Citation,
+    Items,
+    Math,
+    Reference,
+    Section,
+    Strong,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.report.mathtext import to_latex
+from symreln.report.symbols import symbol_latex
+from symreln.verdict import Level
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.pathways.coupling import ModeCoupling
+    from symreln.report.inlines import Content
+
+#: Couplings that are listed one by one.
+MOST_COUPLINGS = 24
+
+
+def verdict_chapter(derivation: Derivation) -> Section:
+    """Return the chapter on the verdict."""
+    blocks: list[Block] = [
+        prose(
+            "Assumption 2.1.1 of ",
+            Citation("Jarvis2025"),
+            " asks that the correlations of the pathways be mutually diagonalisable. It is "
+            "decided here by exact identities, stage by stage.",
+        ),
+        _lemma(),
+        _lemma_proof(),
+    ]
+    for stage in derivation.stages:
+        blocks += _stage(derivation, stage)
+    return Section(title="Verdict and proof", blocks=tuple(blocks), label="sec:verdict")
+
+
+def _lemma() -> Theorem:
+    return Theorem(
+        kind="Lemma",
+        label="thm:commute",
+        blocks=(
+            prose(
+                "Orthogonal ",
+                Math("V"),
+                " and orthonormal ",
+                Math("U"),
+                " with ",
+                Reference("eq:svd"),
+                " exist if and only if ",
+                Math(r"\Sigma^{x} M = M \Sigma^{x}"),
+                " for ",
+                Math(r"M = (\Sigma^{yx})^{\mathsf T} \Sigma^{yx}"),
+                ".",
+            ),
+        ),
+    )
+
+
+def _lemma_proof() -> Theorem:
+    return Theorem(
+        kind="Proof",
+        blocks=(
+            prose(
+                "If they exist, both matrices are diagonal in ",
+                Math("V"),
+                ". Conversely let ",
+                Math("V"),
+                " be a joint orthonormal eigenbasis and ",
+                Math(r"u_i = \Sigma^{yx} v_i / s_i"),
+                " where ",
+                Math("s_i > 0"),
+                ". Then ",
+                Math(r"u_i^{\mathsf T} u_j = v_i^{\mathsf T} M v_j / (s_i s_j) = \delta_{ij}"),
+                ", and ",
+                Math("s_i = 0"),
+                " gives ",
+                Math(r"\Sigma^{yx} v_i = 0"),
+                ".",
+            ),
+        ),
+    )
+
+
+def _stage(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    several = len(derivation.stages) > 1
+    name = (
+        f"Stage {stage.stage}: {stage.verdict.level.value}"
+        if several
+        else (stage.verdict.level.value.capitalize())
+    )
+    blocks: list[Block] = [
+        Theorem(
+            kind="Verdict",
+            title=name,
+            label=f"thm:stage{stage.stage}",
+            blocks=(Items(tuple(_as_content(reason) for reason in stage.verdict.reasons)),),
+        ),
+        Theorem(kind="Proof", blocks=tuple(_proof(derivation, stage))),
+    ]
+    return blocks
+
+
+def _as_content(reason: str) -> Content:
+    return reason[:1].upper() + reason[1:] + "."
+
+
+def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    blocks: list[Block] = [_commutators(stage)]
+    broken = [p for p in stage.pathways if not p.spectrum.commutes]
+    if broken:
+        blocks.append(_witnesses(derivation, broken))
+    couplings = stage.verdict.couplings
+    if not couplings.coupled_pairs:
+        if len(stage.pathways) > 1:
+            blocks.append(
+                prose(
+                    "For every two pathways of the stage ",
+                    Math(r"\Sigma^{x}(j, p) = 0"),
+                    " or no output is shared, so their errors do not contain each other.",
+                )
+            )
+        return blocks
+    blocks += _coupling_blocks(derivation, stage)
+    if stage.verdict.level is Level.CLOSED_BY_SYMMETRY:
+        blocks += _symmetry_blocks(derivation, stage)
+    elif stage.verdict.level is Level.COUPLED_MODES:
+        blocks.append(
+            prose(
+                "Every action is a multiple of the target's own drive, so the flow keeps each "
+                "mode in its directions and only the strengths move."
+            )
+        )
+    return blocks
+
+
+def _commutators(stage: StageDerivation) -> Table:
+    rows = []
+    for pathway in stage.pathways:
+        found = pathway.spectrum.commutator
+        rows.append(
+            (
+                f"{pathway.number}, {pathway.name}",
+                Math(r"[M, \Sigma^{x}] = 0") if found is None else Math(r"[M, \Sigma^{x}] \neq 0"),
+                Strong("proven") if found is None else Strong("refuted"),
+            )
+        )
+    return Table(
+        header=("pathway", "commutator", "joint eigenbasis"),
+        rows=tuple(rows),
+        caption=f"Stage {stage.stage}: commutators, computed exactly.",
+        alignment="lcl",
+    )
+
+
+def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table:
+    symbols, values = derivation.spec.symbols, derivation.spec.values
+    rows = []
+    for pathway in broken:
+        found = pathway.spectrum.commutator
+        if found is None:
+            continue
+        norm = AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True)
+        known = all(name in values for name in norm.parameters)
+        rows.append(
+            (
+                f"{pathway.number}, {pathway.name}",
+                Math(rf"[M, \Sigma^{{x}}]_{{{found.row + 1},{found.column + 1}}}"),
+                Math(to_latex(found.value.to_sympy(symbols))),
+                f"{norm.to_float(values):.3g}" if known else "depends on the parameters",
+            )
+        )
+    return Table(
+        header=(
+            "pathway",
+            "first entry",
+            "value",
+            Math(r"\|[M, \Sigma^{x}]\| / \|M \Sigma^{x}\|"),
+        ),
+        rows=tuple(rows),
+        caption="Witnesses that no joint eigenbasis exists.",
+        alignment="lccr",
+    )
+
+
+def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    found = stage.verdict.couplings.couplings
+    blocks: list[Block] = [
+        prose(
+            "Pathway ",
+            Math("j"),
+            " enters the error of pathway ",
+            Math("p"),
+            " through ",
+            Math(r"K = U_p^{\mathsf T} O_p O_j U_j"),
+            " and ",
+            Math(r"G = V_j^{\mathsf T} \Sigma^{x}(j, p) V_p"),
+            ". Both are computed from the effective datasets.",
+        )
+    ]
+    if not found:
+        return blocks
+    groups = _grouped(derivation, stage, found)
+    blocks.append(
+        Table(
+            header=("pathways", "modes", Math("k"), Math("g"), Math(r"k g")),
+            rows=tuple(groups[:MOST_COUPLINGS]),
+            caption=(
+                "Couplings of modes with common input directions: ",
+                Math("K = k I"),
+                " and ",
+                Math("G = g I"),
+                " on them."
+                if len(groups) <= MOST_COUPLINGS
+                else f" on them; the first {MOST_COUPLINGS} of {len(groups)}.",
+            ),
+            alignment="llccc",
+        )
+    )
+    return blocks
+
+
+def _grouped(
+    derivation: Derivation, stage: StageDerivation, found: tuple[ModeCoupling, ...]
+) -> list[tuple[Content, ...]]:
+    """One row for all couplings with the same k and g, pathways and modes listed."""
+    rows: dict[tuple[str, str, str], tuple[list[str], list[str]]] = {}
+    for coupling in found:
+        key = _overlap_latex(derivation, stage, coupling)
+        pairs, modes = rows.setdefault(key, ([], []))
+        (p, a), (j, i) = coupling.target, coupling.source
+        pair = f"({stage.pathways[p].number}, {stage.pathways[j].number})"
+        mode = f"{a + 1}" if a == i else f"{a + 1}–{i + 1}"
+        if pair not in pairs:
+            pairs.append(pair)
+        if mode not in modes:
+            modes.append(mode)
+    return [
+        (_listed(pairs), _listed(modes), Math(k), Math(g), Math(kg))
+        for (k, g, kg), (pairs, modes) in rows.items()
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _overlap_latex(
+    derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling
+) -> tuple[str, str, str]:
+    from symreln.report.couplings import overlap
+
+    k, g = overlap(stage, coupling, derivation.spec.symbols)
+    if k is None or g is None:
+        return (r"\text{no number}", r"\text{no number}", r"\text{--}")
+    return to_latex(k), to_latex(g), to_latex(k * g)
+
+
+def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    symbols = derivation.spec.symbols
+    blocks: list[Block] = [
+        prose(
+            "Modes that couple have equal ",
+            Math("s"),
+            " and start equal. On every one of them the actions of all its partners add up to a "
+            "multiple of its own drive (single actions may point out of the span of ",
+            Math("U_p"),
+            "; their sum does not), and the multiple is the same for all. So they stay equal, "
+            "and their common strength solves the two-layer equation with",
+        ),
+        equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
+    ]
+    rows: dict[tuple[str, str], list[str]] = {}
+    for pathway in stage.pathways:
+        for mode in pathway.modes:
+            if mode.is_null or mode.d is None or mode.d_eff is None:
+                continue
+            key = (
+                to_latex(mode.d.to_sympy(symbols)),
+                to_latex(mode.d_eff.to_sympy(symbols)),
+            )
+            rows.setdefault(key, []).append(symbol_latex(mode.label))
+    blocks.append(
+        Table(
+            header=("strengths", Math("d"), Math(r"d_{\mathrm{eff}}")),
+            rows=tuple(
+                (_math_list(labels), Math(d), Math(d_eff)) for (d, d_eff), labels in rows.items()
+            ),
+            caption=f"Stage {stage.stage}: effective eigenvalues.",
+            alignment="pcc",
+        )
+    )
+    return blocks
+
+
+def _math_list(labels: list[str]) -> Content:
+    shown = labels[:12]
+    content: list = []
+    for place, label in enumerate(shown):
+        content += [", "] * (place > 0) + [Math(label)]
+    if len(labels) > len(shown):
+        content.append(f" and {len(labels) - len(shown)} more")
+    return tuple(content)
+
+
+def scalar_latex(value: Scalar, symbols: dict) -> str:
+    """Return a rational function."""
+    return to_latex(value.to_sympy(symbols))

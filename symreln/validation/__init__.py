@@ -1,0 +1,1 @@
+"""Theory against training: the only room that sees both."""

@@ -1,0 +1,200 @@
+"""Which reduction a gate pattern admits, decided exactly and with its witness.
+
+Source: Assumption 2.1.1 of [Jarvis2025]; the decision by commutators is theory.md's lemma: an
+orthogonal V and an orthonormal U with Sigma^{yx} = U S Vᵀ and Sigma^x = V D Vᵀ exist if and only
+if Sigma^x commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from symreln.pathways.closure import node_name, symmetric_closure
+from symreln.pathways.coupling import (
+    Coefficients,
+    ModeCoupling,
+    Node,
+    StageCouplings,
+    stage_couplings,
+)
+from symreln.truth import Truth
+
+if TYPE_CHECKING:
+    from symreln.exact.spectrum import JointSpectrum, ModeClass
+    from symreln.pathways.effective import EffectiveDataset
+
+
+class Level(Enum):
+    """The five levels, strongest first."""
+
+    CLOSED = "closed"
+    CLOSED_BY_SYMMETRY = "closed by symmetry"
+    COUPLED_MODES = "coupled modes"
+    COUPLED_MATRICES = "coupled matrices"
+    NUMERIC_ONLY = "numeric only"
+
+    @property
+    def rank(self) -> int:
+        """0 for the strongest level, 4 for the weakest."""
+        return list(Level).index(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageVerdict:
+    """What holds for the pathways of one stage.
+
+    Attributes:
+        stage: The stage, from 1.
+        level: The first level that is proven.
+        reasons: Why this level, and why none of the stronger ones.
+        couplings: All couplings of the stage.
+        d_eff: Effective input eigenvalue of every mode that is closed by symmetry, keyed by
+            (pathway in the stage, mode class), as polynomials in the class's root; a class that
+            is absent has d_eff = d.
+        components: Sets of modes that couple, singletons included.
+    """
+
+    stage: int
+    level: Level
+    reasons: tuple[str, ...]
+    couplings: StageCouplings
+    d_eff: dict[Node, Coefficients]
+    components: tuple[frozenset[Node], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagonalisabilityVerdict:
+    """Whether the pathways are mutually diagonalisable (the papers' "mutually diagonalizable").
+
+    Attributes:
+        stages: One verdict a stage.
+    """
+
+    stages: tuple[StageVerdict, ...]
+
+    @property
+    def level(self) -> Level:
+        """The weakest level of the stages."""
+        return max((stage.level for stage in self.stages), key=lambda level: level.rank)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The stages' reasons, each with its stage where there are several."""
+        if len(self.stages) == 1:
+            return self.stages[0].reasons
+        return tuple(f"stage {s.stage}: {reason}" for s in self.stages for reason in s.reasons)
+
+
+def diagonalisable(spectrum: JointSpectrum) -> Truth:
+    """Return whether a pathway's two correlations have a joint eigenbasis."""
+    return Truth.PROVEN if spectrum.commutes else Truth.REFUTED
+
+
+def judge(
+    stage: int, effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
+) -> StageVerdict:
+    """Decide the level of one stage."""
+    couplings = stage_couplings(effective, spectra)
+    names = [e.pathway.name for e in effective]
+    nodes = [
+        (p, a)
+        for p, spectrum in enumerate(spectra)
+        for a, mode in enumerate(spectrum.classes)
+        if not mode.is_null
+    ]
+    components = tuple(couplings.components(nodes))
+
+    def verdict(
+        level: Level, *reasons: str, d_eff: dict[Node, Coefficients] | None = None
+    ) -> StageVerdict:
+        return StageVerdict(
+            stage=stage,
+            level=level,
+            reasons=reasons,
+            couplings=couplings,
+            d_eff=d_eff or {},
+            components=components,
+        )
+
+    broken = [
+        _commutator_reason(names[p], spectrum)
+        for p, spectrum in enumerate(spectra)
+        if diagonalisable(spectrum) is not Truth.PROVEN
+    ]
+    if broken:
+        return verdict(Level.COUPLED_MATRICES, *broken)
+    commuting = (
+        f"every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx ({', '.join(names)})"
+        if len(names) > 1
+        else f"Sigma^x of '{names[0]}' commutes with Sigma^yx^T Sigma^yx"
+    )
+    if not couplings.couplings:
+        alone = "no two pathways couple" if len(names) > 1 else "there is no other pathway"
+        return verdict(Level.CLOSED, f"{commuting}; {alone} in this stage")
+    d_eff, obstacle = symmetric_closure(effective, spectra, couplings, components)
+    if not obstacle:
+        return verdict(
+            Level.CLOSED_BY_SYMMETRY,
+            commuting,
+            f"{_coupled_pairs(couplings, names)} couple, but the modes that couple have equal s, "
+            "equal d and equal total coupling, so they stay equal once they start equal",
+            d_eff=d_eff,
+        )
+    leak = next(
+        (
+            coupling
+            for coupling in couplings.couplings
+            if coupling.factors is None or _target_class(spectra, coupling).is_null
+        ),
+        None,
+    )
+    if leak is None:
+        return verdict(
+            Level.COUPLED_MODES,
+            commuting,
+            f"not closed by symmetry: {obstacle}",
+            "every coupling maps modes to modes, so the strengths obey a competitive "
+            "Lotka-Volterra system",
+        )
+    return verdict(
+        Level.COUPLED_MATRICES,
+        commuting,
+        f"not closed by symmetry: {obstacle}",
+        f"{_leak(leak, effective, spectra)}, so the strengths alone do not close",
+    )
+
+
+def _commutator_reason(name: str, spectrum: JointSpectrum) -> str:
+    found = spectrum.commutator
+    assert found is not None
+    return (
+        f"pathway '{name}' is not diagonalisable: "
+        f"[Sigma^yx^T Sigma^yx, Sigma^x][{found.row + 1}, {found.column + 1}] = {found.value}, "
+        "not 0"
+    )
+
+
+def _coupled_pairs(couplings: StageCouplings, names: list[str]) -> str:
+    pairs = sorted({tuple(sorted(pair)) for pair in couplings.coupled_pairs})
+    shown = [f"'{names[p]}' and '{names[j]}'" for p, j in pairs[:3]]
+    more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
+    return ", ".join(shown) + more
+
+
+def _target_class(spectra: tuple[JointSpectrum, ...], coupling: ModeCoupling) -> ModeClass:
+    p, a = coupling.target
+    return spectra[p].classes[a]
+
+
+def _leak(
+    coupling: ModeCoupling,
+    effective: tuple[EffectiveDataset, ...],
+    spectra: tuple[JointSpectrum, ...],
+) -> str:
+    source = node_name(effective, spectra, coupling.source)
+    target = node_name(effective, spectra, coupling.target)
+    if _target_class(spectra, coupling).is_null:
+        return f"{source} drives null {target}"
+    return f"{source} pushes {target} out of its own modes"
