@@ -106,13 +106,10 @@ def _detected(text: str) -> str:
 
 def _header(lines: list[Line]) -> list[str]:
     """Return the names of the columns, or an empty list where the first row is a sample."""
-    row, cells = lines[0]
-    text = [not _NUMBER_LIKE.match(cell) for cell in cells]
-    if all(text):
-        return [cell.strip() for cell in cells]
-    # A text among the numbers of the first row is left for _numbers to report.
-    del row
-    return []
+    cells = lines[0][1]
+    if any(_NUMBER_LIKE.match(cell) for cell in cells):
+        return []  # a text among numbers is left for _numbers to report
+    return [cell.strip() for cell in cells]
 
 
 def _check_widths(lines: list[Line]) -> None:

@@ -32,7 +32,7 @@ class _Pair:
 
     inputs: ExactMatrix | None = None
     targets: ExactMatrix | None = None
-    names: tuple[str, str] = ("dataset.X", "dataset.Y")
+    paths: tuple[str, str] = ("dataset.X", "dataset.Y")
     files: tuple[tuple[str, str], ...] = ()
 
 
@@ -47,7 +47,7 @@ def read_user_dataset(
         folder: Where data files are.
         problems: Collects.
     """
-    model = problems.check(UserDatasetModel, table, "dataset", task="")
+    model = problems.check(UserDatasetModel, table, "dataset", ("task",))
     if model is None or not _one_form(model, problems):
         return None
     before = len(problems.found)
@@ -61,8 +61,11 @@ def read_user_dataset(
         return None
     samples = pair.inputs.shape[1]
     if pair.targets.shape[1] != samples:
-        found = f"{pair.targets.shape[1]} samples, where {pair.names[0]} has {samples}"
-        problems.add(pair.names[1], found, "the same number of samples in inputs and targets")
+        found = f"{pair.targets.shape[1]} samples of targets for {samples} samples of inputs"
+        hint = (
+            "Samples are columns of X and Y, in the spec and in NPZ files, and rows of CSV files."
+        )
+        problems.add(pair.paths[1], found, f"{samples} samples, as {pair.paths[0]} has", hint)
         return None
     labels = _labels(model.labels, samples, problems)
     input_groups, output_groups = _groups(model, pair.inputs, pair.targets, problems)
@@ -121,7 +124,7 @@ def _from_csv(model: UserDatasetModel, folder: Folder, problems: Problems) -> _P
     return _Pair(
         inputs=found["inputs"],
         targets=found["targets"],
-        names=("dataset.inputs", "dataset.targets"),
+        paths=("dataset.inputs", "dataset.targets"),
         files=tuple(files),
     )
 
@@ -129,11 +132,11 @@ def _from_csv(model: UserDatasetModel, folder: Folder, problems: Problems) -> _P
 def _from_npz(name: str, folder: Folder, problems: Problems) -> _Pair:
     with problems.at("dataset.data"):
         data = folder.read(name)
-        inputs, targets = matrices_from_npz(data, name, "dataset.data")
+        inputs, targets = matrices_from_npz(data, name)
         return _Pair(
             inputs=inputs,
             targets=targets,
-            names=("dataset.data (X)", "dataset.data (Y)"),
+            paths=("dataset.data", "dataset.data"),
             files=(("data", fingerprint(name, data)),),
         )
     return _Pair()

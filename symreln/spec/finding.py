@@ -56,10 +56,14 @@ def cut(text: str, length: int = SHOWN_CHARACTERS) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
+def visible(text: str) -> str:
+    """Write control and bidirectional characters of a text as escapes."""
+    return "".join(c if problem_of_character(c) is None else f"\\u{ord(c):04x}" for c in text)
+
+
 def quoted(text: str) -> str:
     """Quote a text for a message: one line, no control or bidirectional characters, not long."""
-    safe = "".join(c if problem_of_character(c) is None else f"\\u{ord(c):04x}" for c in cut(text))
-    return f'"{safe}"'
+    return f'"{visible(cut(text))}"'
 
 
 def shown(value: object) -> str:

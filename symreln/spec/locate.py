@@ -40,7 +40,7 @@ def line_of(path: str, lines: dict[str, int]) -> int | None:
     while path:
         if path in lines:
             return lines[path]
-        path = re.sub(r"(?:^|\.)[^.\[\]]*$|\[[^\[\]]*\]$", "", path) if path else ""
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
     return None
 
 

@@ -87,6 +87,8 @@ def common_denominator(denominators: Iterable[int]) -> int:
 def _checked_rows(rows: object, where: str) -> list[list[Any]]:
     expected = "a list of rows of equal length, as in [[1, 0], [0, 1]]"
     hint = "Features in rows, samples in columns."
+    if hasattr(rows, "tolist"):
+        hint += " Call tolist() on an array."
     if not isinstance(rows, list | tuple):
         raise SpecError([Finding(found=shown(rows), expected=expected, hint=hint).at(where)])
     if not rows:

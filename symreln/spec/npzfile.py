@@ -24,7 +24,7 @@ MAX_HEADER = 10_000
 _NAMES = (("X", "inputs"), ("Y", "targets"))
 
 
-def matrices_from_npz(data: bytes, file: str, where: str) -> tuple[ExactMatrix, ExactMatrix]:
+def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
     """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file.
 
     Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10
@@ -33,12 +33,10 @@ def matrices_from_npz(data: bytes, file: str, where: str) -> tuple[ExactMatrix, 
     Args:
         data: Contents of the file.
         file: Its name, for messages.
-        where: Key path; unused names are in the message already.
 
     Raises:
         Finding: It is no such file, too large, or holds something else than finite numbers.
     """
-    del where
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = _members(archive)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -94,7 +93,7 @@ def apply_overrides(
     Raises:
         SpecError: One or more of the overrides cannot be applied.
     """
-    changed = copy.deepcopy(dict(tables))
+    changed = dict(tables)
     done: dict[Path, str] = {}
     problems: list[Problem] = []
     items = list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
@@ -121,25 +120,29 @@ def apply_overrides(
 
 
 def _put(tables: dict[str, Any], path: Path, value: Any) -> Path:
-    """Set a value in place, making tables on the way; return the path with names made indices."""
+    """Set a value, making tables on the way; return the path with names made indices.
+
+    Tables and lists on the way are copied, so that the caller's own stay as they are.
+    """
     here: Any = tables
     resolved: list[str | int] = []
     for position, part in enumerate(path):
-        last = position == len(path) - 1
-        key = _resolve(here, part)
+        key: Any = _resolve(here, part)
         resolved.append(key)
-        if isinstance(here, list):
-            if isinstance(key, int) and key == len(here):
-                here.append({})
-            assert isinstance(key, int)
-            if last:
-                here[key] = value
-            here = here[key]
-        elif last:
+        if isinstance(here, list) and key == len(here):
+            here.append({})
+        if position == len(path) - 1:
             here[key] = value
-        else:
-            follows = path[position + 1]
-            here = here.setdefault(key, [] if isinstance(follows, int) else {})
+            break
+        below = here[key] if isinstance(here, list) else here.get(key)
+        if below is None:
+            below = [] if isinstance(path[position + 1], int) else {}
+        elif isinstance(below, Mapping):
+            below = dict(below)
+        elif isinstance(below, list | tuple):
+            below = list(below)
+        here[key] = below
+        here = below
     return tuple(resolved)
 
 

@@ -90,9 +90,11 @@ class Problems:
         """
         if not self.found:
             return
-        located = [self.origin.locate(problem) for problem in self.found[:MAX_PROBLEMS]]
-        more = len(self.found) - len(located)
-        if more:
+        located = [self.origin.locate(problem) for problem in self.found]
+        located.sort(key=lambda problem: problem.line or 0)
+        more = len(located) - MAX_PROBLEMS
+        located = located[:MAX_PROBLEMS]
+        if more > 0:
             located.append(Problem(path="", found=f"{more} more problems", expected="none of them"))
         raise SpecError(located)
 
@@ -106,7 +108,9 @@ class Problems:
         self.add(path, shown(value), f"a table: [{path}]")
         return {}
 
-    def check(self, model: type[Model], value: object, path: str, **aside: str) -> Model | None:
+    def check(
+        self, model: type[Model], value: object, path: str, aside: tuple[str, ...] = ()
+    ) -> Model | None:
         """Return a checked table, or None after adding what is wrong with it.
 
         Args:
@@ -123,7 +127,7 @@ class Problems:
             return model.model_validate(table)
         except ValidationError as error:
             for detail in error.errors(include_url=False, include_context=False):
-                self._add_detail(model, detail, path, tuple(aside))
+                self._add_detail(model, detail, path, aside)
             return None
 
     def _add_detail(
@@ -134,7 +138,7 @@ class Problems:
         known = [*aside, *model.model_fields]
         if detail["type"] == "extra_forbidden":
             what = f"a key of {f'[{path}]' if path else 'a spec'}"
-            self.add(place, f"the unknown key {quoted(key)}", what, suggestion(key, known))
+            self.add(place, f"the unknown key {quoted(key)}", what, nearest(key, known))
         elif detail["type"] == "missing":
             description = model.model_fields[key].description or "a value"
             self.add(place, "nothing", description, f"Add {key} = …")
@@ -144,11 +148,6 @@ class Problems:
             if isinstance(detail["input"], str):
                 hint = _text_hint(detail["input"], description)
             self.add(place, found, description, hint)
-
-
-def suggestion(key: str, known: Iterable[str]) -> str:
-    """Return the nearest key, or the list of keys."""
-    return nearest(key, known)
 
 
 def _text_hint(text: str, description: str) -> str:

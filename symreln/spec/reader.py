@@ -17,7 +17,7 @@ from symreln.errors import Problem, SpecError
 from symreln.spec.data import read_user_dataset
 from symreln.spec.expression import Declared, constant
 from symreln.spec.files import Folder
-from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown
+from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown, visible
 from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec, ValidationSpec
 from symreln.spec.overrides import apply_overrides
 from symreln.spec.parameters import check_values, read_parameters, restricted, used_parameters
@@ -63,7 +63,7 @@ def load(
     return read_spec(
         tables,
         source=path.name,
-        origin=Origin(file=name, text=text),
+        origin=Origin(file=visible(name), text=text),
         folder=path.parent,
         overrides=overrides,
         allow_outside=allow_outside,
@@ -76,7 +76,7 @@ def _check_source(name: str, path: Path) -> None:
     Raises:
         SpecError: It looks like a name rather than a path.
     """
-    if path.suffix or len(path.parts) > 1 or (name and "\0" not in name and path.exists()):
+    if path.suffix or len(path.parts) > 1 or os.path.exists(name):
         return
     hint = nearest(name, SPECS)
     tasks = [task.name for task in TASKS]
@@ -176,7 +176,7 @@ def _read_dataset(
         hint = nearest(str(name), names)
         problems.add("dataset.task", found, f"one of {', '.join(names)}", hint)
         return None
-    options = problems.check(task.options, table, "dataset", task="")
+    options = problems.check(task.options, table, "dataset", ("task",))
     if options is None:
         return None
     with problems.at("dataset"):

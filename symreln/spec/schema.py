@@ -190,5 +190,28 @@ def json_schema() -> dict[str, Any]:
     datasets = [model.__name__ for model in models if model is not GroupsModel]
     schema["properties"]["dataset"] = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in datasets]}
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "symreln spec"
-    return schema
+    return {**_without_null(schema), "title": "symreln spec"}
+
+
+def _without_null(schema: Any) -> Any:
+    """Return a schema without null, which TOML does not have, and without generated titles."""
+    if isinstance(schema, list):
+        return [_without_null(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        key: _without_null(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+        and not (key == "default" and value is None)
+    }
+    if "anyOf" in kept:
+        options = [option for option in kept.pop("anyOf") if option != {"type": "null"}]
+        # A single alternative is written flat; nested alternatives are merged.
+        flat = [
+            o
+            for option in options
+            for o in (option["anyOf"] if list(option) == ["anyOf"] else [option])
+        ]
+        kept = {**kept, "anyOf": flat} if len(flat) > 1 else {**kept, **flat[0]}
+    return kept

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from symreln.errors import Problem, SpecError
-from symreln.spec.finding import Finding, nearest
+from symreln.spec.finding import Finding, nearest, visible
 from symreln.spec.number import DecimalText
 
 MAX_BYTES = 1 << 20
@@ -47,7 +47,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     Raises:
         SpecError: The file cannot be read, is too large, or is no TOML.
     """
-    return parse_toml(_read_bytes(path), str(path))
+    return parse_toml(_read_bytes(path), visible(str(path)))
 
 
 def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
@@ -97,7 +97,7 @@ def _read_bytes(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         found, hint = f"a file that cannot be read ({reason})", ""
     problem = Problem(
-        path="", file=str(path), found=found, expected="a spec file (TOML)", hint=hint
+        path="", file=visible(str(path)), found=found, expected="a spec file (TOML)", hint=hint
     )
     raise SpecError([problem])
 
