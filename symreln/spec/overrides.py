@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symreln.errors import Problem, SpecError
-from symreln.spec.finding import Finding, nearest, quoted, shown
+from symreln.spec.finding import Finding, cut, nearest, quoted, shown, visible
 from symreln.spec.number import DecimalText
 from symreln.spec.tomlfile import MAX_KEY_PARTS
 
@@ -98,22 +98,14 @@ def apply_overrides(
     problems: list[Problem] = []
     items = list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
     for item in items:
-        text = item if isinstance(item, str) else f"{item[0]}={item[1]}"
+        text = visible(cut(item if isinstance(item, str) else f"{item[0]}={item[1]}", 100))
         try:
             path, value = (
                 parse_override(item) if isinstance(item, str) else (_path(item[0]), item[1])
             )
             done[_put(changed, path, value)] = text
         except Finding as finding:
-            place = f"--set {text}"
-            problems.append(
-                Problem(
-                    path=place if len(place) <= 100 else f"{place[:99]}…",
-                    found=finding.found,
-                    expected=finding.expected,
-                    hint=finding.hint,
-                )
-            )
+            problems.append(finding.at(f"--set {text}"))
     if problems:
         raise SpecError(problems)
     return changed, done

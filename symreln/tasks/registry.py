@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from symreln.tasks import contextual, digits, iris, linear_hierarchy, xor
 from symreln.tasks.task import Task
@@ -35,8 +35,7 @@ SPECS: tuple[str, ...] = (
 _FOLDER = Path(__file__).parent / "specs"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing:
+class Listing(NamedTuple):
     """One line of the list of what there is.
 
     Attributes:
@@ -68,6 +67,6 @@ def list_specs() -> tuple[Listing, ...]:
     )
 
 
-def list_tasks() -> tuple[Listing, ...]:
+def list_datasets() -> tuple[Listing, ...]:
     """Return the tasks that ``dataset.task`` takes, each with one line."""
     return tuple(Listing(name=task.name, summary=task.summary) for task in TASKS)
