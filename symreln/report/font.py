@@ -61,12 +61,12 @@ def math_font(characters: Iterable[str]) -> bytes:
 def _narrow_radicals(font: TTFont) -> None:
     """Make tall root signs as wide as the ordinary one.
 
-    Chromium reserves for every root the width of the widest sign in the font, which leaves a gap
-    after short ones and pushes fractions off their centre. The tall signs are drawn narrower
-    instead; the font's licence allows the change, and reserves no name that the font keeps.
+    Chromium 156 reserves for every root the width of the widest sign in the font, which leaves a
+    gap after short ones and pushes fractions off their centre. The tall signs are drawn narrower
+    instead: the font's licence allows it, and its copyright line reserves no name.
     """
     variants = font["MATH"].table.MathVariants
-    radical = font.getBestCmap()[ord("√")]
+    radical = (font.getBestCmap() or {})[ord("√")]
     place = variants.VertGlyphCoverage.glyphs.index(radical)
     construction = variants.VertGlyphConstruction[place]
     names = {record.VariantGlyph for record in construction.MathGlyphVariantRecord}

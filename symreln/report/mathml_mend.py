@@ -22,6 +22,7 @@ _VARIANTS = {
 }
 # The glyphs that STIX (and the MathML operator dictionary) place as accents.
 _ACCENTS = {"^": "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}", "~": "\N{SMALL TILDE}"}
+_CLOSING = (")", "]", "}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
 
 
@@ -112,7 +113,7 @@ def _mend_accent(element: Element) -> None:
         mark.set("stretchy", "true")
         element.set("accent", "false")
     elif text in _ACCENTS or (len(text) == 1 and unicodedata.category(text) == "Sk"):
-        # Chromium 150 draws accents on top of their letter. As a plain script they clear it, and
+        # Chromium 156 draws accents on top of their letter. As a plain script they clear it, and
         # one script level up gives them their size back.
         mark.text = _ACCENTS.get(text, text)
         mark.set("stretchy", "false")
@@ -160,9 +161,10 @@ def _is_function(element: Element) -> bool:
 
 
 def _is_ordinary(element: Element) -> bool:
-    """Whether ``element`` is a symbol or number rather than an operator, a bracket or a space."""
+    """Whether ``element`` is a symbol, number or closing bracket, not an operator or a space."""
     if element.tag == "mrow":
         return len(element) > 0 and _is_ordinary(element[0])
     if element.tag in ("msub", "msup", "msubsup"):
         return _is_ordinary(element[0])
-    return element.tag in ("mi", "mn", "mfrac", "msqrt", "mroot", "mover", "munder", "mstyle")
+    symbols = ("mi", "mn", "mfrac", "msqrt", "mroot", "mover", "munder", "mstyle")
+    return element.tag in symbols or element.text in _CLOSING

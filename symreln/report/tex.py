@@ -52,6 +52,16 @@ ENVIRONMENTS = frozenset(
 # The commands whose argument is words, not mathematics.
 WORDS = frozenset({r"\text", r"\mathrm", r"\operatorname", r"\operatorname*"})
 
+# By whether it is \text: plain names elsewhere, there what text_in_math() writes.
+_ARGUMENT = {
+    False: re.compile(r"(?:[A-Za-z0-9 -]|\\,)+"),
+    True: re.compile(
+        r"(?:[^\\{}$&#%_^~\x00-\x1f\x7f]|\\[{}$&#%_]|\\text(?:backslash|asciicircum|asciitilde)\{\})*"
+    ),
+}
+_ARITY = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
+_ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
+_ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
 _TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)
 _ALIGNMENT = re.compile(r"[lcr|]+")
 
@@ -105,6 +115,10 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
         elif part in ("&", r"\\") and not any(o in ENVIRONMENTS for o in opened):
             if not (aligned and part == "&"):
                 raise _error(latex, f"{part!r} outside an environment", "put it in one")
+        elif part in ("^", "_"):
+            _check_scripts(parts, index, latex)
+        elif part in _ARITY:
+            _check_arguments(parts, index, latex)
         elif part.startswith("\\"):
             if part not in COMMANDS and part not in _SINGLE:
                 raise _error(latex, f"the command {part}", "use one listed in symreln.report.tex")
@@ -114,17 +128,47 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
         raise _error(latex, f"{opened[-1]!r} that is never closed", "close it")
 
 
+def _check_arguments(parts: list[str], index: int, latex: str) -> None:
+    """Raise unless the command at ``index`` is followed by its arguments, each in braces."""
+    after = index + 1
+    if parts[index] == r"\sqrt" and parts[after : after + 1] == ["["]:
+        after = parts.index("]", after) + 1 if "]" in parts[after:] else after
+    for _ in range(_ARITY[parts[index]]):
+        if parts[after : after + 1] != ["{"]:
+            raise _error(latex, f"{parts[index]} without braces", "write its arguments in braces")
+        _, after = group(parts, after)
+
+
+def _check_scripts(parts: list[str], index: int, latex: str) -> None:
+    """Raise if a script at ``index`` is empty or followed by another of its kind."""
+    seen: set[str] = set()
+    while index < len(parts) and parts[index] in ("^", "_"):
+        kind, argument = parts[index], parts[index + 1 : index + 2]
+        if (
+            kind in seen
+            or not argument
+            or argument[0] in ("^", "_", "&", "}")
+            or argument[0] in WORDS
+        ):
+            raise _error(latex, f"a script {kind!r} that TeX would refuse", "group it in braces")
+        seen.add(kind)
+        index = group_end(parts, index + 1) + 1 if argument == ["{"] else index + 2
+
+
 def _outside_words(parts: list[str], latex: str) -> Iterator[tuple[int, str]]:
     """Yield tokens, leaving out the arguments that are words or an environment's name."""
     index = 0
     while index < len(parts):
         yield index, parts[index]
-        if parts[index] in WORDS or parts[index] in (r"\begin", r"\end"):
-            is_array = parts[index] == r"\begin" and "".join(parts[index + 1 :]).startswith(
-                "{array}"
-            )
-            _, index = group(parts, index + 1)
-            if is_array:
+        if parts[index] in WORDS:
+            words, after = group(parts, index + 1)
+            if not _ARGUMENT[parts[index] == r"\text"].fullmatch(words):
+                raise _error(latex, f"{parts[index]} of {words!r}", "escape it with text_in_math")
+            index = after
+        elif parts[index] in (r"\begin", r"\end"):
+            begins = parts[index] == r"\begin"
+            name, index = group(parts, index + 1)
+            if begins and name == "array":
                 columns, index = group(parts, index)
                 if not _ALIGNMENT.fullmatch(columns):
                     raise _error(latex, f"array columns {columns!r}", "use l, c, r and |")
