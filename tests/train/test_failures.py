@@ -20,15 +20,15 @@ from symreln.train.relu import ReluModel, train_network
 @pytest.mark.parametrize("activation", ["relu", "linear"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_divergence_names_step_seed_rate_and_limit(activation, workers, make_settings):
-    # Seed 1 starts far out and diverges; seeds 0 and 2 stay small for longer.
-    w1 = np.array([1e-3, 30.0, 1e-3])[:, None, None] * np.array([[1.0], [-0.5]])
-    start = LayerWeights(w1=w1, w2=np.array([1e-3, 20.0, 1e-3])[:, None, None] * np.ones((1, 2)))
+    # Seed 2 starts far out and diverges; two workers share the seeds as 0, 1 and 2.
+    w1 = np.array([1e-3, 1e-3, 30.0])[:, None, None] * np.array([[1.0], [-0.5]])
+    start = LayerWeights(w1=w1, w2=np.array([1e-3, 1e-3, 20.0])[:, None, None] * np.ones((1, 2)))
     inputs, targets = [[1.0, -1.0]], [[2.0, 1.0]]
     settings = make_settings(hidden=2, learning_rate=0.4, activation=activation, steps=100)
     with pytest.raises(InputError) as caught:
         train_network(inputs, targets, settings, initial=start, workers=workers)
     found = re.search(
-        r"diverged at step (\d+) \(seed 1\).*rate 0\.4 and loss 'mean'", str(caught.value)
+        r"diverged at step (\d+) \(seed 2\).*rate 0\.4 and loss 'mean'", str(caught.value)
     )
     assert found, caught.value
     step = int(found[1])
@@ -166,6 +166,14 @@ def test_memory_is_predicted_and_kept_to(data, make_settings):
     many = estimate_memory(model, steps=1, seeds=10**4, workers=2)
     assert many.workers == 2
     assert many.seeds_per_chunk * model.working_bytes <= CACHE_BYTES
+    # Just room for two processes with one network each, then for one network more.
+    seeds, one = 200, model.working_bytes
+    results = 2 * seeds * (8 + run.weights[0].nbytes // 4)
+    for extra in (0, one, 2 * one):
+        limit = results + 2 * (PROCESS_BYTES + one) + extra
+        plan = estimate_memory(model, steps=1, seeds=seeds, workers=2, memory_limit=limit)
+        assert (plan.workers, plan.seeds_per_chunk) == (2, 1 + extra // (2 * one))
+        assert plan.total <= limit
     # No room for a second process: one is used.
     limit = 2 * run.weights[0].nbytes * 10 + PROCESS_BYTES
     assert estimate_memory(model, steps=1, seeds=10, workers=2, memory_limit=limit).workers == 1

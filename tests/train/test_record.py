@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
+from symreln.train import memory
 from symreln.train.assignment import nearest_gates
 from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
@@ -76,7 +77,8 @@ def test_nearest_gate_ties_go_to_the_first():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_progress_goes_up_to_the_total(data, make_settings, workers):
+def test_progress_goes_up_to_the_total(data, make_settings, workers, monkeypatch):
+    monkeypatch.setattr(memory, "CACHE_BYTES", 1)  # four chunks of one seed
     calls = []
     train_network(
         *data,

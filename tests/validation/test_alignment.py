@@ -54,6 +54,17 @@ def test_degenerate_modes_are_compared_as_a_span():
     np.testing.assert_allclose(found.strength, [2, 1], rtol=1e-12)
 
 
+def test_a_span_is_as_aligned_as_its_worst_direction():
+    outside = np.linalg.qr(np.column_stack([V, RNG.standard_normal((5, 2))]))[0][:, 3]
+    turned = V.copy()
+    turned[:, 1] = np.cos(0.4) * V[:, 1] + np.sin(0.4) * outside
+    found = measure_alignment((U * [2.0, 2.0, 1.0]) @ turned.T, U, V, groups=[[0, 1], [2]])
+    np.testing.assert_allclose(found.right, [np.cos(0.4), 1], atol=EXACT)
+    np.testing.assert_allclose(found.left, 1, atol=EXACT)
+    # Of 2² + 2² + 1² the part 2² sin² 0.4 has left the input span.
+    assert found.outside == pytest.approx(4 * np.sin(0.4) ** 2 / 9, rel=1e-12)
+
+
 def test_share_outside_the_span():
     outside_u = np.linalg.qr(np.column_stack([U, RNG.standard_normal((6, 3))]))[0][:, 3]
     maps = (U * [3.0, 2.0, 1.0]) @ V.T + 2.0 * np.outer(outside_u, V[:, 0])

@@ -109,9 +109,12 @@ def test_seed_floor_counts_early_drops_as_errors_too():
 
 def test_seed_floor_without_others_or_drops():
     assert seed_floor(np.ones((1, 3))) is None
-    floor = seed_floor(np.array([[1.0, 1.0], [1.0, 0.1]]))
+    floor = seed_floor(np.array([[1.0, 1.0], [1.0, 0.1], [1.0, 0.1]]))
     assert floor is not None
+    # One seed never drops: no figure, rather than one of the other two alone.
+    assert [one.drop_time_error_steps for one in floor.each] == [None, 0, 0]
     assert floor.mean.drop_time_error_steps is None
+    assert floor.maximum.drop_time_error_steps is None
 
 
 def test_seed_band():
