@@ -144,7 +144,9 @@ class LayerWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryEstimate:
-    """Predicted memory of one training, without what the caller's own observers return.
+    """Predicted memory of one training.
+
+    Not in it: this process before the training began, and what the caller's own observers return.
 
     Attributes:
         results: Bytes of losses, snapshots and final weights of all seeds.
