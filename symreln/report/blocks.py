@@ -84,7 +84,8 @@ class Table:
         header: Cells of the first row.
         rows: Each as long as the header.
         caption: Printed above, with the number.
-        alignment: One letter a column: l, c, r, or p for text that may wrap. Default: all l.
+        alignment: One letter a column: l, c, r, or p, which wraps, for words whose length is not
+            ours to choose. Default: all l.
         label: What :class:`Reference` calls it; needs a caption.
     """
 

@@ -59,7 +59,7 @@ _ARGUMENT = {
         r"(?:[^\\{}$&#%_^~\x00-\x1f\x7f]|\\[{}$&#%_]|\\text(?:backslash|asciicircum|asciitilde)\{\})*"
     ),
 }
-_ARITY = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
+_ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
 _ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
 _ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
 _TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)

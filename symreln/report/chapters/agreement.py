@@ -1,0 +1,150 @@
+"""The confrontation with trained networks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.report.document import (
+    Block,
+    Citation,
+    Figure,
+    Math,
+    Section,
+    Strong,
+    Table,
+    Theorem,
+    prose,
+)
+from symreln.validation.confront import percent
+
+if TYPE_CHECKING:
+    from symreln.validation.confront import PathwayAlignment, Validation
+
+
+def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
+    """Return the chapter on theory against training."""
+    spec = validation.derivation.spec
+    head = "Agreement" if validation.agrees else "Disagreement"
+    blocks: list[Block] = [
+        prose(
+            f"{validation.seeds} {validation.network_name}s and as many gated deep linear "
+            "networks with the gates of this derivation were trained from independent random "
+            "weights by full-batch gradient descent. The prediction (",
+            validation.prediction.method,
+            ") was made without looking at them: free constants: ",
+            Strong(str(validation.prediction.free_constants)),
+            ".",
+        ),
+        Theorem(
+            kind="Verdict",
+            title=head,
+            label="thm:agreement",
+            blocks=(
+                prose(_capital(validation.sentence()) + "."),
+                prose("Reason for the tolerance: ", spec.validation.reason, "."),
+            ),
+        ),
+        Table(
+            header=(
+                "curves",
+                Math(r"\max |\Delta L| / L(0)"),
+                Math(r"\overline{|\Delta L|} / L(0)"),
+                "drop time error",
+                "tail",
+            ),
+            rows=tuple(validation.metric_rows()),
+            caption=(
+                "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
+                "first step with ",
+                Math(r"L < 0.9\, L(0)"),
+                "; tail: root mean square of the difference of ",
+                Math(r"\log_{10} L"),
+                " over the last quarter of the steps. The seed floor compares each network with "
+                "the mean of the others: no prediction of the mean can be asked to do better.",
+            ),
+            alignment="lrrrr",
+        ),
+    ]
+    if validation.published is not None:
+        blocks.append(
+            prose(
+                "The published prediction ",
+                Citation("Jarvis2025"),
+                f" carries hand-set constants ({validation.published.hand_set_constants}); "
+                "its figures were measured elsewhere with the same metric.",
+            )
+        )
+    if figures:
+        blocks.append(
+            Figure(
+                name="loss",
+                caption=(
+                    "Loss: theory, gated deep linear network and ",
+                    validation.network_name,
+                    "; bands are the 5 % and 95 % quantiles over seeds, triangles the drop times.",
+                ),
+                alt="Loss against steps on a linear and a logarithmic scale.",
+            )
+        )
+    blocks += _assumptions(validation)
+    return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _assumptions(validation: Validation) -> list[Block]:
+    blocks: list[Block] = [
+        prose(
+            Strong("Silent alignment"),
+            " is assumed by the theory and measured here on the last step: the smallest cosine "
+            "of the principal angles between trained and predicted directions (1 is aligned), and "
+            "the share of ",
+            Math(r"\|W^{(2)} W^{(1)}\|^2"),
+            " outside the predicted span.",
+        ),
+        _alignment_table(validation),
+    ]
+    drift = validation.drift
+    if drift is not None and validation.assignment_exact is not None:
+        moved = "no loss dropped" if drift.max_after_drop is None else (
+            f"up to {percent(drift.max_after_drop)} of the gates, weighted by what their neurons "
+            "contribute, still change after the loss has dropped"
+        )
+        blocks.append(
+            prose(
+                Strong("Gates"),
+                f" are fixed in the theory and move in the network: {moved}; at the end "
+                f"{percent(validation.assignment_exact)} of the contribution comes from neurons "
+                "whose activity is exactly the gate of a pathway.",
+            )
+        )
+    return blocks
+
+
+def _alignment_table(validation: Validation) -> Table:
+    network = {a.pathway: a for a in validation.network_alignment or ()}
+    return Table(
+        header=(
+            "pathway",
+            "GDLN, outputs",
+            "GDLN, inputs",
+            "GDLN, outside",
+            f"{validation.network_name}, outputs",
+            "inputs",
+            "outside",
+        ),
+        rows=tuple(
+            (found.pathway, *_cells(found), *_cells(network.get(found.pathway)))
+            for found in validation.gdln_alignment
+        ),
+        caption="Alignment: smallest cosine over a pathway's modes, mean over seeds.",
+        alignment="lrrrrrr",
+    )
+
+
+def _cells(found: PathwayAlignment | None) -> tuple[str, str, str]:
+    if found is None:
+        return ("–", "–", "–")
+    return (f"{min(found.left):.3f}", f"{min(found.right):.3f}", f"{found.outside:.1e}")

@@ -1,0 +1,73 @@
+"""What was checked, and where every number comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.dynamics import initial
+from symreln.provenance import library_versions
+from symreln.report.document import Block, Code, Section, Strong, Table, prose
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation
+    from symreln.report.inlines import Content
+    from symreln.validation.confront import Validation
+
+
+def checks_chapter(derivation: Derivation) -> Section:
+    """Return the list of checks."""
+    return Section(
+        title="Checks",
+        label="sec:checks",
+        blocks=(
+            prose(
+                "Every step below was checked by the program while it wrote this document. The "
+                "certificate beside it can be checked again by ",
+                Code("symreln verify certificate.json"),
+                ", which uses rational arithmetic alone.",
+            ),
+            Table(
+                header=("step", "claim", "check", "outcome"),
+                rows=tuple(
+                    (step.name, step.statement, step.check, Strong(step.outcome.value))
+                    for step in derivation.steps
+                ),
+                alignment="lppl",
+            ),
+        ),
+    )
+
+
+def provenance_chapter(derivation: Derivation, validation: Validation | None) -> Section:
+    """Return the table of hyper-parameters, seeds and versions."""
+    spec = derivation.spec
+    rows: list[tuple[Content, ...]] = [("spec", spec.source or "built in Python")]
+    rows += [(f"dataset: {name}", value) for name, value in spec.dataset.options.items()]
+    if spec.network is not None:
+        network = spec.network
+        rows += [
+            ("hidden units", str(network.hidden)),
+            ("standard deviation of initial weights", Code(str(network.init_std))),
+            ("learning rate", Code(str(network.learning_rate))),
+            ("loss", f"{network.loss} over samples, full batch"),
+            ("recorded steps", str(network.steps)),
+            ("activation", network.activation),
+            ("training of the gated network", network.training),
+            ("initial strengths", initial.SOURCE),
+        ]
+    if validation is not None:
+        rows += [
+            ("hidden units of a pathway of the GDLN", str(_pathway_units(validation))),
+            ("seeds", f"{validation.seeds} of each kind"),
+            ("seed of the random streams", str(validation.rng)),
+        ]
+    rows.append(("free constants", str(derivation.free_constants)))
+    rows += [(f"version: {name}", value) for name, value in library_versions().items()]
+    blocks: tuple[Block, ...] = (
+        Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
+    )
+    return Section(title="Provenance", blocks=blocks, label="sec:provenance")
+
+
+def _pathway_units(validation: Validation) -> int:
+    return validation.gdln.weights[0].w1.shape[1]

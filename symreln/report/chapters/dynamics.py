@@ -1,0 +1,320 @@
+"""Mode equations, their solutions, initial strengths and the loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.report.breaking import equation_lines
+from symreln.report.derivation_json import half_time_ball
+from symreln.report.document import (
+    Block,
+    Citation,
+    Details,
+    Figure,
+    Math,
+    Reference,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.report.mathtext import to_latex
+from symreln.report.numerals import decimal_latex
+from symreln.report.symbols import symbol_latex
+from symreln.report.words import fraction_latex
+from symreln.verdict import Level
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.report.inlines import Content
+
+#: Solutions that are printed one by one; the rest is in derivation.json.
+MOST_SOLUTIONS = 40
+
+
+def dynamics_chapter(derivation: Derivation, *, figures: bool) -> Section:
+    """Return the chapter on the dynamics."""
+    blocks: list[Block] = [_time_paragraph(derivation)]
+    if derivation.closed:
+        blocks += _closed(derivation)
+    else:
+        blocks += _not_closed(derivation)
+    blocks += _initial(derivation)
+    if figures:
+        blocks.append(
+            Figure(
+                name="modes",
+                caption=("Predicted strengths. ", *_figure_note(derivation)),
+                alt="Strength of every mode against time, one colour a pathway.",
+            )
+        )
+    return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
+
+
+def _figure_note(derivation: Derivation) -> tuple[str, ...]:
+    if len(derivation.stages) == 1 and derivation.closed:
+        return ("Curves are the closed forms; thin lines are the heights ", Math("s/d"), ".")
+    return (
+        "Curves are ",
+        Math(r"u^{\mathsf T} W_p(t)\, v"),
+        " of the integrated coupled matrices; thin lines are the heights of the closed forms "
+        "where there are any.",
+    )
+
+
+def _time_paragraph(derivation: Derivation) -> Block:
+    network = derivation.spec.network
+    content: list = ["Time ", Math("t"), " counts steps of full-batch gradient descent. "]
+    if network is None or derivation.tau is None:
+        content += [
+            "The spec names no network, so the time constant ",
+            Math(r"\tau"),
+            " stays a symbol: it is one over the learning rate for a mean loss, and one over ",
+            Math("P"),
+            " times the learning rate for a sum over samples.",
+        ]
+    else:
+        formula = r"1/(P \eta)" if network.loss == "sum" else r"1/\eta"
+        content += [
+            "With learning rate ",
+            Math(rf"\eta = {fraction_latex(network.learning_rate)}"),
+            f" and the loss as a {network.loss} over samples, the time constant is ",
+            Math(rf"\tau = {formula} = {fraction_latex(derivation.tau)}"),
+            " steps.",
+        ]
+    return prose(*content)
+
+
+def _closed(derivation: Derivation) -> list[Block]:
+    blocks: list[Block] = [
+        prose(
+            "Every mode is decoupled. Its strength ",
+            Math(r"\pi"),
+            ", the product of its two layers, solves",
+        ),
+        equation(r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
+                 label="eq:mode"),
+        prose("with ", Math("d"), " replaced by ", Math(r"d_{\mathrm{eff}}"),
+              " where pathways couple. The solution is"),
+        equation(_template_latex() + ".", label="eq:sigmoid"),
+        _solution_proof(),
+        prose(
+            "Sources: ",
+            Citation("Saxe2014"),
+            ", ",
+            Citation("Saxe2019"),
+            " for the two-layer solution. Assumed: balanced and aligned initial weights, small "
+            "enough that alignment precedes growth (silent alignment, measured in the "
+            "confrontation with training).",
+        ),
+    ]
+    if len(derivation.stages) > 1:
+        blocks.append(
+            prose(
+                "Closed forms of later stages hold once the earlier stages have converged. The "
+                "predicted loss does not use that: it integrates the flow of all pathways from ",
+                Math("t = 0"),
+                ".",
+            )
+        )
+    blocks += [_solutions(derivation, pathway) for pathway in derivation.pathways]
+    blocks += _loss(derivation)
+    return blocks
+
+
+def _template_latex() -> str:
+    s, d = sp.symbols("s d", positive=True)
+    mode = SigmoidalMode(s=s, d=d)
+    return rf"\pi(t) = {to_latex(mode.expr)}"
+
+
+def _solution_proof() -> Theorem:
+    return Theorem(
+        kind="Proof",
+        blocks=(
+            prose(
+                "Substitution of ",
+                Reference("eq:sigmoid"),
+                " into ",
+                Reference("eq:mode"),
+                " with ",
+                Math(r"s, d, \pi_0, \tau"),
+                " as free symbols leaves a rational function of them and of the exponential; the "
+                "program cancels it to exactly 0, and likewise ",
+                Math(r"\pi(0) - \pi_0"),
+                ". Where ",
+                Math("s"),
+                " or ",
+                Math("d"),
+                " vanishes identically the limits ",
+                Math(r"\pi_0 / (1 + 2 d \pi_0 t/\tau)"),
+                " and ",
+                Math(r"\pi_0 e^{2 s t/\tau}"),
+                " take its place, proven in the same way.",
+            ),
+        ),
+    )
+
+
+def _solutions(derivation: Derivation, pathway: PathwayDerivation) -> Block:
+    learning = [m for m in pathway.modes if not m.is_null and m.strength is not None]
+    rows = tuple(_solution_row(derivation, mode) for mode in learning[:MOST_SOLUTIONS])
+    table = Table(
+        header=(
+            "strength",
+            (Math(r"\pi(t)"),),
+            "height",
+            "half-time (steps)",
+            "times",
+        ),
+        rows=rows,
+        caption=f"Solutions of pathway {pathway.number}, ‘{pathway.name}’.",
+        alignment="lcccr",
+    )
+    if len(rows) <= 12:
+        return table
+    return Details(summary=f"Solutions of pathway {pathway.number} ({len(rows)})", blocks=(table,))
+
+
+def _solution_row(derivation: Derivation, mode: ModeDerivation) -> tuple[Content, ...]:
+    strength = mode.strength
+    assert strength is not None
+    half = half_time_ball(derivation, mode)
+    height = strength.plateau
+    return (
+        Math(symbol_latex(mode.label)),
+        Math(to_latex(strength.expr)),
+        Math(to_latex(height) if height is not sp.oo else r"\infty"),
+        Math(r"\text{--}" if half is None else decimal_latex(*half, digits=5)),
+        str(mode.multiplicity),
+    )
+
+
+def _loss(derivation: Derivation) -> list[Block]:
+    symbols = derivation.spec.symbols
+    final = to_latex(derivation.final_loss.to_sympy(symbols))
+    if derivation.loss is None:
+        return [
+            prose(
+                "The loss in mode space has cross terms between stages that were not shown to "
+                "vanish; the predicted loss is that of the integrated flow. Its least value is ",
+                Math(final),
+                ".",
+            )
+        ]
+    return [
+        prose("The loss ", Math(r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat y_\mu\|^2"), " is"),
+        equation(*equation_lines("L(t)", derivation.loss), label="eq:loss"),
+        prose(
+            "It falls from ",
+            Math(rf"\tfrac12 \operatorname{{tr}} \Sigma^{{y}} = "
+                 f"{to_latex(derivation.initial_loss.to_sympy(symbols))}"),
+            " (all outputs zero) to ",
+            Math(final),
+            ", the least-squares value that the pathways can reach.",
+        ),
+    ]
+
+
+def _not_closed(derivation: Derivation) -> list[Block]:
+    level = derivation.verdict.level
+    blocks: list[Block] = []
+    if level is Level.COUPLED_MODES:
+        blocks += [
+            prose("The strengths obey a competitive Lotka–Volterra system ",
+                  Citation("Saxe2022"), ":"),
+            equation(
+                r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr), "
+                r"\qquad \kappa_{aa} = d_a, \quad \kappa_{ab} = k_{ab}\, g_{ba}.",
+                label="eq:lotka",
+            ),
+        ]
+    blocks += [
+        prose(
+            "The reduction that always holds keeps matrices. With ",
+            Math(r"W^{(1)}_p = R\, B^{(1)}_p V_p^{\mathsf T}"),
+            " and ",
+            Math(r"W^{(2)}_p = U_p B^{(2)}_p R^{\mathsf T}"),
+            ",",
+        ),
+        equation(
+            r"\tau \dot B^{(1)}_p &= B^{(2)\,\mathsf T}_p E_p, \qquad "
+            r"\tau \dot B^{(2)}_p = E_p B^{(1)\,\mathsf T}_p,",
+            r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
+            label="eq:matrices",
+        ),
+        prose(
+            "with ",
+            Math(r"S_p = U_p^{\mathsf T} \Sigma^{yx}(p) V_p"),
+            ", ",
+            Math(r"K_{pj} = U_p^{\mathsf T} O_p O_j U_j"),
+            " and ",
+            Math(r"G_{jp} = V_j^{\mathsf T} \Sigma^{x}(j, p) V_p"),
+            ". It is exact: ",
+            Math("V_p"),
+            " spans the pathway's inputs, and ",
+            Math("U_p"),
+            " the targets, enlarged by every ",
+            Math("O_p O_j U_j"),
+            " until no error points out of it.",
+        ),
+        prose(
+            "The least loss that the pathways can reach is ",
+            Math(to_latex(derivation.final_loss.to_sympy(derivation.spec.symbols))),
+            "; it starts from ",
+            Math(to_latex(derivation.initial_loss.to_sympy(derivation.spec.symbols))),
+            " with all outputs zero.",
+        ),
+    ]
+    return blocks
+
+
+def _initial(derivation: Derivation) -> list[Block]:
+    network = derivation.spec.network
+    if network is None or derivation.strength0 is None:
+        return []
+    linear = network.activation == "linear"
+    formula = r"\tfrac12 H \sigma^2" if linear else r"\tfrac14 H \sigma^2"
+    share = "all" if linear else "half"
+    return [
+        prose(
+            "Initial strengths are derived, not fitted. Weights are drawn from ",
+            Math(rf"\mathcal N(0, \sigma^2)"),
+            " with ",
+            Math(rf"\sigma = {fraction_latex(network.init_std)}"),
+            " and ",
+            Math(f"H = {network.hidden}"),
+            " hidden units. Of a mode's two amplitudes ",
+            Math("(a, b)"),
+            " in a unit only ",
+            Math(r"(a+b)/\sqrt2"),
+            f" grows; over the units that take part ({share} of them"
+            + ("" if linear else ", a ReLU's gate being open on half of all directions")
+            + ") the product starts in effect from its mean",
+        ),
+        equation(
+            rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
+            label="eq:initial",
+        ),
+        prose(
+            "The coupled matrices start from the expected Gram matrix ",
+            Math(r"\mathbb E[Q_p Q_p^{\mathsf T}] = 2 \pi_0 I"),
+            " of ",
+            Math(r"Q_p = [B^{(1)\,\mathsf T}_p;\, B^{(2)}_p]"),
+            ", on which alone their maps depend. The number of free constants is ",
+            Math(str(derivation.free_constants)),
+            ".",
+        ),
+    ]
+
+
+def _strength0(derivation: Derivation) -> tuple[str, str]:
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.exact.scalar import Scalar
+
+    return AlgebraicNumber.rational(Scalar.of(derivation.strength0 or 0)).decimal({}, 21)
+

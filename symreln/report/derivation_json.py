@@ -1,0 +1,243 @@
+"""derivation.json, as interface.md fixes it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+from symreln.provenance import library_versions
+from symreln.report.couplings import overlap, overlap_decimal
+from symreln.report.mathtext import to_latex
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from symreln.derivation import (
+        Derivation,
+        ModeDerivation,
+        PathwayDerivation,
+        StageDerivation,
+    )
+
+FORMAT = "symreln-derivation/1"
+DIGITS = 21
+
+
+def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
+    """Return the derivation as JSON values."""
+    spec = derivation.spec
+    network = spec.network
+    return {
+        "format": FORMAT,
+        "title": spec.title,
+        "source": spec.source,
+        "free_constants": derivation.free_constants,
+        "parameters": [
+            {
+                "name": p.name,
+                "positive": p.positive,
+                "nonnegative": p.nonnegative,
+                "minimum": _text(p.minimum),
+                "maximum": _text(p.maximum),
+                "value": _text(p.value),
+            }
+            for p in spec.parameters
+        ],
+        "dataset": {
+            "samples": spec.dataset.samples,
+            "inputs": spec.dataset.n_x,
+            "outputs": spec.dataset.n_y,
+            "description": spec.dataset.description,
+        },
+        "network": None
+        if network is None
+        else {
+            "hidden": network.hidden,
+            "init_std": _text(network.init_std),
+            "learning_rate": _text(network.learning_rate),
+            "loss": network.loss,
+            "steps": network.steps,
+            "activation": network.activation,
+            "training": network.training,
+            "tau": _number(derivation, derivation.tau),
+        },
+        "verdict": {
+            "level": derivation.verdict.level.value,
+            "reasons": list(derivation.verdict.reasons),
+            "stages": [
+                {
+                    "stage": stage.stage,
+                    "level": stage.verdict.level.value,
+                    "reasons": list(stage.verdict.reasons),
+                }
+                for stage in derivation.stages
+            ],
+        },
+        "pathways": [_pathway(derivation, pathway) for pathway in derivation.pathways],
+        "couplings": [
+            entry for stage in derivation.stages for entry in _couplings(derivation, stage)
+        ],
+        "loss": {
+            "initial": _number(derivation, derivation.initial_loss),
+            "final": _number(derivation, derivation.final_loss),
+            "expr": None if derivation.loss is None else str(derivation.loss),
+        },
+        "steps": [
+            {
+                "name": step.name,
+                "statement": step.statement,
+                "check": step.check,
+                "outcome": step.outcome.value,
+            }
+            for step in derivation.steps
+        ],
+        "versions": library_versions(),
+    }
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(
+    derivation: Derivation, value: AlgebraicNumber | Scalar | Fraction | None
+) -> dict[str, str] | None:
+    """Return the number object of the interface."""
+    if value is None:
+        return None
+    if isinstance(value, Fraction):
+        value = Scalar.of(value)
+    number = AlgebraicNumber.rational(value) if isinstance(value, Scalar) else value
+    return number.to_json(derivation.spec.values, derivation.spec.symbols, DIGITS)
+
+
+def _pathway(derivation: Derivation, pathway: PathwayDerivation) -> dict[str, Any]:
+    spec = pathway.effective.pathway
+    found = pathway.spectrum.commutator
+    return {
+        "name": pathway.name,
+        "stage": pathway.stage,
+        "gate": spec.gate_text,
+        "samples": len(spec.open_samples),
+        "inputs": len(spec.inputs),
+        "outputs": len(spec.outputs),
+        "commutes": pathway.commutes.value,
+        "commutator": None
+        if found is None
+        else {
+            "relative_norm": _number(
+                derivation,
+                AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True),
+            ),
+            "witness": {
+                "row": found.row,
+                "column": found.column,
+                "value": _number(derivation, found.value),
+            },
+        },
+        "modes": [_mode(derivation, mode) for mode in pathway.modes],
+    }
+
+
+def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
+    strength = mode.strength
+    return {
+        "label": mode.label,
+        "s": _number(derivation, mode.s),
+        "d": _number(derivation, mode.d),
+        "multiplicity": mode.multiplicity,
+        "d_eff": _number(derivation, mode.d_eff),
+        "family": mode.family,
+        "strength0": _number(derivation, derivation.strength0),
+        "strength": None
+        if strength is None
+        else {"expr": str(strength.expr), "latex": to_latex(strength.expr)},
+        "half_time": _half_time(derivation, mode),
+    }
+
+
+def _half_time(derivation: Derivation, mode: ModeDerivation) -> dict[str, str | None] | None:
+    """Return the formula and, at declared values, the steps until half the plateau."""
+    if mode.strength is None or mode.strength.half_time is None:
+        return None
+    result: dict[str, str | None] = {"expr": str(mode.strength.half_time)}
+    ball = half_time_ball(derivation, mode)
+    if ball is not None:
+        result["decimal"], result["radius"] = ball
+    return result
+
+
+def half_time_ball(derivation: Derivation, mode: ModeDerivation) -> tuple[str, str] | None:
+    """Return (decimal, radius) of t½ = tau/(2s) ln(s/(d pi_0) − 1) in steps, or None.
+
+    None without numbers, and where the mode starts above half its plateau.
+    """
+    from symreln.exact.enclosure import ball, decimal_of, precision
+
+    values = derivation.spec.values
+    tau, start = derivation.tau, derivation.strength0
+    if tau is None or start is None or mode.d_eff is None:
+        return None
+    if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
+        return None
+    bits = 160
+    with precision(bits):
+        s, d = mode.s.ball(values, bits), mode.d_eff.ball(values, bits)
+        if not s > 0 or not d > 0:
+            return None
+        ratio = s / (d * ball(start)) - 1
+        if not ratio > 1:
+            return None
+        return decimal_of(ball(tau) / (2 * s) * ratio.log(), DIGITS)
+
+
+def _couplings(derivation: Derivation, stage: StageDerivation) -> list[dict[str, Any]]:
+    """One entry for every ordered pair of pathways that couple."""
+    return [
+        _pair(derivation, stage, p, j) for p, j in stage.verdict.couplings.coupled_pairs
+    ]
+
+
+def _pair(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> dict[str, Any]:
+    symbols = derivation.spec.symbols
+    found = [
+        coupling
+        for coupling in stage.verdict.couplings.couplings
+        if coupling.target[0] == p and coupling.source[0] == j
+    ]
+    overlaps = {overlap(stage, coupling, symbols) for coupling in found}
+    entry: dict[str, Any] = {
+        "from": stage.pathways[j].name,
+        "to": stage.pathways[p].name,
+    }
+    if len(overlaps) == 1 and None not in next(iter(overlaps)):
+        k, _ = next(iter(overlaps))
+        number: dict[str, Any] = {"expr": str(k)}
+        decimal = overlap_decimal(stage, found[0], derivation.spec.values, DIGITS)
+        if decimal is not None:
+            number["decimal"], number["radius"] = decimal
+        gain = _number(derivation, found[0].input_overlap)
+        return {**entry, "overlap": number, "input_overlap": gain}
+    return {**entry, **_matrices(derivation, stage, p, j)}
+
+
+def _matrices(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> dict[str, Any]:
+    """Return K and G in float64 at the declared values, in the modes' bases, or None without."""
+    from symreln.prediction import overlap_matrices
+
+    if any(parameter.value is None for parameter in derivation.spec.parameters):
+        return {"overlap": None, "input_overlap": None}
+    numbers = derivation.at_values
+    place = [s.stage for s in derivation.stages].index(stage.stage)
+    pathways = numbers.stages[place].pathways
+    k, g = overlap_matrices(pathways[p], pathways[j])
+    return {"overlap": _rounded(k), "input_overlap": _rounded(g)}
+
+
+def _rounded(matrix: np.ndarray) -> list[list[float]]:
+    """Return entries to twelve decimals: they are good to about thirteen."""
+    # Adding 0.0 turns -0.0 into 0.0.
+    return [[round(float(entry), 12) + 0.0 for entry in row] for row in matrix]
+

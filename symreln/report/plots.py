@@ -1,0 +1,158 @@
+"""The figures of a derivation and of its confrontation, from results to drawings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.report.drawing import drawing
+from symreln.report.figures import (
+    LossCurve,
+    PathwayModes,
+    PathwaySpectrum,
+    gate_pattern,
+    loss_curves,
+    mode_trajectories,
+    singular_values,
+)
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.prediction import Prediction
+    from symreln.report.document import Drawing
+    from symreln.train.network import TrainingRun
+    from symreln.validation.confront import Validation
+
+#: Points of a drawn curve: more cannot be told apart at the width of a page.
+POINTS = 400
+#: Modes up to which every trajectory of a pathway is drawn.
+MOST_CURVES = 12
+
+
+def derivation_figures(
+    derivation: Derivation, prediction: Prediction | None
+) -> tuple[Drawing, ...]:
+    """Draw the gates, the spectra and, where numbers are there, the predicted strengths."""
+    figures = [_gates(derivation)]
+    if all(parameter.value is not None for parameter in derivation.spec.parameters):
+        figures.append(_spectrum(derivation.at_values))
+    if prediction is not None and prediction.modes:
+        figures.append(_modes(derivation, prediction))
+    return tuple(figures)
+
+
+def _gates(derivation: Derivation) -> Drawing:
+    pathways = derivation.spec.pathways
+    gates = np.array([pathway.gate for pathway in pathways], dtype=bool)
+    axes = gate_pattern(gates, [p.name for p in pathways], groups=_sample_groups(derivation))
+    return drawing("gates", axes)
+
+
+def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
+    """Return runs of equal labels, of the label with the fewest runs (2 to 12), or none."""
+    found: list[list[tuple[str, int]]] = []
+    for name, values in derivation.spec.dataset.labels.items():
+        runs: list[tuple[str, int]] = []
+        for value in values:
+            text = f"{name} {value}"
+            if runs and runs[-1][0] == text:
+                runs[-1] = (text, runs[-1][1] + 1)
+            else:
+                runs.append((text, 1))
+        if 2 <= len(runs) <= 12:
+            found.append(runs)
+    return min(found, key=len, default=[])
+
+
+def _spectrum(derivation: Derivation) -> Drawing:
+    spectra = [_pathway_spectrum(pathway) for pathway in derivation.pathways]
+    axes = singular_values(spectra)
+    return drawing("spectrum", axes[0])
+
+
+def _pathway_spectrum(pathway: PathwayDerivation) -> PathwaySpectrum:
+    learning = [mode for mode in pathway.modes if not mode.is_null]
+    return PathwaySpectrum(
+        label=pathway.name,
+        s=tuple(mode.s.to_float() for mode in learning),
+        d=tuple(0.0 if mode.d is None else mode.d.to_float() for mode in learning),
+        multiplicity=tuple(mode.multiplicity for mode in learning),
+    )
+
+
+def _modes(derivation: Derivation, prediction: Prediction) -> Drawing:
+    chosen = _thinned(prediction.times)
+    pathways = []
+    for pathway in derivation.pathways:
+        curves = [m for m in prediction.modes if m.pathway == pathway.name][:MOST_CURVES]
+        if curves:
+            plateaus = [np.nan if c.plateau is None else c.plateau for c in curves]
+            pathways.append(
+                PathwayModes(
+                    label=pathway.name,
+                    times=prediction.times[chosen],
+                    strengths=np.array([curve.best[chosen] for curve in curves]),
+                    plateaus=np.array(plateaus),
+                )
+            )
+    axes = mode_trajectories(pathways, time_label=r"time $t$ (full-batch steps)")
+    return drawing("modes", axes)
+
+
+def loss_figure(validation: Validation) -> Drawing:
+    """Draw the loss of theory, GDLN and network with the bands over seeds."""
+    prediction = validation.prediction
+    chosen = _thinned(prediction.times)
+    times = prediction.times[chosen]
+    curves = [
+        _network_curve(validation.network_name, validation.network, times, chosen),
+        _network_curve("GDLN", validation.gdln, times, chosen),
+    ]
+    if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
+        curves.append(
+            LossCurve(
+                label="closed forms alone",
+                times=times,
+                loss=prediction.closed_loss[chosen],
+                rival=True,
+            )
+        )
+    curves.append(
+        LossCurve(
+            label="theory",
+            times=times,
+            loss=prediction.loss[chosen],
+            drop_time=_drop(prediction.loss),
+        )
+    )
+    return drawing("loss", loss_curves(curves)[0])
+
+
+def _network_curve(
+    name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray
+) -> LossCurve:
+    from symreln.validation.metrics import seed_band
+
+    band = seed_band(run.losses)
+    several = run.seeds > 1
+    return LossCurve(
+        label=name,
+        times=times,
+        loss=band.mean[chosen],
+        low=band.values[0][chosen] if several else None,
+        high=band.values[-1][chosen] if several else None,
+        drop_time=_drop(band.mean),
+    )
+
+
+def _drop(loss: np.ndarray) -> float | None:
+    from symreln.validation.metrics import drop_time
+
+    found = drop_time(loss)
+    return None if found is None else float(found)
+
+
+def _thinned(times: np.ndarray) -> np.ndarray:
+    """Return indices of at most POINTS times, the first and the last included."""
+    return np.unique(np.linspace(0, len(times) - 1, POINTS).round().astype(int))

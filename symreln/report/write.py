@@ -1,0 +1,101 @@
+"""Results into a folder: every file whole or not at all."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.report import html, jsonio, latex
+from symreln.report.content import derivation_document
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.plots import derivation_figures, loss_figure
+from symreln.report.validation_json import validation_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.derivation import Derivation
+    from symreln.prediction import Prediction
+    from symreln.validation.confront import Validation
+
+FORMATS = ("json", "tex", "html")
+
+
+def write_derivation(
+    derivation: Derivation,
+    directory: str | Path,
+    *,
+    validation: Validation | None = None,
+    formats: Sequence[str] | None = None,
+) -> list[Path]:
+    """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
+
+    Args:
+        derivation: What is written.
+        directory: Folder, made if it is not there.
+        validation: The confrontation that the documents are to contain.
+        formats: Some of "json", "tex" and "html"; all by default. The certificate is always
+            written: a formula without it is not proven to its reader.
+
+    Returns:
+        The files written.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = set(formats or FORMATS)
+    written = [folder / "certificate.json"]
+    jsonio.write_json(written[0], derivation.certificate)
+    if "json" in wanted:
+        written.append(folder / "derivation.json")
+        jsonio.write_json(written[-1], derivation_to_json(derivation))
+    if wanted & {"tex", "html"}:
+        figures = derivation_figures(derivation, _prediction(derivation, validation))
+        if validation is not None:
+            figures += (loss_figure(validation),)
+        document = derivation_document(derivation, validation, figures)
+        if "tex" in wanted:
+            written.append(folder / "derivation.tex")
+            latex.save(document, written[-1])
+        if "html" in wanted:
+            written.append(folder / "derivation.html")
+            html.save(document, written[-1])
+    return written
+
+
+def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
+    if validation is not None:
+        return validation.prediction
+    values = all(parameter.value is not None for parameter in derivation.spec.parameters)
+    return derivation.evaluate() if values and derivation.spec.network is not None else None
+
+
+def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
+    """Write validation.json, curves.npz and the figure of the losses."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    curves = folder / "curves.npz"
+    jsonio.write_bytes(curves, _curves(validation))
+    figure = folder / "loss.svg"
+    jsonio.write_text(figure, loss_figure(validation).svg)
+    result = folder / "validation.json"
+    # Last: a folder with validation.json has everything that it speaks of.
+    jsonio.write_json(result, validation_to_json(validation))
+    return [curves, figure, result]
+
+
+def _curves(validation: Validation) -> bytes:
+    prediction = validation.prediction
+    arrays = {
+        "steps": prediction.times,
+        "theory": prediction.loss,
+        "network": validation.network.losses,
+        "gdln": validation.gdln.losses,
+    }
+    if prediction.closed_loss is not None:
+        arrays["closed_forms"] = prediction.closed_loss
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
+    return buffer.getvalue()
