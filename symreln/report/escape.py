@@ -45,7 +45,7 @@ _SYMBOLS = {
     "\N{NARROW NO-BREAK SPACE}": r"\,", "\N{ZERO WIDTH JOINER}": "",
     "\N{ZERO WIDTH NON-JOINER}": "",
     "–": r"\textendash{}", "—": r"\textemdash{}", "‐": "-", "\N{NON-BREAKING HYPHEN}": "-",
-    "‘": "`", "’": "'",
+    "‘": "`", "’": "'", "Ĳ": "IJ", "ĳ": "ij",
     "“": "``", "”": "''", "„": r"\quotedblbase{}", "‚": r"\quotesinglbase{}",
     "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "…": r"\dots{}",
     "•": r"\textbullet{}", "†": r"\dag{}", "‡": r"\ddag{}", "§": r"\S{}", "¶": r"\P{}",
@@ -74,7 +74,7 @@ _MATHEMATICS = {
 }  # fmt: skip
 
 # Letters of Latin-1 and Latin Extended-A that LaTeX's t1enc.dfu declares, written as themselves.
-_T1 = frozenset(chr(code) for code in range(0xC0, 0x180)) - frozenset("×÷ĦħĸĿŀŉŦŧſ")
+_T1 = frozenset(chr(code) for code in range(0xC0, 0x180)) - frozenset("×÷ĦħĲĳĸĿŀŉŦŧſ")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u",
     "\u0307": ".", "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d",

@@ -10,8 +10,11 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterable
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from symreln.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
@@ -82,7 +85,13 @@ def _narrow_radicals(font: TTFont) -> None:
 
 
 def _font_bytes() -> bytes:
-    return (files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf").read_bytes()
+    # Found, not imported: importing ziamath reads the whole font and warns of its own age.
+    spec = find_spec("ziamath")
+    if spec is None or not spec.submodule_search_locations:
+        msg = "HTML: found no ziamath package, which brings the mathematics font. Install it again."
+        raise NotSupportedError(msg)
+    (folder,) = spec.submodule_search_locations
+    return (Path(folder) / "fonts" / "STIXTwoMath-Regular.ttf").read_bytes()
 
 
 def data_uri(font: bytes) -> str:

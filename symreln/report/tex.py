@@ -14,7 +14,7 @@ from symreln.errors import InputError
 from symreln.report.escape import GREEK
 
 FUNCTIONS = (
-    "arccos arcsin arctan arg cos cosh cot coth deg det dim exp gcd ker lim ln log max min "
+    "arccos arcsin arctan cos cosh cot coth deg det dim exp gcd ker lim ln log max min "
     "sec sin sinh sup inf tan tanh"
 )
 _OPERATORS = (

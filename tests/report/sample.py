@@ -1,0 +1,136 @@
+"""A document with every kind of block, as the tests of all renderers use it."""
+
+import numpy as np
+
+from symreln.report.document import (
+    Citation,
+    Code,
+    Details,
+    Document,
+    Drawing,
+    Emphasis,
+    Equation,
+    Figure,
+    Items,
+    Link,
+    Listing,
+    Math,
+    Paragraph,
+    Reference,
+    Section,
+    Source,
+    Strong,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.report.drawing import drawing
+from symreln.report.escape import text_in_math
+from symreln.report.figures import PathwayModes, gate_pattern, mode_trajectories
+from symreln.report.matrices import matrix_latex
+from tests.report.corpus import HOSTILE
+
+
+def drawings() -> tuple[Drawing, ...]:
+    times = np.linspace(0.0, 8.0, 50)
+    modes = PathwayModes(
+        label="common", times=times, strengths=np.tanh(times)[None], plateaus=np.ones(1)
+    )
+    gates = np.array([[1, 1, 1, 1], [0, 0, 1, 1]], dtype=bool)
+    return (
+        drawing("modes", mode_trajectories([modes])),
+        drawing("gates", gate_pattern(gates, ["common", "off_1"], groups=[("a", 2), ("b", 2)])),
+    )
+
+
+SOLUTION = r"\pi_{\alpha}(t) = \frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\right) e^{-2 s t/\tau}}"
+BLOCKS = matrix_latex(
+    [[r"\tfrac{1}{8} I_8", r"\tfrac{c}{24}\mathbf{1}"], ["0", "I_3"]],
+    row_blocks=(1, 1),
+    column_blocks=(1, 1),
+)
+
+
+def document() -> Document:
+    """Return a small derivation; numbered things come in more than one order."""
+    return Document(
+        title=("Three contexts, ", Emphasis("equal structures")),
+        subtitle=("Derived for ", Code("contextual-3")),
+        figures=drawings(),
+        bibliography=(
+            Source(key="Saxe2014", content="A. Saxe et al.", url="https://arxiv.org/abs/1312.6120"),
+            Source(key="Saxe2022", content=("The neural race, ", Emphasis("ICML"), ".")),
+        ),
+        blocks=(
+            Section(title="Setting", label="sec:setting", blocks=_setting()),
+            Section(
+                title=("Spectrum of ", Math(r"\Sigma^{yx}")),
+                blocks=(_lemma(), _proof(), _remark(), _table()),
+            ),
+            Section(title="Solutions", blocks=(*_solutions(), _provenance())),
+        ),
+    )
+
+
+def _setting() -> tuple[Paragraph | Equation | Section | Items, ...]:
+    return (
+        prose("See ", Citation("Saxe2022", note="section 2"), ", ", Reference("eq:solution"), "."),
+        equation(r"\Sigma^{x} = " + BLOCKS, label="eq:blocks"),
+        Section(
+            title="Gates",
+            label="sec:gates",
+            blocks=(
+                Figure(name="gates", alt="Which samples are seen", caption="Gates", label="fig:g"),
+                Items(("first", ("second, ", Math("x^2"))), ordered=True),
+            ),
+        ),
+    )
+
+
+def _lemma() -> Theorem:
+    return Theorem(
+        kind="Lemma",
+        title="mutual diagonalisability",
+        label="lem:mutual",
+        blocks=(prose("It ", Strong("holds"), " for ", Math(text_in_math("off_1")), "."),),
+    )
+
+
+def _proof() -> Theorem:
+    return Theorem(kind="Proof", blocks=(prose("By ", Reference("eq:blocks"), "."),))
+
+
+def _remark() -> Theorem:
+    return Theorem(kind="Remark", label="rem", blocks=(prose("After ", Reference("lem:mutual")),))
+
+
+def _table() -> Table:
+    rows = tuple((Math(rf"\alpha = {i}"), f"{i}.5", Code(f"pathway[{i}]")) for i in range(8))
+    return Table(
+        header=("mode", Math("s"), "pathway"),
+        rows=rows,
+        alignment="lrl",
+        caption=("Modes, see ", Reference("sec:gates")),
+        label="tab:modes",
+    )
+
+
+def _solutions() -> tuple[Equation | Details | Figure, ...]:
+    return (
+        equation(SOLUTION, label="eq:solution"),
+        Details(
+            summary=("Proof of ", Reference("eq:solution")),
+            blocks=(
+                equation(r"L ={}& a + b", r"& {} - c", label="eq:loss"),
+                Listing("def residual(self):\n    return 0  # <zero> & nothing else"),
+            ),
+        ),
+        Figure(name="modes", alt="Strengths", caption=("Over ", Math("t")), label="fig:modes"),
+    )
+
+
+def _provenance() -> Table:
+    rows = tuple((str(index), text) for index, text in enumerate(HOSTILE))
+    rows += (("link", Link("preprint", "https://arxiv.org/abs/1312.6120?a=%20b#c")),)
+    return Table(header=("key", "value"), rows=rows, alignment="lp", caption="Provenance")

@@ -1,0 +1,117 @@
+import dataclasses
+
+import pytest
+
+from symreln.errors import InputError
+from symreln.report.document import (
+    Citation,
+    Document,
+    Drawing,
+    Equation,
+    Figure,
+    Link,
+    Math,
+    Reference,
+    Section,
+    Source,
+    Strong,
+    Table,
+    Text,
+    Theorem,
+    equation,
+    prose,
+    walk,
+)
+from symreln.report.numbering import anchors
+from tests.report.sample import document
+
+
+def build(*blocks, **fields):
+    return Document(title="t", blocks=blocks, **fields)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "found"),
+    [
+        ((prose(Reference("eq:x")),), "'eq:x'"),
+        ((prose(Strong(Reference("deep"))),), "'deep'"),
+        ((prose(Citation("Saxe2014")),), "'Saxe2014'"),
+        ((prose(Link("x", "#nowhere")),), "'nowhere'"),
+        ((Figure(name="missing", alt="a"),), "'missing'"),
+        ((equation("a", label="x"), equation("b", label="x")), "used twice"),
+        ((equation("a", label="1x"),), "needs a letter"),
+        ((Theorem(kind="Remark", blocks=(prose(Reference("in")),)),), "'in'"),
+        ((Table(header=(Reference("h"),), rows=()),), "'h'"),
+        ((Section(title=Reference("t"), blocks=()),), "'t'"),
+    ],
+)
+def test_document_refuses_what_leads_nowhere(blocks, found):
+    with pytest.raises(InputError) as caught:
+        build(*blocks)
+    assert found in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        (lambda: Math(r"\input{x}"), r"\input"),
+        (lambda: Equation(lines=()), "no lines"),
+        (lambda: equation(r"\frac{a}{b"), "never closed"),
+        (lambda: Link("x", "javascript:alert(1)"), "javascript:alert(1)"),
+        (lambda: Link("x", "http://x"), "http://x"),
+        (lambda: Table(header=("a", "b"), rows=(("1",),)), "row 0: 1 cells"),
+        (lambda: Table(header=("a",), rows=(), alignment="x"), "alignment 'x'"),
+        (lambda: Table(header=("a",), rows=(), label="t"), "without a caption"),
+        (lambda: Figure(name="f", alt=" "), "no description"),
+        (lambda: Theorem(kind="Proof", blocks=(), label="p"), "proofs have no number"),
+        (lambda: Drawing(name="../x", svg=""), "'../x'"),
+        (lambda: Source(key="a b", content="x"), "'a b'"),
+        (lambda: Source(key="ab", content="x", url="ftp://x"), "ftp://x"),
+    ],
+)
+def test_parts_refuse_what_no_renderer_prints(make, found):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert found in str(caught.value)
+
+
+def test_sections_nest_three_deep():
+    def nested(depth):
+        blocks = ()
+        for _ in range(depth):
+            blocks = (Section(title="s", blocks=blocks),)
+        return blocks
+
+    assert len(list(walk(build(*nested(3)).blocks))) == 3
+    with pytest.raises(InputError, match="4 deep"):
+        build(*nested(4))
+
+
+def test_strings_become_text_and_values_compare():
+    assert prose("a", Math("x")).content == (Text("a"), Math("x"))
+    assert prose("a") == prose(Text("a"))
+    assert hash(equation("a")) == hash(equation("a"))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        prose("a").content = ()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_numbers_follow_reading_order():
+    assert {label: anchor.text for label, anchor in anchors(document()).items()} == {
+        "sec:setting": "Section 1",
+        "eq:blocks": "(1)",
+        "sec:gates": "Section 1.1",
+        "fig:g": "Figure 1",
+        "lem:mutual": "Lemma 1",
+        "rem": "Remark 2",
+        "tab:modes": "Table 1",
+        "eq:solution": "(2)",
+        "eq:loss": "(3)",
+        "fig:modes": "Figure 2",
+    }
+
+
+def test_subsections_start_again_in_each_section():
+    inner = Section(title="i", blocks=(), label="first")
+    again = Section(title="i", blocks=(), label="second")
+    found = anchors(build(Section(title="a", blocks=(inner,)), Section(title="b", blocks=(again,))))
+    assert (found["first"].number, found["second"].number) == ("1.1", "2.1")

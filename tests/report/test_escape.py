@@ -1,0 +1,74 @@
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symreln.report.escape import clean, escape_html, escape_latex, text_from_math, text_in_math
+from tests.report.corpus import HOSTILE
+
+LATEX_COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)")
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("50% & #1 $x$ a_b", r"50\% \& \#1 \$x\$ a\_b"),
+        ("^~", r"\textasciicircum{}\textasciitilde{}"),
+        ("---", "-{}-{}-"),
+        ("<<x>>", "<{}<x>{}>"),
+        ("Δ − ö", r"\ensuremath{\Delta} \ensuremath{-} ö"),
+        ("ő ẍ", r"ő " + r"\"{x}"),
+        ("中", r"\codepoint{4E2D}"),
+        ("σ²", r"\ensuremath{\sigma}\ensuremath{^{2}}"),
+    ],
+)
+def test_latex_of_text(text, latex):
+    assert escape_latex(text) == latex
+
+
+@given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
+def test_latex_has_no_live_special(text):
+    """Without our own commands and their braces, no character with a meaning to TeX is left."""
+    escaped = escape_latex(text)
+    bare = re.sub(r"\\ensuremath\{(?:[^{}]|\{[^{}]*\})*\}|\\codepoint\{[0-9A-F]+\}", "", escaped)
+    bare = re.sub(r"\\[A-Za-z]+\{\}|\\[`'^~=.\"ruHvdckb]\{[A-Za-z]\}|\{\}", "", bare)
+    bare = re.sub(r"\\[{}$&#%_,-]", "", bare).replace("~", "")
+    assert not set(bare) & set("\\{}$&#%_^\n\r\x00")
+
+
+@given(st.text())
+def test_latex_is_plain_or_t1(text):
+    """What reaches pdfTeX beyond ASCII is a Latin letter that the T1 encoding has."""
+    beyond = [c for c in escape_latex(text) if not c.isascii()]
+    assert all(0xC0 <= ord(c) < 0x180 and c.isalpha() for c in beyond)
+
+
+@given(st.text())
+def test_clean_refuses_what_misleads(text):
+    cleaned = clean(text)
+    kept = {"\u00ad", "\u200c", "\u200d"}
+    bad = {"Cc", "Cf", "Cs", "Co", "Cn"}
+    assert not any(unicodedata.category(c) in bad and c not in kept for c in cleaned)
+    cleaned.encode()
+
+
+def test_bidirectional_override_becomes_replacement():
+    assert clean("a\u202eb\x00c") == "a\ufffdb\ufffdc"
+    assert clean("a\nb\tc") == "a b c"
+
+
+@given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
+def test_html_has_no_markup(text):
+    escaped = escape_html(text)
+    assert not set(escaped) & set("<>\"'")
+    assert not re.search(r"&(?!(?:amp|lt|gt|quot|#x27);)", escaped)
+
+
+@given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
+def test_words_in_mathematics_come_back(text):
+    latex = text_in_math(text)
+    assert latex.startswith(r"\text{")
+    assert text_from_math(latex[len(r"\text{") : -1]) == clean(text)

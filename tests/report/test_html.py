@@ -1,0 +1,239 @@
+import base64
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from symreln.errors import InputError
+from symreln.report import html
+from symreln.report.document import Document, Drawing, Math, Section, equation, prose
+from symreln.report.escape import clean
+from symreln.report.font import math_font
+from symreln.report.svg import inline_svg
+from tests.report.corpus import HOSTILE
+from tests.report.sample import document
+
+VOID = {"meta", "br", "img", "hr", "link", "input"}
+INVISIBLE = {"\u2061", "\u00a0", " ", "\n"}
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element closed, in order."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.words, self.tokens = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs)))
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+        if self.open and self.open[-1][0] in ("mi", "mo", "mn"):
+            self.tokens.append((*self.open[-1], data))
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return html.render(document())
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_page_has_what_readers_need(page):
+    assert page.all("html")[0]["lang"] == "en"
+    assert {"charset": "utf-8"} in page.all("meta")
+    assert len(page.all("title")) == len(page.all("h1")) == len(page.all("main")) == 1
+    assert page.all("nav")[0]["aria-label"] == "Contents"
+    assert all(svg["role"] == "img" and svg["aria-label"] for svg in page.all("svg"))
+    assert len(page.all("summary")) == len(page.all("details")) == 1
+    assert all(th["scope"] == "col" for th in page.all("th"))
+
+
+def test_policy_forbids_requests_and_scripts(page):
+    (policy,) = (
+        meta["content"]
+        for meta in page.all("meta")
+        if meta.get("http-equiv") == "Content-Security-Policy"
+    )
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules == {
+        "default-src": "'none'",
+        "style-src": "'unsafe-inline'",
+        "img-src": "data:",
+        "font-src": "data:",
+    }
+
+
+def test_page_loads_nothing(text, page):
+    assert not {"script", "link", "iframe", "object", "embed", "base", "form", "img"} & {
+        tag for tag, _ in page.elements
+    }
+    for tag, attributes in page.elements:
+        assert not any(name.startswith("on") or name in ("src", "srcset") for name in attributes)
+        for name in ("href", "xlink:href"):
+            target = attributes.get(name, "#")
+            assert target.startswith("#") or (tag == "a" and target.startswith("https://"))
+    assert "@import" not in text
+    for target in re.findall(r"url\((.*?)\)", text):
+        assert target.startswith(("data:font/woff;base64,", "#"))
+
+
+def test_links_lead_somewhere_and_ids_are_unique(page):
+    identifiers = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    targets = {
+        attributes[name][1:]
+        for _, attributes in page.elements
+        for name in ("href", "xlink:href")
+        if attributes.get(name, "").startswith("#")
+    }
+    assert targets - set(identifiers) == set()
+    assert {"eq:solution", "lem:mutual", "cite-Saxe2022", "sec:gates"} <= targets
+
+
+def test_numbers_are_those_that_references_say(text):
+    assert re.search(r'id="eq:solution".*?<span class="number">\(2\)</span>', text)
+    assert '<a href="#eq:solution">(2)</a>' in text
+    assert re.search(r'id="lem:mutual"><span class="head">Lemma 1 \(mutual', text)
+    assert '<a href="#cite-Saxe2022">[2, section 2]</a>' in text
+    assert re.search(r'id="tab:modes">\s*<figcaption><span class="number">Table 1\.', text)
+
+
+def test_hostile_words_arrive_as_words(page):
+    words = "".join(page.words)
+    for hostile in HOSTILE:
+        assert clean(hostile) in words
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_title_and_heading(hostile):
+    found = Page(html.render(Document(title=hostile, blocks=(Section(title=hostile, blocks=()),))))
+    assert "".join(found.words).count(clean(hostile)) >= 3
+    assert not found.all("script")
+
+
+def test_contents_hold_no_link_in_a_link():
+    blocks = tuple(
+        Section(title=("see ", html.Reference("b")), blocks=(), label=label) for label in "abc"
+    )
+    text = html.render(Document(title="t", blocks=blocks))
+    nav = text.split("<nav", 1)[1].split("</nav>")[0]
+    assert nav.count("<a ") == 3
+    assert not re.search(r"<a [^>]*>(?:(?!</a>).)*<a ", nav)
+
+
+def italic_by_offset(letter):
+    """Second route to the mathematical italics: by their place in Unicode's blocks."""
+    if letter == "h":
+        return "ℎ"
+    for first, last, start in (("a", "z", 0x1D44E), ("A", "Z", 0x1D434), ("α", "ω", 0x1D6FC)):
+        if first <= letter <= last:
+            return chr(start + ord(letter) - ord(first))
+    return letter
+
+
+def embedded_font(text):
+    encoded = re.search(r"data:font/woff;base64,([A-Za-z0-9+/=]+)", text)
+    return TTFont(io.BytesIO(base64.b64decode(encoded[1])))
+
+
+def test_font_has_every_character_of_the_mathematics(text, page):
+    drawn = set()
+    for tag, attributes, data in page.tokens:
+        drawn |= set(data)
+        if tag == "mi" and len(data) == 1 and attributes.get("mathvariant") != "normal":
+            drawn.add(italic_by_offset(data))
+    characters = set(map(chr, embedded_font(text).getBestCmap()))
+    assert drawn - INVISIBLE - characters == set()
+    assert {"𝛼", "𝜋", "𝑠", "Σ", "√"} <= characters
+
+
+def test_font_stretches_and_keeps_its_licence(text):
+    font = embedded_font(text)
+    variants = font["MATH"].table.MathVariants
+    for bracket in "(√|{":
+        glyph = font.getBestCmap()[ord(bracket)]
+        place = variants.VertGlyphCoverage.glyphs.index(glyph)
+        construction = variants.VertGlyphConstruction[place]
+        assert len(construction.MathGlyphVariantRecord) > 1 or construction.GlyphAssembly
+    names = {record.nameID: str(record) for record in font["name"].names}
+    assert "STIX Fonts Project Authors" in names[0]
+    assert "SIL Open Font License" in names[13]
+    assert text.count("SIL Open Font License") == 2  # beside the font and in the footer
+
+
+def test_root_signs_are_of_one_width():
+    font = TTFont(io.BytesIO(math_font("√")))
+    variants = font["MATH"].table.MathVariants
+    place = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
+    construction = variants.VertGlyphConstruction[place]
+    names = [record.VariantGlyph for record in construction.MathGlyphVariantRecord]
+    names += [part.glyph for part in construction.GlyphAssembly.PartRecords]
+    assert len({font["hmtx"][name][0] for name in names}) == 1
+    assert len(names) > 3
+
+
+def test_font_depends_on_the_set_of_characters_alone():
+    assert math_font("abc") == math_font(["c", "b", "a", "a"])
+    assert math_font("abc") != math_font("abd")
+
+
+def test_page_without_mathematics_has_no_font():
+    text = html.render(Document(title="t", blocks=(prose("words"),)))
+    assert "@font-face" not in text
+    assert "@font-face" in html.render(Document(title="t", blocks=(prose(Math("x")),)))
+
+
+def test_only_wide_equations_stop_the_keyboard():
+    def stops(latex):
+        text = html.render(Document(title="t", blocks=(equation(latex),)))
+        return 'class="scroll" tabindex="0"' in text
+
+    assert not stops("a + b")
+    assert stops(" + ".join("abcdefghijklmnopqrstuvwxyz"))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "<svg><script>alert(1)</script></svg>",
+        '<svg><a xlink:href="https://x"><path/></a></svg>',
+        '<svg onload="alert(1)"></svg>',
+        "<svg><foreignObject/></svg>",
+        '<svg><image href="file:///x"/></svg>',
+        "no drawing",
+    ],
+)
+def test_foreign_drawings_are_refused(bad):
+    with pytest.raises(InputError, match="figure 'f'"):
+        inline_svg(Drawing(name="f", svg=bad), "x")
+
+
+def test_identifiers_are_the_drawings_own():
+    inner = '<path id="p"/><use xlink:href="#p"/><g clip-path="url(#p)"/>'
+    svg = f'<svg viewBox="0 0 1 1">{inner}</svg>'
+    shown = inline_svg(Drawing(name="f", svg=svg), 'say "x" <b>')
+    assert 'id="f-p"' in shown
+    assert 'xlink:href="#f-p"' in shown
+    assert "url(#f-p)" in shown
+    assert 'aria-label="say &quot;x&quot; &lt;b&gt;"' in shown

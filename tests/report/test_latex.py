@@ -1,0 +1,145 @@
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from symreln.errors import LimitReachedError, NotSupportedError
+from symreln.report import latex
+from symreln.report.document import Document, Items, Listing, Math, Section, Table, equation, prose
+from symreln.report.escape import text_in_math
+from symreln.report.latexmk import LatexError, compile_pdf
+from symreln.report.numbering import anchors
+from tests.report.corpus import HOSTILE
+from tests.report.sample import document
+
+needs_latexmk = pytest.mark.skipif(
+    shutil.which("latexmk") is None, reason="compiling needs latexmk, which is not a Python package"
+)
+
+
+def body(*blocks, **fields):
+    text = latex.render(Document(title="t", blocks=blocks, **fields))
+    return text.split("\\maketitle\n", 1)[1].split("\\end{document}")[0].strip()
+
+
+def test_blocks_are_written_as_a_person_would():
+    assert body(prose("For ", Math("x_1")), equation(r"x &= 1", "&= 2", label="eq")) == (
+        "For $x_1$\n"
+        "\\begin{equation}\\label{eq}\n"
+        "\\begin{aligned}\nx &= 1 \\\\\n&= 2\n\\end{aligned}\n"
+        "\\end{equation}"
+    )
+
+
+def test_one_line_with_a_matrix_is_not_aligned():
+    text = body(equation(r"\begin{pmatrix} 1 & 2 \end{pmatrix}"))
+    assert "aligned" not in text
+    assert text.startswith(r"\begin{equation*}")
+
+
+def test_wide_equation_is_fitted_and_narrow_is_not():
+    assert r"\fitted" not in body(equation("a + b"))
+    assert r"\fitted" in body(equation(" + ".join("abcdefghijklmnopqrstuvwxyz")))
+
+
+def test_bracket_after_a_row_is_no_option():
+    table = body(Table(header=("h",), rows=(("[1cm]",), ("*",))))
+    assert "\n{}[1cm]" in table
+    assert "\n{}*" in table
+    assert r"\item\relax [x]" in body(Items(("[x]",)))
+
+
+def test_long_table_breaks_over_pages():
+    rows = tuple((str(i),) for i in range(31))
+    assert "longtable" in body(Table(header=("h",), rows=rows))
+    assert "longtable" not in body(Table(header=("h",), rows=rows[:30]))
+
+
+def test_words_in_mathematics_are_escaped_for_tex():
+    assert body(prose(Math("x_{" + text_in_math("Δ_中") + "}"))) == (
+        r"$x_{\text{\ensuremath{\Delta}\_\codepoint{4E2D}}}$"
+    )
+
+
+def hostile_document():
+    blocks = [prose(text) for text in HOSTILE]
+    blocks += [Section(title=text, blocks=(Listing(text),)) for text in HOSTILE]
+    blocks += [equation("x_{" + text_in_math(text[:30]) + "}") for text in HOSTILE]
+    blocks += [Items(HOSTILE)]
+    rows = tuple((text[:20], text) for text in HOSTILE)
+    blocks += [Table(header=("[a]", "b"), rows=rows[:9], alignment="lp", caption=HOSTILE[2])]
+    blocks += [Table(header=("a", "b"), rows=rows * 2, alignment="pp", caption=HOSTILE[9])]
+    return Document(title=HOSTILE[0], subtitle=HOSTILE[2], blocks=tuple(blocks))
+
+
+def compiled(source, folder):
+    path = folder / "document.tex"
+    latex.save(source, path)
+    command = ["latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error", path.name]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+    log = (folder / "document.log").read_text(encoding="utf-8", errors="replace")
+    errors = [line for line in log.splitlines() if line.startswith("!")]
+    assert (done.returncode, errors) == (0, [])
+    return log
+
+
+@needs_latexmk
+@pytest.mark.parametrize("source", [document, hostile_document])
+def test_compiles_within_its_margins(source, tmp_path):
+    log = compiled(source(), tmp_path)
+    wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", log)]
+    # 20 pt is less than the space between the text and the edge that a printer may lose.
+    assert all(points < 20 for points in wide), wide
+    assert "undefined references" not in log
+    assert "Missing character" not in log
+
+
+@needs_latexmk
+def test_latex_gives_the_numbers_that_references_say(tmp_path):
+    compiled(document(), tmp_path)
+    aux = (tmp_path / "document.aux").read_text()
+    given = dict(re.findall(r"\\newlabel\{([^}]+)\}\{\{([^}]*)\}", aux))
+    ours = {label: anchor.number for label, anchor in anchors(document()).items()}
+    assert {label: given[label] for label in ours} == ours
+
+
+@needs_latexmk
+def test_pdf_is_the_same_twice(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        latex.save(document(), tmp_path / name / "d.tex")
+        compile_pdf(tmp_path / name / "d.tex")
+    first, second = ((tmp_path / name / "d.pdf").read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert first.startswith(b"%PDF")
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["d.pdf", "d.tex", "figures"]
+
+
+@needs_latexmk
+def test_compiler_runs_and_reads_nothing_else(tmp_path):
+    secret = tmp_path / "secret.tex"
+    secret.write_text("x")
+    (tmp_path / "latexmkrc").write_text(f"system('touch {tmp_path}/ran');")
+    tex = tmp_path / "d.tex"
+    tex.write_text(
+        r"\documentclass{article}\begin{document}\immediate\write18{touch ran}"
+        rf"\input{{{secret}}}\end{{document}}"
+    )
+    with pytest.raises(LatexError, match="!"):
+        compile_pdf(tex)
+    assert not (tmp_path / "ran").exists()
+
+
+@needs_latexmk
+def test_compiler_stops_in_time(tmp_path):
+    tex = tmp_path / "d.tex"
+    tex.write_text(r"\documentclass{article}\begin{document}\loop\iftrue\repeat\end{document}")
+    with pytest.raises(LimitReachedError, match="stopped after 1 s"):
+        compile_pdf(tex, timeout=1.0)
+
+
+def test_without_latexmk_it_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotSupportedError, match="read the HTML"):
+        compile_pdf(tmp_path / "d.tex")
