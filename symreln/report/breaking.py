@@ -27,7 +27,8 @@ def term_groups(expr: sp.Expr, width: float = LINE_WIDTH) -> tuple[tuple[sp.Expr
     groups: list[list[sp.Expr]] = [[]]
     used = 0.0
     for term in ordered_terms(expr):
-        advance = latex_width(signed_latex(term))
+        first = not groups[0]
+        advance = latex_width(to_latex(term) if first else signed_latex(term))
         if groups[-1] and used + advance > width:
             groups.append([])
             used = 0.0

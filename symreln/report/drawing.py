@@ -25,6 +25,7 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#0
 DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)))
 INK, FAINT = "#222222", "#8a8a8a"
 TEXT_WIDTH = 6.1  # inches: the text width of the LaTeX page
+LABEL_LENGTH = 32  # letters
 FONT_SIZE = 8.5  # points; the figures are not scaled, so this is what is printed
 _FONTS = ["STIXGeneral", "DejaVu Sans"]  # both come with matplotlib: the same glyphs everywhere
 _STYLE: dict[Any, Any] = {
@@ -77,11 +78,13 @@ def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
 def plain(label: str) -> str:
     """Return a user's label so that matplotlib prints it rather than reading it as mathematics.
 
-    A character that the fonts lack becomes its code point, as in LaTeX.
+    A character that the fonts lack becomes its code point, as in LaTeX; a label too long to leave
+    room for the data is cut.
     """
     known = _known_characters()
-    shown = (c if ord(c) in known else f"[U+{ord(c):04X}]" for c in clean(label))
-    return "".join(shown).replace("$", r"\$")
+    shown = "".join(c if ord(c) in known else f"[U+{ord(c):04X}]" for c in clean(label))
+    shown = shown if len(shown) <= LABEL_LENGTH else shown[: LABEL_LENGTH - 1] + "…"
+    return shown.replace("$", r"\$")
 
 
 @cache

@@ -41,6 +41,7 @@ def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
 
 def _printed(rounded: int, unit: Fraction, doubt: int, exponent: int, digits: int) -> str:
     places = -_exponent(unit)
+    exponent = max(exponent, -places)  # a large error leaves less than the first digit
     scientific = exponent < -4 or places < 0 or (doubt == 0 and exponent >= digits)
     shift = exponent if scientific else 0
     shown = _positional(rounded, places + shift, strip=doubt == 0)

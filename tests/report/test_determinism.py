@@ -1,0 +1,57 @@
+"""The same document gives the same bytes, also in another process with another hash seed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symreln.report import html, latex
+from tests.report.sample import document
+
+SCRIPT = """
+import hashlib, sympy as sp
+from symreln.report import html, latex
+from symreln.report.breaking import equation_lines, name_common
+from tests.report.sample import document
+from tests.report.test_breaking import COMMON, LOSS
+
+parts = [html.render(document()), latex.render(document())]
+parts += [str(name_common(COMMON)), str(equation_lines("L", LOSS))]
+parts += [drawing.svg for drawing in document().figures]
+parts += [drawing.pdf.hex() for drawing in document().figures]
+print([hashlib.sha256(part.encode()).hexdigest() for part in parts])
+"""
+HEAVY = ("sympy", "scipy", "matplotlib", "flint", "fontTools", "latex2mathml", "numpy")
+
+
+def run(code, seed):
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_bytes_are_equal_under_other_hash_seeds():
+    assert run(SCRIPT, "1") == run(SCRIPT, "2")
+
+
+@pytest.mark.parametrize("render", [html.render, latex.render])
+def test_bytes_are_equal_twice(render):
+    assert render(document()) == render(document())
+
+
+def test_modules_load_what_they_need_when_they_need_it():
+    modules = ["document", "numbering", "latex", "html", "jsonio", "latexmk", "svg", "font"]
+    code = "import sys\n" + "".join(f"import symreln.report.{name}\n" for name in modules)
+    code += f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    assert run(code, "0").strip() == "[]"

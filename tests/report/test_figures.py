@@ -1,0 +1,187 @@
+import io
+import re
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from symreln.errors import InputError
+from symreln.report.cells import draw_cells
+from symreln.report.drawing import PALETTE, drawing, new_axes, plain
+from symreln.report.figures import (
+    LossCurve,
+    PathwayModes,
+    PathwaySpectrum,
+    gate_pattern,
+    loss_curves,
+    matrix_image,
+    mode_trajectories,
+    singular_values,
+)
+from tests.report.corpus import HOSTILE
+
+TIMES = np.linspace(0.0, 8.0, 30)
+MODES = [
+    PathwayModes(
+        label=label, times=TIMES, strengths=np.stack([np.tanh(TIMES), TIMES / 9]), plateaus=plateaus
+    )
+    for label, plateaus in (("common", np.array([1.0, np.nan])), ("off_1", None))
+]
+GATES = np.array([[1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 0, 1]], dtype=bool)
+
+
+def curves():
+    loss = np.exp(-TIMES) + 0.02
+    return [
+        LossCurve(label="ReLU", times=TIMES, loss=loss, low=loss * 0.9, high=loss * 1.1),
+        LossCurve(label="theory", times=TIMES, loss=loss * 1.01, drop_time=1.5),
+        LossCurve(label="published", times=TIMES, loss=loss + 0.3, drop_time=1.7, rival=True),
+    ]
+
+
+def every_figure():
+    spectrum = PathwaySpectrum(
+        label="a", s=(2.0, 1.0, 0.0), d=(1.0, 0.5, 0.0), multiplicity=(1, 3, 2)
+    )
+    return {
+        "modes": mode_trajectories(MODES),
+        "loss": loss_curves(curves())[0],
+        "gates": gate_pattern(GATES, ["common", "off_1"], groups=[("one", 2), ("two", 4)]),
+        "spectrum": singular_values([spectrum])[0],
+        "matrix": matrix_image(np.arange(-6.0, 6.0).reshape(3, 4), row_groups=[("r", 3)]),
+    }
+
+
+def test_settings_of_the_user_are_left_alone_and_not_followed():
+    before = dict(mpl.rcParams)
+    plain_bytes = drawing("f", mode_trajectories(MODES)).svg
+    assert dict(mpl.rcParams) == before
+    with mpl.rc_context({"text.usetex": True, "font.size": 40, "svg.fonttype": "none"}):
+        loud = drawing("f", mode_trajectories(MODES))
+    assert loud.svg == plain_bytes
+
+
+def test_pyplot_keeps_no_figure():
+    import matplotlib.pyplot as plt
+
+    every_figure()
+    assert plt.get_fignums() == []
+
+
+def test_draws_into_the_axes_it_is_given():
+    figure = Figure()
+    axes = figure.subplots(1, 2)
+    assert mode_trajectories(MODES, ax=axes[0]) is axes[0]
+    assert matrix_image(GATES.astype(float), ax=axes[1]) is axes[1]
+    pair = tuple(Figure().subplots(1, 2))
+    assert loss_curves(curves(), axes=pair) == pair
+
+
+@pytest.mark.parametrize("name", ["modes", "loss", "gates", "spectrum", "matrix"])
+def test_files_are_the_same_every_time_and_undated(name):
+    first, second = (drawing(name, every_figure()[name], png=True) for _ in range(2))
+    assert first == second
+    assert first.pdf.startswith(b"%PDF")
+    assert first.png.startswith(b"\x89PNG")
+    assert b"CreationDate" not in first.pdf
+    ElementTree.parse(io.StringIO(first.svg))
+    assert "<dc:date>" not in first.svg
+    assert "<text" not in first.svg  # words are outlines: no font is needed to show them
+
+
+def test_modes_and_their_plateaus():
+    ax = mode_trajectories(MODES)
+    data = [line for line in ax.lines if len(line.get_xdata()) == len(TIMES)]
+    levels = [line.get_ydata()[0] for line in ax.lines if len(line.get_xdata()) == 2]
+    assert levels == [1.0]
+    assert [to_rgb(line.get_color()) for line in data] == [
+        to_rgb(colour) for colour in (PALETTE[0], PALETTE[0], PALETTE[1], PALETTE[1])
+    ]
+    np.testing.assert_array_equal(data[0].get_ydata(), np.tanh(TIMES))
+    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert labels == ["common", "off_1"]
+
+
+def test_loss_is_drawn_on_both_scales_with_band_and_drops():
+    linear, logarithmic = loss_curves(curves())
+    assert (linear.get_yscale(), logarithmic.get_yscale()) == ("linear", "log")
+    assert [len(ax.collections) for ax in (linear, logarithmic)] == [1, 1]
+    drops = [line.get_xdata()[0] for line in linear.lines if line.get_marker() == "^"]
+    assert drops == [1.5, 1.7]
+    rival = next(line for line in linear.lines if line.get_label() == "published")
+    red, green, blue = to_rgb(rival.get_color())
+    assert red == green == blue
+
+
+def test_gates_are_dark_where_open():
+    ax = gate_pattern(GATES, ["common", "off_1"], groups=[("one", 2), ("two", 4)])
+    shown = np.zeros(GATES.shape)
+    for patch in ax.patches:
+        for row, column in np.argwhere(np.ones(GATES.shape)):
+            if patch.get_path().contains_point((column + 0.5, row + 0.5)):
+                shown[row, column] = 1 - sum(patch.get_facecolor()[:3]) / 3
+    assert (shown[GATES] > 0.5).all()
+    assert (shown[~GATES] < 0.1).all()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["common", "off_1"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["one", "two"]
+
+
+def test_spectrum_shows_speed_plateau_and_multiplicity():
+    spectrum = PathwaySpectrum(
+        label="a", s=(2.0, 1.0, 0.0), d=(1.0, 0.25, 0.0), multiplicity=(1, 3, 2)
+    )
+    left, right = singular_values([spectrum])
+    points = [ax.lines[0].get_ydata().tolist() for ax in (left, right)]
+    assert points == [[2.0, 1.0, 0.0], [2.0, 4.0, 0.0]]
+    assert [text.get_text() for text in left.texts] == ["×3", "×2"]
+
+
+def test_cells_cover_the_matrix_with_few_shapes():
+    values = np.random.default_rng(0).integers(0, 3, (40, 60)).astype(float)
+    (ax,) = new_axes(2.0)
+    draw_cells(ax, values, colours="Reds", bound=2.0)
+    assert len(ax.patches) == 3
+    areas = []
+    for patch in ax.patches:
+        corners = patch.get_path().vertices.reshape(-1, 5, 2)
+        areas.append(np.sum(np.ptp(corners[:, :, 0], axis=1) * np.ptp(corners[:, :, 1], axis=1)))
+    assert areas == [np.sum(values == level) for level in (0.0, 1.0, 2.0)]
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_any_label_is_drawn_as_words(label):
+    """No mathematics is read into a label, and no glyph is missing (a warning is an error here)."""
+    ax = gate_pattern(GATES, [label[:40], "b"], groups=[(label[:20], 2), ("$x^2$", 4)])
+    ElementTree.parse(io.StringIO(drawing("f", ax, pdf=False).svg))
+
+
+def test_plain():
+    assert plain("$x$ off_1 中") == r"\$x\$ off_1 [U+4E2D]"
+    assert plain("a" * 40) == "a" * 31 + "…"
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: gate_pattern(GATES, ["one"]),
+        lambda: gate_pattern(GATES, ["a", "b"], groups=[("x", 5)]),
+        lambda: loss_curves([LossCurve(label="x", times=TIMES, loss=TIMES[:3])]),
+        lambda: matrix_image(np.eye(3), row_groups=[("r", 2)]),
+        lambda: mode_trajectories([PathwayModes(label="m", times=TIMES, strengths=np.eye(2))]),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(draw):
+    with pytest.raises(InputError, match=r"Give (one value|sizes)"):
+        draw()
+
+
+def test_svg_is_small():
+    sizes = {name: len(drawing(name, ax, pdf=False).svg) for name, ax in every_figure().items()}
+    # A page carries half a dozen of them; 150 kB each keeps it below a megabyte.
+    assert max(sizes.values()) < 150_000, sizes
+    assert not any(
+        re.search("NaN|nan", drawing(n, a, pdf=False).svg) for n, a in every_figure().items()
+    )

@@ -1,0 +1,121 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symreln.errors import InputError
+from symreln.report.jsonio import dumps, embed, number, write_bytes, write_json, write_text
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)  # fmt: skip
+
+
+@given(values)
+def test_comes_back_in_the_same_order(value):
+    assert json.loads(dumps(value)) == value
+    assert list(json.loads(dumps({"b": 1, "a": value}))) == ["b", "a"]
+    assert json.loads(embed(value)) == value
+    assert not set(embed(value)) & set("<>&\u2028\u2029")
+
+
+def test_layout():
+    assert dumps({"a": [1, "Δ"]}) == '{\n  "a": [\n    1,\n    "Δ"\n  ]\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"a": [0, float("nan")]}, "$.a[1]"),
+        ({"a": {"b": float("-inf")}}, "$.a.b"),
+        ({"a": {1: 2}}, "$.a: found the key 1"),
+        ([sp.Rational(1, 2)], "$[0]: found a value of type Half"),
+        (["\ud800"], "$[0]"),
+        ({"\udfff": 1}, "$: found"),
+    ],
+)
+def test_refuses_with_the_place(value, place):
+    for write in (dumps, embed):
+        with pytest.raises(InputError) as caught:
+            write(value)
+        assert place in str(caught.value)
+
+
+def test_number():
+    assert number(sp.sqrt(5) / 2, "1.118", "1e-3") == {
+        "expr": "sqrt(5)/2",
+        "decimal": "1.118",
+        "radius": "1e-3",
+    }
+    assert number(sp.Integer(1), "1", "0", "x - 1")["minpoly"] == "x - 1"
+
+
+def test_writes_like_any_other_file(tmp_path):
+    path = tmp_path / "a.json"
+    write_json(path, {"a": 1})
+    assert path.read_bytes() == b'{\n  "a": 1\n}\n'
+    (tmp_path / "plain").write_text("x")
+    modes = [stat.S_IMODE(p.stat().st_mode) for p in (path, tmp_path / "plain")]
+    assert modes[0] == modes[1]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "plain"]
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch, failing):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, failing, fail)
+    with pytest.raises(OSError, match="No space"):
+        write_text(path, "new" * 1000)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_killed_writer_leaves_the_old_file(tmp_path):
+    """A process that dies between the last byte and the rename leaves the old file whole."""
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    script = (
+        "import os, sys, pathlib\n"
+        "from symreln.report.jsonio import write_text\n"
+        "os.replace = lambda *a: os._exit(9)\n"
+        "write_text(pathlib.Path(sys.argv[1]), 'new' * 100000)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False, timeout=30)
+    assert done.returncode == 9
+    assert path.read_text() == "old"
+
+
+def test_readers_see_whole_files_only(tmp_path):
+    path = tmp_path / "a.bin"
+    contents = [bytes([letter]) * 200_000 for letter in b"ab"]
+    write_bytes(path, contents[0])
+    stop = threading.Event()
+    seen = set()
+
+    def read():
+        while not stop.is_set():
+            seen.add(path.read_bytes())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for turn in range(40):
+        write_bytes(path, contents[turn % 2])
+    stop.set()
+    reader.join()
+    assert seen <= set(contents)
+    assert len(seen) == 2

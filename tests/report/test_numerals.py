@@ -1,0 +1,97 @@
+import re
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symreln.errors import InputError
+from symreln.report.matrices import matrix_latex
+from symreln.report.numerals import decimal_latex, root_latex
+from symreln.report.tex import check_math
+
+SHOWN = re.compile(r"(-?[\d.]+)(?:\((\d)\))?(?: \\times 10\^\{(-?\d+)\})?")
+
+
+@pytest.mark.parametrize(
+    ("decimal", "radius", "latex"),
+    [
+        ("1.11803398874989484820", "1e-20", "1.1180340(1)"),
+        ("1.11803398874989484820", "2e-4", "1.1180(3)"),
+        ("0.25", "0", "0.25"),
+        ("12", "0", "12"),
+        ("0", "0", "0"),
+        ("-1.4142135623", "1e-8", "-1.4142136(1)"),
+        ("0.0000012345678912", "1e-18", r"1.2345679(1) \times 10^{-6}"),
+        ("1e20", "0", r"1 \times 10^{20}"),
+        ("123456789.123", "0.5", r"1.2345679(1) \times 10^{8}"),
+        ("9.99999999999", "1e-12", "10.0000000(1)"),
+        ("0.5", "1e-30", "0.50000000(1)"),
+        ("0", "9.000001e-6", r"0(1) \times 10^{-5}"),
+        ("5", "1000", r"0(2) \times 10^{3}"),
+    ],
+)
+def test_decimals(decimal, radius, latex):
+    assert decimal_latex(decimal, radius) == latex
+
+
+@given(
+    st.decimals(-(10**12), 10**12, allow_nan=False, places=9),
+    st.decimals(0, 10, allow_nan=False, places=12),
+    st.integers(1, 12),
+)
+def test_value_lies_within_what_is_printed(middle, radius, digits):
+    """Every value of the enclosure is within the printed error of the printed digits."""
+    latex = decimal_latex(str(middle), str(radius), digits)
+    check_math(latex)
+    figures, doubt, power = SHOWN.fullmatch(latex).groups()
+    scale = Fraction(10) ** int(power or 0)
+    places = len(figures.partition(".")[2])
+    error = int(doubt or 0) * Fraction(10) ** -places * scale
+    distance = abs(Fraction(str(middle)) - Fraction(figures) * scale) + Fraction(str(radius))
+    assert distance <= error
+
+
+def test_no_number_is_an_error():
+    with pytest.raises(InputError, match="'nan'"):
+        decimal_latex("nan")
+
+
+def test_root():
+    x = sp.Symbol("x")
+    latex = root_latex(sp.Poly(x**3 - x - 1, x), "1.3247179572447460", "1e-16")
+    check_math(latex)
+    assert latex == r"1.3247180(1) \;\text{(root of } x^{3} - x - 1\text{)}"
+
+
+def test_matrix_with_blocks():
+    c = sp.Symbol("c")
+    latex = matrix_latex([[1, c / 2, "A"], [0, -c, "B"]], row_blocks=(1, 1), column_blocks=(2, 1))
+    assert latex == (
+        r"\left(\begin{array}{cc|c} 1 & \frac{c}{2} & A \\ \hline 0 & - c & B \end{array}\right)"
+    )
+    check_math(latex)
+    assert matrix_latex([[1, 2]]) == r"\begin{pmatrix} 1 & 2 \end{pmatrix}"
+
+
+def test_large_matrix_is_abbreviated():
+    latex = matrix_latex([[10 * r + c for c in range(12)] for r in range(3)])
+    assert latex == (
+        r"\begin{pmatrix} 0 & 1 & 2 & \cdots & 11 \\ 10 & 11 & 12 & \cdots & 21 \\ "
+        r"20 & 21 & 22 & \cdots & 31 \end{pmatrix}"
+    )
+    corner = matrix_latex([[1] * 11] * 11).split(r"\\")[3]
+    assert corner.split("&")[3].strip() == r"\ddots"
+    check_math(latex)
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[1], [1, 2]]])
+def test_ragged_matrix_is_refused(rows):
+    with pytest.raises(InputError, match="one length"):
+        matrix_latex(rows)
+
+
+def test_blocks_that_do_not_add_up_are_refused():
+    with pytest.raises(InputError, match="add up"):
+        matrix_latex([[1, 2]], column_blocks=(1, 2))
