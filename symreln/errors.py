@@ -64,7 +64,10 @@ class Problem:
         where = self.file + (f":{self.line}" if self.line is not None else "")
         place = ": ".join(part for part in (where, self.path) if part)
         text = f"{place}: found {self.found}; expected {self.expected}."
-        return f"{text} {self.hint}" if self.hint else text
+        if not self.hint:
+            return text
+        # A hint that starts with an excerpt starts on its own line.
+        return f"{text}{self.hint}" if self.hint[0] == "\n" else f"{text} {self.hint}"
 
 
 class SpecError(InputError):

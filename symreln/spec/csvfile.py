@@ -10,11 +10,12 @@ from fractions import Fraction
 from symreln.errors import Problem, SpecError
 from symreln.exact.matrix import ExactMatrix
 from symreln.spec.files import MAX_NUMBERS
-from symreln.spec.finding import Finding, quoted
+from symreln.spec.finding import Finding, counted, quoted
 from symreln.spec.matrices import MAX_LISTED, matrix_of_fractions
 from symreln.spec.number import exact_fraction
 
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (";", "\t", ",")
+"""In the order of detection: a comma next to a semicolon or a tab is a decimal comma."""
 _NUMBER_LIKE = re.compile(
     r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
 )
@@ -36,7 +37,7 @@ def matrix_from_csv(
         data: Contents of the file, UTF-8.
         file: Its name, for messages.
         where: Key path for messages.
-        delimiter: Comma, semicolon or tab; by default the one that the first line has.
+        delimiter: Comma, semicolon or tab; by default the one in the first line.
 
     Raises:
         SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
@@ -61,7 +62,7 @@ def matrix_from_csv(
         return matrix_of_fractions(list(zip(*rows, strict=True)))
     except Finding as finding:
         problem = finding.at(where)
-        found = f"in {quoted(file)}: {problem.found}"
+        found = f"{problem.found} in {quoted(file)}"
         raise SpecError(
             [Problem(path=where, found=found, expected=problem.expected, hint=problem.hint)]
         ) from None
@@ -75,7 +76,7 @@ def _lines(data: bytes, delimiter: str | None) -> list[Line]:
     try:
         return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise Finding(found=f"row {reader.line_num}: {error}", expected="CSV") from None
+        raise Finding(found=f"{error} in row {reader.line_num}", expected="CSV") from None
 
 
 def _decoded(data: bytes) -> str:
@@ -92,16 +93,15 @@ def _decoded(data: bytes) -> str:
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         raise Finding(
-            found=f"row {row}: a byte that is not UTF-8",
+            found=f"a byte that is not UTF-8 in row {row}",
             expected="UTF-8",
             hint='Save it as "CSV UTF-8".',
         ) from None
 
 
 def _detected(text: str) -> str:
-    """Return the delimiter that the first line with anything in it has most of."""
     first = next(line for line in text.splitlines() if line.strip())
-    return max(DELIMITERS, key=first.count)
+    return next((delimiter for delimiter in DELIMITERS if delimiter in first), ",")
 
 
 def _header(lines: list[Line]) -> list[str]:
@@ -116,7 +116,7 @@ def _check_widths(lines: list[Line]) -> None:
     first, width = lines[0][0], len(lines[0][1])
     for row, cells in lines:
         if len(cells) != width:
-            found = f"row {row} with {len(cells)} cells, where row {first} has {width}"
+            found = f"row {row} with {counted(len(cells), 'cell')}, where row {first} has {width},"
             raise Finding(found=found, expected="the same number of cells in every row")
 
 
@@ -130,11 +130,11 @@ def _numbers(lines: list[Line], header: list[str], file: str, where: str) -> lis
                 rows[-1].append(exact_fraction(cell.strip()))
             except Finding as finding:
                 name = f" ({header[column][:40]})" if column < len(header) else ""
-                place = f"in {quoted(file)}, row {row}, column {column + 1}{name}: "
+                place = f" in {quoted(file)}, row {row}, column {column + 1}{name}"
                 problems.append(
                     Problem(
                         path=where,
-                        found=place + finding.found,
+                        found=finding.found + place,
                         expected=finding.expected,
                         hint=finding.hint,
                     )

@@ -11,7 +11,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.spec.csvfile import matrix_from_csv
 from symreln.spec.expression import Declared
 from symreln.spec.files import Folder, fingerprint
-from symreln.spec.finding import Finding, check_text, key_path, quoted, shown
+from symreln.spec.finding import Finding, check_text, counted, key_path, quoted, shown
 from symreln.spec.matrices import matrix_from_rows
 from symreln.spec.model import Dataset, Label
 from symreln.spec.npzfile import matrices_from_npz
@@ -61,7 +61,10 @@ def read_user_dataset(
         return None
     samples = pair.inputs.shape[1]
     if pair.targets.shape[1] != samples:
-        found = f"{pair.targets.shape[1]} samples of targets for {samples} samples of inputs"
+        found = (
+            f"{counted(pair.targets.shape[1], 'sample')} of targets "
+            f"for {counted(samples, 'sample')} of inputs"
+        )
         hint = (
             "Samples are columns of X and Y, in the spec and in NPZ files, and rows of CSV files."
         )
@@ -150,7 +153,9 @@ def _labels(
         path = key_path(("dataset", "labels", name))
         with problems.at(path):
             if not _LABEL_NAME.fullmatch(name) or name in _RESERVED_LABELS:
-                expected = "ASCII letters, digits and underscores, not and, or, not, in, all"
+                expected = (
+                    "ASCII letters, digits and underscores; none of the words and, or, not, in, all"
+                )
                 raise Finding(found=f"the label name {quoted(name)}", expected=expected)
             labels[name] = _label_values(values, samples)
     return labels
@@ -161,7 +166,7 @@ def _label_values(values: object, samples: int) -> tuple[Label, ...]:
     if not isinstance(values, list | tuple):
         raise Finding(found=shown(values), expected=expected)
     if len(values) != samples:
-        found = f"{len(values)} {'entry' if len(values) == 1 else 'entries'} for {samples} samples"
+        found = f"{counted(len(values), 'entry')} for {counted(samples, 'sample')}"
         raise Finding(found=found, expected=expected)
     kind = str if isinstance(values[0], str) else int
     for index, value in enumerate(values):

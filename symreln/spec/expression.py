@@ -82,18 +82,24 @@ def constant(text: object) -> Fraction:
     Raises:
         Finding: It is no such formula.
     """
-    value = evaluate(text, ())
-    return value.to_fraction() if isinstance(value, Scalar) else value
+    value = evaluate(text, None)
+    assert isinstance(value, Fraction)
+    return value
 
 
-def evaluate(text: object, parameters: tuple[str, ...], nonnegative: Collection[str] = ()) -> Value:
+def evaluate(
+    text: object, parameters: tuple[str, ...] | None, nonnegative: Collection[str] = ()
+) -> Value:
     """Return the value of a formula, a Fraction where no name occurs in it.
+
+    Args:
+        text: The formula, or a number.
+        parameters: Declared names, in order; None where no names may stand.
+        nonnegative: The parameters declared >= 0.
 
     Raises:
         Finding: It is no formula, uses an undeclared name, or is too large.
     """
-    if isinstance(text, Scalar):
-        return text
     if not isinstance(text, str):
         if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
             return exact_number(text)
@@ -122,10 +128,11 @@ class _Parser:
     """Recursive descent over one formula; values are bounded before each operation."""
 
     def __init__(
-        self, text: str, parameters: tuple[str, ...], nonnegative: Collection[str]
+        self, text: str, parameters: tuple[str, ...] | None, nonnegative: Collection[str]
     ) -> None:
         self.tokens = Tokens(text, _TOKEN, _MADE_OF)
-        self.parameters = parameters
+        self.parameters = parameters or ()
+        self.names_allowed = parameters is not None
         self.nonnegative = frozenset(nonnegative)
 
     def parse(self) -> Value:
@@ -214,11 +221,13 @@ class _Parser:
             return Scalar.symbol(token.text, self.parameters)
         if self.tokens.ahead.text == "(":
             hint = "The only function is sqrt."
+        elif not self.names_allowed:
+            hint = "This must be a number."
         elif self.parameters:
             hint = nearest(token.text, self.parameters)
             hint += f" Or declare it: [parameters.{token.text[:30]}]."
         else:
-            hint = f"Declare it, where names are allowed: [parameters.{token.text[:30]}]."
+            hint = f"Declare it: [parameters.{token.text[:30]}]."
         declared = ", ".join(self.parameters) or "none here"
         raise self._wrong(
             found=f"the undeclared name {quoted(token.text)}",

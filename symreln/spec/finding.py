@@ -93,7 +93,14 @@ def _shown_list(value: Sequence[object]) -> str:
         return "an empty list"
     if len(value) <= 8 and all(isinstance(entry, str | int) for entry in value):
         return f"the list {cut(json.dumps(list(value), ensure_ascii=True))}"
-    return f"a list of {len(value)} {'entry' if len(value) == 1 else 'entries'}"
+    return f"a list of {counted(len(value), 'entry')}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write "1 sample" or "2 samples"; "entry" becomes "entries"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun[:-1]}ies" if noun.endswith("y") else f"{count} {noun}s"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

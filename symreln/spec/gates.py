@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from symreln.errors import SpecError
-from symreln.spec.finding import Finding, nearest, quoted, shown
+from symreln.spec.finding import Finding, counted, nearest, quoted, shown
 from symreln.spec.model import Label
 from symreln.spec.tokens import Token, Tokens
 
@@ -93,15 +93,12 @@ def evaluate_gate(
             found=shown(gate), expected='"all", a formula over labels, or a list of 0 and 1'
         )
     if not any(values):
-        found = f"{_described(gate)}, which is 0 on every sample"
+        what = f"the gate {quoted(gate)}" if isinstance(gate, str) else "a gate"
+        found = f"{what} that is 0 on every sample"
         raise Finding(
             found=found, expected="a gate open on at least one sample", hint=_label_values(labels)
         )
     return values
-
-
-def _described(gate: str | Sequence[object]) -> str:
-    return f"the gate {quoted(gate)}" if isinstance(gate, str) else "a list"
 
 
 def _label_values(labels: Mapping[str, tuple[Label, ...]]) -> str:
@@ -119,10 +116,11 @@ def _from_list(gate: Sequence[object], samples: int) -> tuple[int, ...]:
         if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
             raise Finding(found=f"{shown(value)} at index {index} of a gate", expected=expected)
     if len(gate) != samples:
-        entries = "entry" if len(gate) == 1 else "entries"
         hint = 'Add or remove entries, or write a formula over labels, or "all".'
         raise Finding(
-            found=f"{len(gate)} {entries} for {samples} samples", expected=expected, hint=hint
+            found=f"{counted(len(gate), 'entry')} for {counted(samples, 'sample')}",
+            expected=expected,
+            hint=hint,
         )
     return tuple(int(value) for value in gate if isinstance(value, int))
 

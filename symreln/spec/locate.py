@@ -103,9 +103,9 @@ class _Scanner:
         path = self.resolve(keys)
         if double:
             self.sizes[path] = self.sizes.get(path, 0) + 1
-            self.note(path)
             path = (*path, self.sizes[path] - 1)
-        self.note(path)
+        for count in range(1, len(path) + 1):
+            self.note(path[:count])
         self.at = end
         return path
 

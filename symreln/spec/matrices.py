@@ -13,7 +13,7 @@ from symreln.errors import Problem, SpecError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.spec.expression import Declared, evaluate
-from symreln.spec.finding import Finding, shown
+from symreln.spec.finding import Finding, counted, shown
 from symreln.spec.rational import MAX_DEGREE, Value
 
 MAX_COMMON_BITS = 16_384
@@ -106,8 +106,7 @@ def _checked_rows(rows: object, where: str) -> list[list[Any]]:
                 Finding(found="an empty row", expected="one entry a sample").at(f"{where}[{i}]")
             )
         elif isinstance(rows[0], list | tuple) and len(row) != len(rows[0]):
-            entries = "entry" if len(row) == 1 else "entries"
-            found = f"a row of {len(row)} {entries}"
+            found = f"a row of {counted(len(row), 'entry')}"
             need = f"{len(rows[0])} as in row 0"
             problems.append(
                 Finding(found=found, expected=need, hint="One entry a sample.").at(f"{where}[{i}]")

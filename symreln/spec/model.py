@@ -171,7 +171,7 @@ class ValidationSpec:
 
     tolerance: Fraction = Fraction(1, 20)
     reason: str = (
-        "5 % of the initial loss is about the width of a line in a printed figure of the curve"
+        "a difference above 5 % of the initial loss is plain to the eye in a figure of the curve"
     )
 
 

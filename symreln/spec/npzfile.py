@@ -11,7 +11,7 @@ from flint import fmpz_mat
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.spec.files import MAX_BYTES, MAX_NUMBERS
-from symreln.spec.finding import Finding, nearest, quoted
+from symreln.spec.finding import Finding, cut, nearest, quoted, visible
 from symreln.spec.matrices import matrix_of_fractions
 from symreln.spec.number import exact_float
 
@@ -43,12 +43,13 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
             first, second = (_matrix(archive, members, names) for names in _NAMES)
             return first, second
     except Finding as finding:
-        found = f"in {quoted(file)}: {finding.found}"
+        found = f"{finding.found} in {quoted(file)}"
         raise Finding(found=found, expected=finding.expected, hint=finding.hint) from None
     except Exception as error:
         # zipfile, zlib and numpy raise a dozen types on damaged files; none is a mistake of ours
         # that a traceback would help with.
-        found = f"{quoted(file)}, which does not load ({type(error).__name__}: {error})"[:200]
+        reason = visible(cut(str(error).partition("\n")[0], 100))
+        found = f"{quoted(file)}, which does not load ({type(error).__name__}: {reason})"
         raise Finding(
             found=found, expected="an NPZ file", hint="Write it again with numpy.savez."
         ) from None
@@ -75,7 +76,9 @@ def _matrix(
 ) -> ExactMatrix:
     name = next((name for name in names if name in members), None)
     if name is None:
-        found = f"no array {names[0]} (arrays: {', '.join(sorted(members)[:12]) or 'none'})"
+        found = (
+            f"no array {names[0]} (arrays: {visible(cut(', '.join(sorted(members)))) or 'none'})"
+        )
         expected = f"an array {names[0]} or {names[1]}"
         raise Finding(
             found=found, expected=expected, hint=nearest(names[0], members) if members else ""
@@ -119,8 +122,8 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
         raise Finding(
             found=f"array {name} of shape {shape}", expected=f"at most {MAX_NUMBERS} numbers"
         )
-    if prod(shape) * dtype.itemsize > info.file_size:
-        found = f"array {name} of shape {shape} in {info.file_size} bytes"
+    if prod(shape) * dtype.itemsize > info.file_size - stream.tell():
+        found = f"array {name} of shape {shape} in {info.file_size - stream.tell()} bytes"
         raise Finding(
             found=found, expected="as many bytes as the header says", hint="The file is damaged."
         )

@@ -137,7 +137,8 @@ class Problems:
         place = f"{path}.{key_path([key])}" if path else key_path([key])
         known = [*aside, *model.model_fields]
         if detail["type"] == "extra_forbidden":
-            what = f"a key of {f'[{path}]' if path else 'a spec'}"
+            heading = "[[pathway]]" if path.startswith("pathway[") else f"[{path}]"
+            what = f"a key of {heading}"
             self.add(place, f"the unknown key {quoted(key)}", what, nearest(key, known))
         elif detail["type"] == "missing":
             description = model.model_fields[key].description or "a value"

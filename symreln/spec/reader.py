@@ -174,7 +174,7 @@ def _read_dataset(
     if task is None:
         found = f"the unknown task {quoted(name)}" if isinstance(name, str) else shown(name)
         hint = nearest(str(name), names)
-        problems.add("dataset.task", found, f"one of {', '.join(names)}", hint)
+        problems.add("dataset.task", found, "the name of a task", hint)
         return None
     options = problems.check(task.options, table, "dataset", ("task",))
     if options is None:

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from symreln.exact.scalar import Scalar
 from symreln.spec.number import DecimalText
 
 MAX_HIDDEN = 1_000_000
@@ -25,9 +24,7 @@ million recorded losses fill a machine's memory before anything is learned from 
 
 
 def _number(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(
-        value, int | float | str | Fraction | DecimalText | Scalar
-    ):
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | DecimalText):
         msg = "no number"
         raise ValueError(msg)
     return value
@@ -123,7 +120,7 @@ class ValidationModel(StrictModel):
     """``[validation]``: when theory and training count as agreeing."""
 
     tolerance: Formula = Field(description="largest max |ΔL|/L(0), a number above 0, at most 1")
-    reason: str = Field(description="why this tolerance, a text in quotes")
+    reason: str = Field(description="the reason for this tolerance, a text in quotes")
 
 
 class GroupsModel(StrictModel):

@@ -92,7 +92,9 @@ class Tokens:
 
     def _bad_character(self, position: int) -> NoReturn:
         character = self.source[position]
-        found = problem_of_character(character) or f"the character {quoted(character)}"
+        found = problem_of_character(character) or (
+            "a quotation mark" if character in "\"'" else f"the character {quoted(character)}"
+        )
         raise self.wrong(
             found=found, position=position, expected=self.expected, hint=_HINTS.get(character, "")
         )

@@ -36,6 +36,10 @@ _HINTS = (
         "Invalid statement",
         "Every line is a heading [name] or key = value; keys start no line with =.",
     ),
+    (
+        "Invalid initial character",
+        "Keys are made of ASCII letters, digits, - and _; other ones need quotes.",
+    ),
     ("Found invalid character", "Retype that character; texts on one line use one pair of quotes."),
     ("Exceeds the limit", "Rescale the data, or write the number with an exponent: 1e300."),
 )

@@ -10,7 +10,7 @@ from pydantic import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.spec.expression import Declared
-from symreln.spec.finding import nearest, shown
+from symreln.spec.finding import counted, nearest, shown
 from symreln.spec.model import Dataset
 from symreln.spec.schema import Entries, Formula, StrictModel
 from symreln.tasks.structures import EIGHT_ONLY, STRUCTURES, Structure, hierarchy
@@ -88,7 +88,7 @@ def _structure_names(options: ContextualOptions) -> list[str]:
     given, contexts = options.structures, options.contexts
     names: list[object] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(names) != contexts:
-        found = f"{len(names)} names for {contexts} contexts"
+        found = f"{counted(len(names), 'name')} for {counted(contexts, 'context')}"
         raise wrong_option(option="structures", found=found, expected="one name, or one a context")
     checked = []
     for index, name in enumerate(names):

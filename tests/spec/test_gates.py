@@ -1,0 +1,187 @@
+"""Gate formulas against an evaluator that walks the tree sample by sample."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symreln.errors import SpecError
+from symreln.spec.gates import parse_gate
+
+LABELS = {
+    "context": (1, 1, 2, 2, 3, 3),
+    "class": ("a", "b", "a", "b", 'say "hi"', "b\\c"),
+    "item": (-1, 0, 1, -1, 0, 1),
+}
+P = 6
+COMPARE = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+integers = st.integers(-2, 4)
+comparisons = st.one_of(
+    st.tuples(
+        st.just("compare"),
+        st.sampled_from(["context", "item"]),
+        st.sampled_from(list(COMPARE)),
+        integers,
+    ),
+    st.tuples(
+        st.just("compare"),
+        st.just("class"),
+        st.sampled_from(["==", "!="]),
+        st.sampled_from(LABELS["class"]),
+    ),
+    st.tuples(
+        st.just("in"),
+        st.sampled_from(["context", "item"]),
+        st.lists(integers, min_size=1, max_size=3),
+    ),
+    st.tuples(
+        st.just("not in"),
+        st.just("class"),
+        st.lists(st.sampled_from(LABELS["class"]), min_size=1, max_size=2),
+    ),
+    st.tuples(st.just("labels"), st.sampled_from(list(COMPARE))),
+    st.tuples(st.just("between"), integers, integers),
+)
+trees = st.recursive(
+    comparisons,
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["and", "or", "&", "|"]), inner, inner),
+        st.tuples(st.just("not"), inner),
+    ),
+    max_leaves=6,
+)
+
+
+def opens(tree: tuple, sample: int) -> bool:
+    """Evaluate a tree on one sample."""
+    kind = tree[0]
+    if kind == "not":
+        return not opens(tree[1], sample)
+    if kind in ("and", "&"):
+        return opens(tree[1], sample) and opens(tree[2], sample)
+    if kind in ("or", "|"):
+        return opens(tree[1], sample) or opens(tree[2], sample)
+    if kind == "labels":
+        return COMPARE[tree[1]](LABELS["context"][sample], LABELS["item"][sample])
+    if kind == "between":
+        return tree[1] <= LABELS["item"][sample] < tree[2]
+    label = LABELS[tree[1]][sample]
+    if kind == "compare":
+        return COMPARE[tree[2]](label, tree[3])
+    return (label in tree[2]) == (kind == "in")
+
+
+def constant(value: object) -> str:
+    if isinstance(value, int):
+        return str(value)
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+STRENGTH = {"or": 1, "|": 1, "and": 2, "&": 2, "not": 3}
+
+
+def printed(tree: tuple, above: int = 0) -> str:
+    """Print a tree with as few parentheses as possible."""
+    kind = tree[0]
+    if kind == "labels":
+        return f"context{tree[1]}item"
+    if kind == "between":
+        return f"{tree[1]} <= item < {tree[2]}"
+    if kind == "compare":
+        return f"{tree[1]} {tree[2]} {constant(tree[3])}"
+    if kind in ("in", "not in"):
+        return f"{tree[1]} {kind} ({', '.join(constant(v) for v in tree[2])})"
+    own = STRENGTH[kind]
+    if kind == "not":
+        text = f"not {printed(tree[1], own)}"
+    else:
+        text = f"{printed(tree[1], own)} {kind} {printed(tree[2], own + 1)}"
+    return f"({text})" if own < above else text
+
+
+@given(trees)
+@settings(max_examples=600, deadline=None)
+def test_agrees_with_reference(tree: tuple):
+    expected = tuple(int(opens(tree, sample)) for sample in range(P))
+    if any(expected):
+        assert parse_gate(printed(tree), LABELS, P) == expected
+    else:
+        with pytest.raises(SpecError, match="0 on every sample"):
+            parse_gate(printed(tree), LABELS, P)
+
+
+@pytest.mark.parametrize(
+    ("gate", "expected"),
+    [
+        ("all", (1, 1, 1, 1, 1, 1)),
+        ([1, 0, 0, 0, 0, 1], (1, 0, 0, 0, 0, 1)),
+        ("context != 1", (0, 0, 1, 1, 1, 1)),
+        # & binds more loosely than ==, as it reads; in Python this would be 1 & item.
+        ("context == 1 & item == 0", (0, 1, 0, 0, 0, 0)),
+        # and binds more tightly than or
+        ("context == 1 or context == 2 and item == 1", (1, 1, 1, 0, 0, 0)),
+        ("not context == 1 and item == -1", (0, 0, 0, 1, 0, 0)),
+        ("class == 'a'", (1, 0, 1, 0, 0, 0)),
+        ("context in [1, 3,]", (1, 1, 0, 0, 1, 1)),
+        ("item not in {0}", (1, 0, 1, 1, 0, 1)),
+    ],
+)
+def test_known_gates(gate: str | list[int], expected: tuple[int, ...]):
+    assert parse_gate(gate, LABELS, P) == expected
+
+
+@pytest.mark.parametrize(
+    ("gate", "fragment"),
+    [
+        ("context == 1 2", '"and", "or" or the end'),
+        ("context ==", "a label, a whole number"),
+        ("context not 1", '"in" after "not"'),
+        ("context in 1", 'a list after "in"'),
+        ("context in (1", 'for the "(" at character 12'),
+        ("context in (1]", 'for the "(" at character 12'),
+        ("context in (context)", "a whole number"),
+        ("(context == 1", 'for the "(" at character 1'),
+        ("context in (1, 'a')", "a text compared with a number"),
+        ("class == context", "a text compared with a number"),
+        ("context == 1.5", 'the character "."'),
+        ("context == True", 'the unknown label "True"'),
+        ("~(context == 1)", "Write not"),
+        ("context == '1", "a quotation mark"),
+        ("context == 1; context", 'the character ";"'),
+    ],
+)
+def test_refused(gate: str, fragment: str):
+    with pytest.raises(SpecError) as caught:
+        parse_gate(gate, LABELS, P, "pathway[0].gate")
+    assert fragment in str(caught.value)
+    assert caught.value.problems[0].path == "pathway[0].gate"
+
+
+def test_the_caret_stands_under_the_mistake():
+    with pytest.raises(SpecError) as caught:
+        parse_gate("context == 1 and itm == 2", LABELS, P)
+    formula, caret = caught.value.problems[0].hint.splitlines()[-2:]
+    assert formula[caret.index("^") :].startswith("itm")
+
+
+@given(
+    st.text(alphabet="context item class=!<>&|()[]{}0123456789'\"\\and or not in,-", max_size=40)
+)
+@settings(max_examples=600, deadline=None)
+def test_any_text_is_a_gate_or_one_message(text: str):
+    try:
+        gate, problems = parse_gate(text, LABELS, P), ()
+    except SpecError as error:
+        gate, problems = (0,) * P, error.problems
+    assert (any(gate) and len(gate) == P and set(gate) <= {0, 1}) != (len(problems) == 1)

@@ -1,0 +1,126 @@
+"""``--set``: what a key and a value may be, and where they go."""
+
+from __future__ import annotations
+
+import pytest
+
+from symreln.errors import SpecError
+from symreln.spec.number import DecimalText
+from symreln.spec.overrides import apply_overrides, parse_override
+from symreln.spec.reader import load
+
+BASE = {
+    "network": {"hidden": 10},
+    "pathway": [{"name": "common"}, {"name": "off 1", "stage": 2}],
+    "dataset": {"structures": ["ring", "cross"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("network.hidden=100", ("network", "hidden"), 100),
+        ("network.loss=mean", ("network", "loss"), "mean"),
+        ('network.loss = "mean"', ("network", "loss"), "mean"),
+        ("network.init_std=1/140000", ("network", "init_std"), "1/140000"),
+        ("a.b=0.1", ("a", "b"), DecimalText("0.1")),
+        ("a.b=true", ("a", "b"), True),
+        ("pathway[1].gate=context != 1", ("pathway", 1, "gate"), "context != 1"),
+        ('pathway."off 1".stage=1', ("pathway", "off 1", "stage"), 1),
+        ("dataset.X[0][1]=3", ("dataset", "X", 0, 1), 3),
+        ('d.s=["a", "b"]', ("d", "s"), ["a", "b"]),
+        ("a=b=c", ("a",), "b=c"),
+        ("a = ", ("a",), None),
+    ],
+)
+def test_parsing(text: str, path: tuple, value: object):
+    if value is None:
+        with pytest.raises(Exception, match="TOML value"):
+            parse_override(text)
+    else:
+        assert parse_override(text) == (path, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("network.hidden", "KEY=VALUE"),
+        ("=3", "a key such as network.hidden"),
+        (".hidden=3", "a key such as network.hidden"),
+        ("network.=3", "a key such as network.hidden"),
+        ("network hidden=3", "a key such as network.hidden"),
+        ("network[x]=3", "a key such as network.hidden"),
+        ("network.hidden=[1", "Lists and texts are written as in TOML"),
+        ('title="a', "Lists and texts are written as in TOML"),
+        ('title="a"\nhidden = 3', "Lists and texts are written as in TOML"),
+        ("pathway[3].stage=1", "index 3 of a list of 2"),
+        ("pathway[9999999].stage=1", "a key such as network.hidden"),
+        ("pathway.of_1.stage=1", 'Did you mean "off 1"?'),
+        ("network[0]=1", "Keys there: hidden"),
+        ("network.hidden.x=1", '"x" below 10'),
+        (f"{'a.' * 100}b=1", "at most 64 parts"),
+        ("a=" + "1" * 20_000, "an override of 20002 characters"),
+    ],
+)
+def test_refused(text: str, fragment: str):
+    with pytest.raises(SpecError) as caught:
+        apply_overrides(BASE, [text])
+    assert fragment in str(caught.value)
+    assert str(caught.value).splitlines()[1].startswith("  - --set ")
+
+
+def test_all_wrong_overrides_are_listed():
+    with pytest.raises(SpecError) as caught:
+        apply_overrides(BASE, ["x", "network.hidden=3", "y"])
+    assert len(caught.value.problems) == 2
+
+
+def test_tables_are_made_and_the_originals_left_alone():
+    changed, done = apply_overrides(
+        BASE,
+        {
+            "parameters.c.value": 3,
+            'pathway."off 1".stage': 1,
+            "pathway[2].name": "new",
+            "dataset.structures[1]": "hierarchy",
+        },
+    )
+    assert changed == {
+        "network": {"hidden": 10},
+        "pathway": [{"name": "common"}, {"name": "off 1", "stage": 1}, {"name": "new"}],
+        "dataset": {"structures": ["ring", "hierarchy"]},
+        "parameters": {"c": {"value": 3}},
+    }
+    assert set(done) == {
+        ("parameters", "c", "value"),
+        ("pathway", 1, "stage"),
+        ("pathway", 2, "name"),
+        ("dataset", "structures", 1),
+    }
+    assert BASE["pathway"] == [{"name": "common"}, {"name": "off 1", "stage": 2}]
+    assert BASE["dataset"] == {"structures": ["ring", "cross"]}
+    assert "parameters" not in BASE
+
+
+def test_an_overridden_spec_is_checked_and_blames_the_override():
+    with pytest.raises(SpecError) as caught:
+        load("contextual-3", ["network.hidden=0", "pathway.off_2.gate=context == 7"])
+    files = [problem.file for problem in caught.value.problems]
+    assert files == ["--set pathway.off_2.gate=context == 7", "--set network.hidden=0"]
+
+
+def test_overrides_reach_the_spec():
+    spec = load(
+        "contextual-3",
+        ["network.hidden=100", "pathway.off_1.stage=1", "pathway[2].stage=1", "pathway[3].stage=1"],
+    )
+    assert spec.network is not None
+    assert spec.network.hidden == 100
+    assert spec.network.training == "joint"
+    assert [pathway.stage for pathway in spec.pathways] == [1, 1, 1, 1]
+
+
+def test_a_parameter_that_an_override_leaves_without_use_goes():
+    spec = load("contextual-3", {"dataset.context_scale": 2})
+    assert spec.parameters == ()
+    assert spec.dataset.inputs.to_fractions()[8][0] == 2
