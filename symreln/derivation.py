@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symreln.dynamics.two_layer import SigmoidalMode
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
-    from symreln.exact.spectrum import JointSpectrum, ModeClass
+    from symreln.exact.spectrum import JointSpectrum
     from symreln.pathways.effective import EffectiveDataset
     from symreln.prediction import Prediction
     from symreln.spec.model import Spec
@@ -97,9 +97,9 @@ class PathwayDerivation:
         """Whether the two correlations have a joint eigenbasis."""
         return Truth.PROVEN if self.spectrum.commutes else Truth.REFUTED
 
-    def mode_class(self, mode: ModeDerivation) -> ModeClass:
-        """Return the class that a mode belongs to."""
-        return self.spectrum.classes[mode.class_index]
+    def mode_numbers(self, class_index: int) -> str:
+        """Return the numbers of the modes of a class, as text."""
+        return ", ".join(str(m.number) for m in self.modes if m.class_index == class_index)
 
 
 @dataclass(frozen=True, kw_only=True)

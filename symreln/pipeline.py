@@ -119,9 +119,7 @@ def _mode(
     d_eff = (
         d
         if common is None
-        else AlgebraicNumber(
-            minpoly=mode.mode_class.minpoly, coefficients=common, root=mode.root
-        )
+        else AlgebraicNumber(minpoly=mode.mode_class.minpoly, coefficients=common, root=mode.root)
     )
     closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
     decoupled, why = two_layer.matches(decoupled=closed and d_eff is not None)
@@ -130,7 +128,9 @@ def _mode(
     if decoupled and d_eff is not None:
         index = f"{pathway_number}_{place}"
         strength = two_layer.solve(
-            mode.s.to_sympy(symbols, f"s_{index}"), d_eff.to_sympy(symbols, f"d_{index}")
+            mode.s.to_sympy(symbols, f"s_{index}"),
+            d_eff.to_sympy(symbols, f"d_{index}"),
+            height=_height(mode.s, d_eff, symbols),
         )
     else:
         d_eff = None
@@ -149,6 +149,16 @@ def _mode(
         why=why,
         strength=strength,
     )
+
+
+def _height(
+    s: AlgebraicNumber, d: AlgebraicNumber, symbols: dict[str, sp.Symbol]
+) -> sp.Expr | None:
+    """Return s/d as the root of one rational function, where it is one (s.scalar is s²)."""
+    if s.is_zero or d.is_zero or d.scalar is None or s.scalar is None:
+        return None
+    ratio = s.scalar / (d.scalar * d.scalar)
+    return AlgebraicNumber.rational(ratio, is_sqrt=True).to_sympy(symbols)
 
 
 def _loss(stages: tuple[StageDerivation, ...], spec: Spec) -> sp.Expr | None:

@@ -214,14 +214,26 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
     columns_u = [np.zeros((sigma_yx.shape[0], 0))]
     columns_v = [np.zeros((sigma_yx.shape[1], 0))]
     labels: list[str] = []
-    for mode, (s, _, v) in zip(
-        pathway.modes, pathway.spectrum.numpy_modes(), strict=True
-    ):
+    for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
         if not mode.is_null:
             columns_u.append(sigma_yx @ v / s)
             columns_v.append(v)
             labels += [mode.label] * v.shape[1]
     return np.hstack(columns_u), np.hstack(columns_v), labels
+
+
+def overlap_matrices(
+    target: PathwayDerivation, source: PathwayDerivation
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
+
+    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one.
+    """
+    u_target, v_target, _ = probe_bases(target)
+    u_source, v_source, _ = probe_bases(source)
+    cross = source.effective.cross_sigma_x(target.effective).to_numpy()
+    # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
+    return u_target.T @ u_source, v_source.T @ cross @ v_target
 
 
 def _mode_curves(
@@ -273,9 +285,7 @@ def enclose(
         bits *= 2
 
 
-def _mode_balls(
-    mode: ModeDerivation, values: dict[str, Fraction], bits: int
-) -> tuple[arb, arb]:
+def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:
     if mode.d_eff is None:
         msg = f"mode {mode.label} has no closed form to enclose"
         raise InputError(msg)

@@ -146,9 +146,15 @@ class CoupledMatrices:
         probe_list = [
             (u.T @ base_u, base_v.T @ v)
             for (u, v), base_u, base_v in zip(
-                probes or [(np.zeros((len(self.targets), 0)), np.zeros((len(p.inputs), 0)))
-                           for p in self.pathways],
-                self.output_bases, self.input_bases, strict=True)
+                probes
+                or [
+                    (np.zeros((len(self.targets), 0)), np.zeros((len(p.inputs), 0)))
+                    for p in self.pathways
+                ],
+                self.output_bases,
+                self.input_bases,
+                strict=True,
+            )
         ]
 
         def unpack(flat: np.ndarray) -> list[np.ndarray]:
@@ -213,9 +219,7 @@ def _reduce(system: CoupledMatrices) -> _Reduced:
         couplings.append(tuple(term for term in terms if np.any(term[1]) and np.any(term[2])))
     return _Reduced(
         widths=tuple(base.shape[1] for base in v),
-        s=tuple(
-            base.T @ system.targets @ x.T / samples for base, x in zip(u, inputs, strict=True)
-        ),
+        s=tuple(base.T @ system.targets @ x.T / samples for base, x in zip(u, inputs, strict=True)),
         couplings=tuple(couplings),
         targets=whole.T @ system.targets,
         lifts=tuple(whole.T @ base for base in u),

@@ -55,9 +55,7 @@ class CoupledModes:
             s - sum(self.kappa[row, column] * p for column, p in enumerate(strengths))
             for row, s in enumerate(self.s)
         ]
-        return tuple(
-            2 * p * drive / self.tau for p, drive in zip(strengths, drives, strict=True)
-        )
+        return tuple(2 * p * drive / self.tau for p, drive in zip(strengths, drives, strict=True))
 
 
 def integrate_modes(

@@ -36,10 +36,12 @@ class SigmoidalMode:
         t: Time in steps of full-batch gradient descent.
         tau: Time constant in steps: 1/learning_rate for a mean loss, 1/(P learning_rate) for a
             sum over samples.
+        height: s/d in a shorter form, or None; it enters the proof like everything else.
     """
 
     s: sp.Expr
     d: sp.Expr
+    height: sp.Expr | None = None
     strength0: sp.Expr = STRENGTH0
     t: sp.Symbol = TIME
     tau: sp.Expr = TIME_CONSTANT
@@ -60,7 +62,7 @@ class SigmoidalMode:
     def plateau(self) -> sp.Expr:
         """Limit for t to infinity."""
         if self.case == "sigmoid":
-            return self.s / self.d
+            return self.s / self.d if self.height is None else self.height
         return {"constant": self.strength0, "decay": sp.S.Zero, "growth": sp.oo}[self.case]
 
     @property
@@ -68,7 +70,7 @@ class SigmoidalMode:
         """Time at which half the plateau is reached, in steps; None outside the sigmoid case."""
         if self.case != "sigmoid":
             return None
-        ratio = self.s / (self.d * self.strength0) - 1
+        ratio = self.plateau / self.strength0 - 1
         return self.tau / (2 * self.s) * sp.log(ratio)
 
     def residual(self) -> sp.Expr:
@@ -80,11 +82,22 @@ class SigmoidalMode:
         those that do vanish have a template of their own.
         """
         generic, start = _template_residuals(self.case)
-        values = self._values()
-        return sp.Abs(generic.xreplace(values)) + sp.Abs(start.xreplace(values))
+        values = {**self._values(), _D: self.d}
+        defects = [generic.xreplace(values), start.xreplace(values)]
+        if self.case == "sigmoid" and self.height is not None:
+            # Both are non-negative roots of rational functions: equal if their squares are.
+            defects.append(sp.cancel((self.height * self.d) ** 2 - self.s**2))
+        return sp.Add(*(sp.Abs(defect) for defect in defects))
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
-        return {_S: self.s, _D: self.d, _P0: self.strength0, _T: self.t, _TAU: self.tau}
+        return {
+            _S: self.s,
+            _D: self.d,
+            _HEIGHT: self.plateau,
+            _P0: self.strength0,
+            _T: self.t,
+            _TAU: self.tau,
+        }
 
     def to_latex(self) -> str:
         """Return the LaTeX of the trajectory, without delimiters."""
@@ -94,14 +107,13 @@ class SigmoidalMode:
         return f"$\\displaystyle {self.to_latex()}$"
 
 
-_S, _D, _P0, _T, _TAU = sp.symbols("_s _d _p0 _t _tau", positive=True)
+_S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
 
 
 @lru_cache(maxsize=4)
 def _template(case: str) -> sp.Expr:
     if case == "sigmoid":
-        plateau = _S / _D
-        return plateau / (1 + (plateau / _P0 - 1) * sp.exp(-2 * _S * _T / _TAU))
+        return _HEIGHT / (1 + (_HEIGHT / _P0 - 1) * sp.exp(-2 * _S * _T / _TAU))
     if case == "decay":
         return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
     if case == "growth":
@@ -112,7 +124,7 @@ def _template(case: str) -> sp.Expr:
 @lru_cache(maxsize=4)
 def _template_residuals(case: str) -> tuple[sp.Expr, sp.Expr]:
     """Return (equation's residual, initial value's residual) of a template, cancelled."""
-    strength = _template(case)
+    strength = _template(case).subs(_HEIGHT, _S / _D)
     s = sp.S.Zero if case in ("decay", "constant") else _S
     d = sp.S.Zero if case in ("growth", "constant") else _D
     equation = sp.cancel(_TAU * strength.diff(_T) - 2 * strength * (s - d * strength))

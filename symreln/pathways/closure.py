@@ -47,10 +47,8 @@ def symmetric_closure(
         first, *others = sorted(component)
         for node in others:
             if known[node] != known[first]:
-                return {}, (
-                    f"modes that couple differ in their total coupling "
-                    f"({node_name(effective, spectra, first)}, {node_name(effective, spectra, node)})"
-                )
+                names = ", ".join(node_name(effective, spectra, n) for n in (first, node))
+                return {}, f"modes that couple differ in their total coupling ({names})"
     return d_eff, ""
 
 

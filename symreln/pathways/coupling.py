@@ -179,15 +179,16 @@ def _pair_couplings(
         outward, inward = _source_factors(spectra[j], source_class, seen, cross)
         for a, target_class in enumerate(spectra[p].classes):
             bridges = [
-                inward @ vector
-                for vector in krylov(spectra[p], target_class, target_class.degree)
+                inward @ vector for vector in krylov(spectra[p], target_class, target_class.degree)
             ]
             actions = tuple(tuple(out @ bridge for bridge in bridges) for out in outward)
             if all(action.is_zero for row in actions for action in row):
                 continue
             polynomials = [drives[a].polynomial(row) for row in actions]
-            factors = None if any(q is None for q in polynomials) else tuple(
-                q for q in polynomials if q is not None
+            factors = (
+                None
+                if any(q is None for q in polynomials)
+                else tuple(q for q in polynomials if q is not None)
             )
             overlaps = _common_basis_overlaps(
                 (target, target_class), (source, source_class), seen, cross

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from symreln.pathways.effective import EffectiveDataset
 
 
-def converged_outputs(
-    targets: ExactMatrix, stage: tuple[EffectiveDataset, ...]
-) -> ExactMatrix:
+def converged_outputs(targets: ExactMatrix, stage: tuple[EffectiveDataset, ...]) -> ExactMatrix:
     """Return the outputs of a stage at the minimum of its loss, shape (n_y, P).
 
     Every output is the orthogonal projection of its targets onto the row space of the gated

@@ -110,8 +110,11 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
             Strong(str(derivation.free_constants)),
             ".",
         ),
-        (f"{proven} of {len(derivation.steps)} checks are exact proofs (", Reference("sec:checks"),
-         ")."),
+        (
+            f"{proven} of {len(derivation.steps)} checks are exact proofs (",
+            Reference("sec:checks"),
+            ").",
+        ),
     ]
     if validation is not None:
         sentence = validation.sentence()

@@ -195,9 +195,7 @@ def half_time_ball(derivation: Derivation, mode: ModeDerivation) -> tuple[str, s
 
 def _couplings(derivation: Derivation, stage: StageDerivation) -> list[dict[str, Any]]:
     """One entry for every ordered pair of pathways that couple."""
-    return [
-        _pair(derivation, stage, p, j) for p, j in stage.verdict.couplings.coupled_pairs
-    ]
+    return [_pair(derivation, stage, p, j) for p, j in stage.verdict.couplings.coupled_pairs]
 
 
 def _pair(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> dict[str, Any]:
@@ -240,4 +238,3 @@ def _rounded(matrix: np.ndarray) -> list[list[float]]:
     """Return entries to twelve decimals: they are good to about thirteen."""
     # Adding 0.0 turns -0.0 into 0.0.
     return [[round(float(entry), 12) + 0.0 for entry in row] for row in matrix]
-

@@ -109,7 +109,7 @@ def _block(
 
 def _shapes(pattern: Pattern, named: NamedMatrices) -> list[tuple[int, str]]:
     """Return the pattern as a sum of (integer, LaTeX of a simple matrix)."""
-    ones = r"\mathbf{1}\mathbf{1}^{\mathsf T}"
+    ones = r"\mathbf{1}\mathbf{1}^{\top}"
     entries = {entry for row in pattern for entry in row}
     if len(entries) == 1:
         return [(entries.pop(), ones if len(pattern) * len(pattern[0]) > 1 else "")]

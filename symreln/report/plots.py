@@ -129,9 +129,7 @@ def loss_figure(validation: Validation) -> Drawing:
     return drawing("loss", loss_curves(curves)[0])
 
 
-def _network_curve(
-    name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray
-) -> LossCurve:
+def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
     from symreln.validation.metrics import seed_band
 
     band = seed_band(run.losses)

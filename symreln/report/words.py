@@ -69,7 +69,7 @@ def fraction_latex(value: Fraction) -> str:
     return decimal_latex(*shown, digits=6)
 
 
-def _scalar(value: Fraction):  # noqa: ANN202
+def _scalar(value: Fraction):
     from symreln.exact.scalar import Scalar
 
     return Scalar.of(value)

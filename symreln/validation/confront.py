@@ -152,7 +152,7 @@ class Validation:
                 f"published: {self.published.source}",
                 percent(self.published.max_abs_over_initial),
                 "-",
-                "-" if drop is None else f"{drop} steps",
+                "-" if drop is None else steps_text(drop),
                 "-",
             )
 
@@ -179,12 +179,17 @@ def percent(value: float) -> str:
     return f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.3g} %"
 
 
+def steps_text(steps: float) -> str:
+    """Return a number of steps in words."""
+    return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
+
+
 def _cells(found: CurveComparison) -> tuple[str, str, str, str]:
     drop = found.drop_time_error_steps
     return (
         percent(found.max_abs_over_initial),
         percent(found.mean_abs_over_initial),
-        "never drops" if drop is None else f"{drop:.3g} steps",
+        "never drops" if drop is None else steps_text(drop),
         f"{found.log10_tail_rms:.2g}",
     )
 
@@ -239,7 +244,9 @@ def validate(
         record=_map_recording(spec, seeds),
         progress=report(1),
     )
-    network_alignment, exact = _network_alignment(numbers, network, inputs) if relu else (None, None)
+    network_alignment, exact = None, None
+    if relu:
+        network_alignment, exact = _network_alignment(numbers, network, inputs)
     return Validation(
         derivation=derivation,
         prediction=prediction,
@@ -303,7 +310,8 @@ def _shared_progress(
     def half(place: int) -> ProgressCallback | None:
         if progress is None:
             return None
-        return lambda done, total: progress(place * total + done, 2 * total)
+        call = progress
+        return lambda done, total: call(place * total + done, 2 * total)
 
     return half
 
@@ -349,9 +357,7 @@ def _gdln_alignment(derivation: Derivation, gdln: TrainingRun) -> tuple[PathwayA
     )
 
 
-def _pathway_alignment(
-    derivation: Derivation, p: int, maps: np.ndarray
-) -> PathwayAlignment | None:
+def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> PathwayAlignment | None:
     """Compare maps of shape (seeds, n_y, n_x) with a pathway's modes; None where it has none."""
     pathway = derivation.pathways[p]
     u, v, labels = probe_bases(pathway)
@@ -387,7 +393,5 @@ def _network_alignment(
         for p in range(len(gates)):
             chosen = assigned.index == p
             maps[seed, p] = w2[:, chosen] @ w1[chosen]
-    found = [
-        _pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))
-    ]
+    found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))]
     return tuple(a for a in found if a is not None), float(np.mean(exact))

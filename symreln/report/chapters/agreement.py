@@ -104,13 +104,19 @@ def _assumptions(validation: Validation) -> list[Block]:
             Math(r"\|W^{(2)} W^{(1)}\|^2"),
             " outside the predicted span.",
         ),
-        _alignment_table(validation),
+        _alignment_table("GDLN", validation.gdln_alignment),
     ]
+    if validation.network_alignment is not None:
+        blocks.append(_alignment_table(validation.network_name, validation.network_alignment))
     drift = validation.drift
     if drift is not None and validation.assignment_exact is not None:
-        moved = "no loss dropped" if drift.max_after_drop is None else (
-            f"up to {percent(drift.max_after_drop)} of the gates, weighted by what their neurons "
-            "contribute, still change after the loss has dropped"
+        moved = (
+            "no loss dropped"
+            if drift.max_after_drop is None
+            else (
+                f"up to {percent(drift.max_after_drop)} of the gates, weighted by what their "
+                "neurons contribute, still change after the loss has dropped"
+            )
         )
         blocks.append(
             prose(
@@ -123,28 +129,13 @@ def _assumptions(validation: Validation) -> list[Block]:
     return blocks
 
 
-def _alignment_table(validation: Validation) -> Table:
-    network = {a.pathway: a for a in validation.network_alignment or ()}
+def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
     return Table(
-        header=(
-            "pathway",
-            "GDLN, outputs",
-            "GDLN, inputs",
-            "GDLN, outside",
-            f"{validation.network_name}, outputs",
-            "inputs",
-            "outside",
-        ),
+        header=("pathway", "outputs", "inputs", "outside"),
         rows=tuple(
-            (found.pathway, *_cells(found), *_cells(network.get(found.pathway)))
-            for found in validation.gdln_alignment
+            (a.pathway, f"{min(a.left):.3f}", f"{min(a.right):.3f}", f"{a.outside:.1e}")
+            for a in found
         ),
-        caption="Alignment: smallest cosine over a pathway's modes, mean over seeds.",
-        alignment="lrrrrrr",
+        caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean.",
+        alignment="lrrr",
     )
-
-
-def _cells(found: PathwayAlignment | None) -> tuple[str, str, str]:
-    if found is None:
-        return ("–", "–", "–")
-    return (f"{min(found.left):.3f}", f"{min(found.right):.3f}", f"{found.outside:.1e}")

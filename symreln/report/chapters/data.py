@@ -133,8 +133,8 @@ def correlation_chapter(derivation: Derivation) -> Section:
             " over the whole dataset:",
         ),
         equation(
-            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, Y_p X_p^{\mathsf T}, \qquad "
-            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\mathsf T}, \qquad "
+            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
             r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
             label="eq:correlations",
         ),

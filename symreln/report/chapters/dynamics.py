@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Solutions that are printed one by one; the rest is in derivation.json.
 MOST_SOLUTIONS = 40
+#: Solutions of a pathway above which they are folded away on a page.
+FOLDED_SOLUTIONS = 8
 
 
 def dynamics_chapter(derivation: Derivation, *, figures: bool) -> Section:
@@ -60,7 +62,7 @@ def _figure_note(derivation: Derivation) -> tuple[str, ...]:
         return ("Curves are the closed forms; thin lines are the heights ", Math("s/d"), ".")
     return (
         "Curves are ",
-        Math(r"u^{\mathsf T} W_p(t)\, v"),
+        Math(r"u^{\top} W_p(t)\, v"),
         " of the integrated coupled matrices; thin lines are the heights of the closed forms "
         "where there are any.",
     )
@@ -96,10 +98,17 @@ def _closed(derivation: Derivation) -> list[Block]:
             Math(r"\pi"),
             ", the product of its two layers, solves",
         ),
-        equation(r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
-                 label="eq:mode"),
-        prose("with ", Math("d"), " replaced by ", Math(r"d_{\mathrm{eff}}"),
-              " where pathways couple. The solution is"),
+        equation(
+            r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
+            label="eq:mode",
+        ),
+        prose(
+            "with ",
+            Math("d"),
+            " replaced by ",
+            Math(r"d_{\mathrm{eff}}"),
+            " where pathways couple. The solution is",
+        ),
         equation(_template_latex() + ".", label="eq:sigmoid"),
         _solution_proof(),
         prose(
@@ -121,7 +130,8 @@ def _closed(derivation: Derivation) -> list[Block]:
                 ".",
             )
         )
-    blocks += [_solutions(derivation, pathway) for pathway in derivation.pathways]
+    for pathway in derivation.pathways:
+        blocks += _solutions(derivation, pathway)
     blocks += _loss(derivation)
     return blocks
 
@@ -160,34 +170,35 @@ def _solution_proof() -> Theorem:
     )
 
 
-def _solutions(derivation: Derivation, pathway: PathwayDerivation) -> Block:
+def _solutions(derivation: Derivation, pathway: PathwayDerivation) -> list[Block]:
     learning = [m for m in pathway.modes if not m.is_null and m.strength is not None]
-    rows = tuple(_solution_row(derivation, mode) for mode in learning[:MOST_SOLUTIONS])
-    table = Table(
-        header=(
-            "strength",
-            (Math(r"\pi(t)"),),
-            "height",
-            "half-time (steps)",
-            "times",
-        ),
-        rows=rows,
-        caption=f"Solutions of pathway {pathway.number}, ‘{pathway.name}’.",
-        alignment="lcccr",
+    shown = learning[:MOST_SOLUTIONS]
+    if not shown:
+        return []
+    formulas = equation(
+        *(
+            rf"{symbol_latex(mode.label)}(t) &= {to_latex(mode.strength.expr)}"
+            for mode in shown
+            if mode.strength is not None
+        )
     )
-    if len(rows) <= 12:
-        return table
-    return Details(summary=f"Solutions of pathway {pathway.number} ({len(rows)})", blocks=(table,))
+    table = Table(
+        header=("strength", "height", "half-time (steps)", "times"),
+        rows=tuple(_solution_row(derivation, mode) for mode in shown),
+        caption=f"Heights and half-times of pathway {pathway.number}, ‘{pathway.name}’.",
+        alignment="lccr",
+    )
+    title = f"Solutions of pathway {pathway.number}, ‘{pathway.name}’"
+    if len(shown) > FOLDED_SOLUTIONS:
+        return [Details(summary=f"{title} ({len(shown)})", blocks=(formulas, table))]
+    return [prose(f"{title}:"), formulas, table]
 
 
 def _solution_row(derivation: Derivation, mode: ModeDerivation) -> tuple[Content, ...]:
-    strength = mode.strength
-    assert strength is not None
     half = half_time_ball(derivation, mode)
-    height = strength.plateau
+    height = sp.oo if mode.strength is None else mode.strength.plateau
     return (
         Math(symbol_latex(mode.label)),
-        Math(to_latex(strength.expr)),
         Math(to_latex(height) if height is not sp.oo else r"\infty"),
         Math(r"\text{--}" if half is None else decimal_latex(*half, digits=5)),
         str(mode.multiplicity),
@@ -197,22 +208,40 @@ def _solution_row(derivation: Derivation, mode: ModeDerivation) -> tuple[Content
 def _loss(derivation: Derivation) -> list[Block]:
     symbols = derivation.spec.symbols
     final = to_latex(derivation.final_loss.to_sympy(symbols))
+    initial = to_latex(derivation.initial_loss.to_sympy(symbols))
+    definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
     if derivation.loss is None:
         return [
             prose(
-                "The loss in mode space has cross terms between stages that were not shown to "
-                "vanish; the predicted loss is that of the integrated flow. Its least value is ",
+                "The loss ",
+                Math(definition),
+                " has cross terms between stages that were not shown to vanish; the predicted "
+                "loss is that of the integrated flow. Its least value is ",
                 Math(final),
                 ".",
             )
         ]
+    d = r"d_\alpha" if not _any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
-        prose("The loss ", Math(r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat y_\mu\|^2"), " is"),
-        equation(*equation_lines("L(t)", derivation.loss), label="eq:loss"),
+        prose(
+            "The loss ",
+            Math(definition),
+            " is, with the multiplicity ",
+            Math(r"m_\alpha"),
+            " of each mode,",
+        ),
+        equation(
+            rf"L(t) = {initial} - \sum_\alpha m_\alpha \left( s_\alpha \pi_\alpha(t) "
+            rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
+            label="eq:loss",
+        ),
+        Details(
+            summary="The loss written out",
+            blocks=(equation(*equation_lines("L(t)", derivation.loss)),),
+        ),
         prose(
             "It falls from ",
-            Math(rf"\tfrac12 \operatorname{{tr}} \Sigma^{{y}} = "
-                 f"{to_latex(derivation.initial_loss.to_sympy(symbols))}"),
+            Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
             " (all outputs zero) to ",
             Math(final),
             ", the least-squares value that the pathways can reach.",
@@ -220,13 +249,18 @@ def _loss(derivation: Derivation) -> list[Block]:
     ]
 
 
+def _any_coupled(derivation: Derivation) -> bool:
+    return any(stage.verdict.d_eff for stage in derivation.stages)
+
+
 def _not_closed(derivation: Derivation) -> list[Block]:
     level = derivation.verdict.level
     blocks: list[Block] = []
     if level is Level.COUPLED_MODES:
         blocks += [
-            prose("The strengths obey a competitive Lotka–Volterra system ",
-                  Citation("Saxe2022"), ":"),
+            prose(
+                "The strengths obey a competitive Lotka–Volterra system ", Citation("Saxe2022"), ":"
+            ),
             equation(
                 r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr), "
                 r"\qquad \kappa_{aa} = d_a, \quad \kappa_{ab} = k_{ab}\, g_{ba}.",
@@ -236,24 +270,24 @@ def _not_closed(derivation: Derivation) -> list[Block]:
     blocks += [
         prose(
             "The reduction that always holds keeps matrices. With ",
-            Math(r"W^{(1)}_p = R\, B^{(1)}_p V_p^{\mathsf T}"),
+            Math(r"W^{(1)}_p = R\, B^{(1)}_p V_p^{\top}"),
             " and ",
-            Math(r"W^{(2)}_p = U_p B^{(2)}_p R^{\mathsf T}"),
+            Math(r"W^{(2)}_p = U_p B^{(2)}_p R^{\top}"),
             ",",
         ),
         equation(
-            r"\tau \dot B^{(1)}_p &= B^{(2)\,\mathsf T}_p E_p, \qquad "
-            r"\tau \dot B^{(2)}_p = E_p B^{(1)\,\mathsf T}_p,",
+            r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p, \qquad "
+            r"\tau \dot{B}^{(2)}_p = E_p B^{(1)\,\top}_p,",
             r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
             label="eq:matrices",
         ),
         prose(
             "with ",
-            Math(r"S_p = U_p^{\mathsf T} \Sigma^{yx}(p) V_p"),
+            Math(r"S_p = U_p^{\top} \Sigma^{yx}(p) V_p"),
             ", ",
-            Math(r"K_{pj} = U_p^{\mathsf T} O_p O_j U_j"),
+            Math(r"K_{pj} = U_p^{\top} O_p O_j U_j"),
             " and ",
-            Math(r"G_{jp} = V_j^{\mathsf T} \Sigma^{x}(j, p) V_p"),
+            Math(r"G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p"),
             ". It is exact: ",
             Math("V_p"),
             " spans the pathway's inputs, and ",
@@ -278,12 +312,12 @@ def _initial(derivation: Derivation) -> list[Block]:
     if network is None or derivation.strength0 is None:
         return []
     linear = network.activation == "linear"
-    formula = r"\tfrac12 H \sigma^2" if linear else r"\tfrac14 H \sigma^2"
+    formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
     share = "all" if linear else "half"
     return [
         prose(
             "Initial strengths are derived, not fitted. Weights are drawn from ",
-            Math(rf"\mathcal N(0, \sigma^2)"),
+            Math(r"\mathcal{N}(0, \sigma^2)"),
             " with ",
             Math(rf"\sigma = {fraction_latex(network.init_std)}"),
             " and ",
@@ -291,7 +325,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             " hidden units. Of a mode's two amplitudes ",
             Math("(a, b)"),
             " in a unit only ",
-            Math(r"(a+b)/\sqrt2"),
+            Math(r"(a+b)/\sqrt{2}"),
             f" grows; over the units that take part ({share} of them"
             + ("" if linear else ", a ReLU's gate being open on half of all directions")
             + ") the product starts in effect from its mean",
@@ -302,9 +336,9 @@ def _initial(derivation: Derivation) -> list[Block]:
         ),
         prose(
             "The coupled matrices start from the expected Gram matrix ",
-            Math(r"\mathbb E[Q_p Q_p^{\mathsf T}] = 2 \pi_0 I"),
+            Math(r"\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I"),
             " of ",
-            Math(r"Q_p = [B^{(1)\,\mathsf T}_p;\, B^{(2)}_p]"),
+            Math(r"Q_p = [B^{(1)\,\top}_p;\, B^{(2)}_p]"),
             ", on which alone their maps depend. The number of free constants is ",
             Math(str(derivation.free_constants)),
             ".",
@@ -317,4 +351,3 @@ def _strength0(derivation: Derivation) -> tuple[str, str]:
     from symreln.exact.scalar import Scalar
 
     return AlgebraicNumber.rational(Scalar.of(derivation.strength0 or 0)).decimal({}, 21)
-

@@ -21,7 +21,7 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
     blocks: list[Block] = [
         prose(
             "With ",
-            Math(r"M = (\Sigma^{yx})^{\mathsf T} \Sigma^{yx}"),
+            Math(r"M = (\Sigma^{yx})^{\top} \Sigma^{yx}"),
             ", orthonormal ",
             Math("U"),
             " and orthogonal ",
@@ -29,7 +29,7 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
             " with",
         ),
         equation(
-            r"\Sigma^{yx} = U S V^{\mathsf T}, \qquad \Sigma^{x} = V D V^{\mathsf T}",
+            r"\Sigma^{yx} = U S V^{\top}, \qquad \Sigma^{x} = V D V^{\top}",
             label="eq:svd",
         ),
         prose(
@@ -88,7 +88,7 @@ def _mode_table(derivation: Derivation, pathway: PathwayDerivation) -> Table:
         caption.append(f" {left_out} slower modes are in derivation.json.")
     if nulls:
         caption += [
-            f" Null modes (",
+            " Null modes (",
             Math("s = 0"),
             f", nothing to learn): {nulls}.",
         ]

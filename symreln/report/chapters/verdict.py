@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
 from symreln.report.document import (
     Block,
     Citation,
@@ -64,7 +64,7 @@ def _lemma() -> Theorem:
                 " exist if and only if ",
                 Math(r"\Sigma^{x} M = M \Sigma^{x}"),
                 " for ",
-                Math(r"M = (\Sigma^{yx})^{\mathsf T} \Sigma^{yx}"),
+                Math(r"M = (\Sigma^{yx})^{\top} \Sigma^{yx}"),
                 ".",
             ),
         ),
@@ -85,7 +85,7 @@ def _lemma_proof() -> Theorem:
                 " where ",
                 Math("s_i > 0"),
                 ". Then ",
-                Math(r"u_i^{\mathsf T} u_j = v_i^{\mathsf T} M v_j / (s_i s_j) = \delta_{ij}"),
+                Math(r"u_i^{\top} u_j = v_i^{\top} M v_j / (s_i s_j) = \delta_{ij}"),
                 ", and ",
                 Math("s_i = 0"),
                 " gives ",
@@ -115,12 +115,31 @@ def _stage(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     return blocks
 
 
+#: How a reason spells a formula, and the formula; longer spellings first.
+_FORMULAS = {
+    "Sigma^yx^T Sigma^yx": r"(\Sigma^{yx})^{\top} \Sigma^{yx}",
+    "Sigma^yx": r"\Sigma^{yx}",
+    "Sigma^x": r"\Sigma^{x}",
+}
+_SPELLED = re.compile("|".join(map(re.escape, _FORMULAS)))
+
+
 def _as_content(reason: str) -> Content:
-    return reason[:1].upper() + reason[1:] + "."
+    """Return a reason as a sentence with its formulas set as mathematics."""
+    words = _SPELLED.split(reason)
+    formulas = [Math(_FORMULAS[found]) for found in _SPELLED.findall(reason)]
+    content: list = [part for pair in zip(words, formulas, strict=False) for part in pair]
+    content = [part for part in [*content, words[-1] + "."] if part]
+    if isinstance(content[0], str):
+        content[0] = content[0][:1].upper() + content[0][1:]
+    return tuple(content)
 
 
 def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    blocks: list[Block] = [_commutators(stage)]
+    blocks: list[Block] = [
+        prose("By ", Reference("thm:commute"), " it is enough to compute commutators:"),
+        _commutators(stage),
+    ]
     broken = [p for p in stage.pathways if not p.spectrum.commutes]
     if broken:
         blocks.append(_witnesses(derivation, broken))
@@ -206,9 +225,9 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             " enters the error of pathway ",
             Math("p"),
             " through ",
-            Math(r"K = U_p^{\mathsf T} O_p O_j U_j"),
+            Math(r"K = U_p^{\top} O_p O_j U_j"),
             " and ",
-            Math(r"G = V_j^{\mathsf T} \Sigma^{x}(j, p) V_p"),
+            Math(r"G = V_j^{\top} \Sigma^{x}(j, p) V_p"),
             ". Both are computed from the effective datasets.",
         )
     ]
@@ -244,7 +263,9 @@ def _grouped(
         pairs, modes = rows.setdefault(key, ([], []))
         (p, a), (j, i) = coupling.target, coupling.source
         pair = f"({stage.pathways[p].number}, {stage.pathways[j].number})"
-        mode = f"{a + 1}" if a == i else f"{a + 1}–{i + 1}"
+        here = stage.pathways[p].mode_numbers(a)
+        there = stage.pathways[j].mode_numbers(i)
+        mode = here if here == there else f"{here} – {there}"
         if pair not in pairs:
             pairs.append(pair)
         if mode not in modes:
@@ -315,8 +336,3 @@ def _math_list(labels: list[str]) -> Content:
     if len(labels) > len(shown):
         content.append(f" and {len(labels) - len(shown)} more")
     return tuple(content)
-
-
-def scalar_latex(value: Scalar, symbols: dict) -> str:
-    """Return a rational function."""
-    return to_latex(value.to_sympy(symbols))
