@@ -185,7 +185,11 @@ SPECS: tuple[tuple[str, str, str], ...] = (
     ("parameter-text", parameter('positive = "true"'), "Write it without quotes"),
     ("parameter-name", parameter("").replace("c", "Δ", 1) + '[parameters."Δ"]\n', "by name: Delta"),
     ("parameter-reserved", own("[parameters.tau]\nvalue = 1"), 'the name "tau"'),
-    ("parameter-pole", parameter("value = 1").replace('"c"', '"1/(c-1)"'), ":4: parameters: found values at which an entry of the dataset is infinite (c = 1)"),
+    (
+        "parameter-pole",
+        parameter("value = 1").replace('"c"', '"1/(c-1)"'),
+        ":4: parameters: found values at which an entry of the dataset is infinite (c = 1)",
+    ),
     ("parameter-table", own("parameters.c = 1"), "dataset.parameters"),
     # -- pathways
     ("name-twice", f"{OWN}{PATHWAY}{PATHWAY}", "which pathway[0] has"),
