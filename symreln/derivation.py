@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -195,8 +195,46 @@ class Derivation:
         return self.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
 
     @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """The rational certificate of every exact claim, as JSON values (symreln.verify)."""
+        from symreln.exact.certificate import (
+            CertifiedCoupling,
+            CertifiedPathway,
+            CertifiedStage,
+            build_certificate,
+        )
+
+        return build_certificate(
+            inputs=self.spec.dataset.inputs,
+            targets=self.spec.dataset.targets,
+            stages=[
+                CertifiedStage(
+                    pathways=tuple(
+                        CertifiedPathway(
+                            name=pathway.name,
+                            gate=pathway.effective.pathway.gate,
+                            inputs=pathway.effective.pathway.inputs,
+                            outputs=pathway.effective.pathway.outputs,
+                            spectrum=pathway.spectrum,
+                        )
+                        for pathway in stage.pathways
+                    ),
+                    level=stage.verdict.level.value,
+                    couplings=tuple(
+                        CertifiedCoupling(target=c.target, source=c.source, factors=c.factors)
+                        for c in stage.verdict.couplings.couplings
+                    ),
+                    d_eff=stage.verdict.d_eff,
+                )
+                for stage in self.stages
+            ],
+        )
+
+    @cached_property
     def at_values(self) -> Derivation:
         """The derivation made again, exactly, at the parameters' declared values.
+
+        Its spectra are compared with this derivation's formulas when those are checked.
 
         Raises:
             InputError: A parameter has no declared value.
@@ -210,9 +248,9 @@ class Derivation:
             raise InputError(msg)
         if not self.spec.parameters:
             return self
-        from symreln.pipeline import derive
+        from symreln.pipeline import derive_unchecked
 
-        return derive(self.spec.at_values())
+        return derive_unchecked(self.spec.at_values())
 
     def evaluate(self, times: Sequence[float] | np.ndarray | None = None) -> Prediction:
         """Return the predicted curves in float64.

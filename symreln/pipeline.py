@@ -46,6 +46,12 @@ def derive(spec: Spec) -> Derivation:
     Raises:
         InputError: The exact data cannot be treated.
     """
+    derivation = derive_unchecked(spec)
+    return replace(derivation, steps=derivation_steps(derivation))
+
+
+def derive_unchecked(spec: Spec) -> Derivation:
+    """Derive without the checks of :mod:`symreln.checks`, for a second route of theirs."""
     targets = spec.dataset.targets
     stages = []
     for stage in spec.stages:
@@ -68,14 +74,13 @@ def derive(spec: Spec) -> Derivation:
             )
         )
         targets = residual
-    derived = Derivation(
+    return Derivation(
         spec=spec,
         stages=tuple(stages),
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
         loss=_loss(tuple(stages), spec),
         steps=(),
     )
-    return replace(derived, steps=derivation_steps(derived))
 
 
 def _half_power(targets: ExactMatrix) -> Scalar:

@@ -52,7 +52,7 @@ def math_font(characters: Iterable[str]) -> bytes:
             drop_tables=["GPOS", "GDEF", "DSIG"],
         )
     )
-    subsetter.populate(unicodes=sorted({ord(c) for c in (*characters, *_ALWAYS)}))
+    subsetter.populate(unicodes={ord(c) for c in (*characters, *_ALWAYS)})
     subsetter.subset(font)
     _narrow_radicals(font)
     font.flavor = "woff"

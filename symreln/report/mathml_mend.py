@@ -76,8 +76,6 @@ def in_variant(character: str, variant: str) -> str:
 
 
 def _mend_operator(element: Element) -> None:
-    if element.text == "-":
-        element.text = "\N{MINUS SIGN}"
     if element.text in _BARS and element.get("fence") != "true":
         element.set("stretchy", "false")
         _set_space(element)

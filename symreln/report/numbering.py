@@ -57,8 +57,8 @@ class Numberer:
         return None
 
     def _section(self, depth: int) -> str:
-        inside = self._sections[: depth + 1]
-        self._sections = [*inside[:depth], (inside[depth] if len(inside) > depth else 0) + 1]
+        before = self._sections[depth] if len(self._sections) > depth else 0
+        self._sections = [*self._sections[:depth], before + 1]
         return ".".join(map(str, self._sections))
 
     def _count(self, counter: str, kind: str) -> Anchor:

@@ -1,0 +1,1 @@
+"""Derivations as symreln wrote them, one folder each, and the command that rebuilds them."""

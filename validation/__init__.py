@@ -1,0 +1,1 @@
+"""Recorded confrontations of theory with trained networks, and the command that records them."""
