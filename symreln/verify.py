@@ -148,8 +148,8 @@ def _rank(matrix: _Matrix, point: list[int]) -> int:
             sum((value * prod(map(pow, point, key)) for key, value in part.items()), Fraction(0))
             for part in (entry.top, entry.below)
         )
-        value = top / below if entry.below else top
-        columns.setdefault(j, {})[i] = value.numerator * pow(value.denominator, -1, PRIME) % PRIME
+        top = top / below if entry.below else top
+        columns.setdefault(j, {})[i] = top.numerator * pow(top.denominator, -1, PRIME) % PRIME
     pivots: dict[int, dict[int, int]] = {}
     for column in columns.values():
         for row, pivot in pivots.items():
@@ -239,8 +239,8 @@ def _pathway(data: _Data, value: Any, path: str) -> Any:
         _require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
     p.classes = [_class(data, c, f"{path}.classes[{n}]", p) for n, c in enumerate(classes)]
     basis = _beside([word for c in p.classes for word in c.words[: c.degree]])
-    full = basis.shape[1] == len(place) == _rank(basis, data.point)
-    _require(full, f"{path}.classes", "a basis")
+    rank = _rank(basis, data.point)
+    _require(rank == basis.shape[1] == len(place), f"{path}.classes", "a basis")
     return p
 
 
@@ -367,8 +367,7 @@ def verify(certificate: Any) -> tuple[str, ...]:
     """Return what was proven, a line a stage, or raise CertificateError that names the field."""
     keys = "format parameters inputs targets stages level free_constants digest"
     form, names, x, y, stages, level, constants, shown = _take(certificate, "whole", keys)
-    _require(form == FORMAT, "format", FORMAT)
-    _require(shown == digest(certificate), "digest", "the SHA-256 of all other fields")
+    _require(form == FORMAT and shown == digest(certificate), "digest", f"{FORMAT} and its SHA-256")
     _require(_integers([constants], "free_constants", 0), "free_constants", "0")
     data = _Data(names, [int(shown[8 * n : 8 * n + 8] or "9", 16) for n in range(len(names))])
     try:

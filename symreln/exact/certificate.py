@@ -1,8 +1,50 @@
-"""Certificates: a derivation's exact claims as JSON that :mod:`symreln.verify` can check alone.
+r"""Certificates: a derivation's exact claims as JSON that :mod:`symreln.verify` can check alone.
 
-Numbers are texts: a polynomial ``"5*c^2 + -3"`` with integer coefficients, or a ratio of two,
-``"5*c^2 / 24"``. What is claimed, and why the checks prove it, stands in the verifier's docstring.
-This module takes plain data, so that it does not import the pathways.
+Numbers are texts: a polynomial ``"5*c^2 + -3"`` with integer coefficients in the declared
+parameters, or a ratio of two, ``"5*c^2 / 24"``. From the dataset the verifier builds every
+pathway's :math:`A = \Sigma^{yx}`, :math:`M = A^T A` and :math:`B = \Sigma^x` itself.
+
+**Modes.** A class gives a matrix T (as a rule pM + qB), a polynomial f of degree k, polynomials
+lambda and d of degree < k, and generators w_1 … w_m. With v_ij = T^j w_i the verifier checks
+
+1. f(T) w_i = 0;
+2. M v_ij = lambda(T) v_ij and B v_ij = d(T) v_ij for all j < k;
+3. the v_ij, j < k, of all classes together are as many as B has rows, and independent.
+
+*Claim.* The pairs (lambda(theta), d(theta)) over the roots theta of f, each m times, over all
+classes, are exactly the joint eigenvalues of (M, B) with multiplicity, and M B = B M.
+*Proof.* For each i the v_ij with j < k span a space of dimension k, by 3. It is invariant under T
+and annihilated by f, by 1; being cyclic of dimension k = deg f, its characteristic polynomial
+under T is f up to the leading coefficient. By 2, M = lambda(T) and B = d(T) on it, so they commute
+there and, triangularised together with T, have on the diagonal the pairs (lambda(theta),
+d(theta)). By 3 the whole space is the direct sum of these spaces. ∎
+f need not be irreducible, nor square-free: only its degree and its roots are used. M and B are
+symmetric at real parameters, hence diagonal in one orthonormal V, and
+:math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`. Independence is decided
+modulo a prime at one parameter point; the rank found there is a lower bound of the true one.
+A pathway that does not commute shows the first non-zero entry of MB - BM and
+‖MB - BM‖²/‖MB‖²; then only M's equations are claimed and d is null.
+
+**Stages.** W minimises a stage's loss if and only if (Y - W F) X_pᵀ = 0 on the outputs of every
+pathway p, F being the gated inputs X_p stacked: the loss is convex in W. The outputs W F are
+unique. Y - W F is what the next stage learns, and ``final_loss`` is its ‖·‖²/2P.
+
+**Couplings.** With S = (T_j^l w)_{l<k} and G = (SᵀS)^{-1}, the actions
+
+.. math:: A_{kl} = O_p A_j T_j^k S G S^T \Sigma^x(j,p)\, T_p^l w
+
+of class i of pathway j on class a of pathway p (see :mod:`symreln.pathways.coupling`) are
+recomputed for all pairs. Those that do not vanish must be listed, alone or summed over several
+sources of one component; ``factors`` q_k say that the (summed) A_kl is A_p q_k(T_p) T_p^l w, and
+``null`` that no such q_k exist, which a rank proves. The level follows: ``coupled matrices`` if a
+pathway does not commute or a coupling has no factors; ``closed`` if nothing couples; ``closed by
+symmetry`` if every entry sums all sources of a component, q_k = T^k Gamma, and the classes of a
+component and their Gamma are equal (:mod:`symreln.pathways.closure`), so that d_eff = d + Gamma;
+else ``coupled modes``.
+
+Every field is bound: by one of these equations, by the level, or (the pathways' names, and a
+second spelling of an equal number) by the digest of the whole. This module takes plain data, so
+that it does not import the pathways.
 """
 
 from __future__ import annotations

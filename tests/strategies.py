@@ -1,0 +1,187 @@
+"""Random exact data with known answers, shared by the tests.
+
+Built on :class:`random.Random`, so that a failing case is named by its seed; hypothesis
+strategies draw the seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+from flint import fmpq, fmpq_mat
+from hypothesis import strategies as st
+
+from symreln.exact.matrix import ExactMatrix
+
+seeds = st.integers(min_value=0, max_value=2**32)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Sigma^{yx} and Sigma^x, with what is known about them.
+
+    Attributes:
+        kind: How it was made.
+        sigma_yx: n_y × n_x.
+        sigma_x: n_x × n_x.
+        commutes: Whether they have a joint eigenbasis by construction; None where it is open.
+        known: The joint eigenvalues {(s², d): multiplicity} where they are rational and known.
+    """
+
+    kind: str
+    sigma_yx: ExactMatrix
+    sigma_x: ExactMatrix
+    commutes: bool | None = None
+    known: dict[tuple[Fraction, Fraction], int] | None = None
+
+
+def exact(matrix: fmpq_mat) -> ExactMatrix:
+    numerator, denominator = matrix.numer_denom()
+    return ExactMatrix.from_integers(numerator, int(denominator))
+
+
+def rational_matrix(random: Random, rows: int, columns: int, size: int = 3) -> fmpq_mat:
+    bottom = random.choice([1, 1, 2, 3, 6])
+    entries = [fmpq(random.randint(-size, size), bottom) for _ in range(rows * columns)]
+    return fmpq_mat(rows, columns, entries)
+
+
+def identity(size: int) -> fmpq_mat:
+    return diagonal([Fraction(1)] * size)
+
+
+def diagonal(entries: list[Fraction]) -> fmpq_mat:
+    size = len(entries)
+    flat = [fmpq(0)] * (size * size)
+    for i, value in enumerate(entries):
+        flat[i * size + i] = fmpq(value.numerator, value.denominator)
+    return fmpq_mat(size, size, flat)
+
+
+def orthogonal(random: Random, size: int) -> fmpq_mat:
+    """A rational orthogonal matrix: (1 - A)(1 + A)^{-1} with A antisymmetric (Cayley)."""
+    flat = [fmpq(0)] * (size * size)
+    for i in range(size):
+        for j in range(i):
+            value = fmpq(random.choice([0, 0, 1, -1, 2]), random.choice([1, 2, 3]))
+            flat[i * size + j], flat[j * size + i] = value, -value
+    a = fmpq_mat(size, size, flat)
+    one = identity(size)
+    return (one - a) * (one + a).inv()
+
+
+def rectangle(entries: list[Fraction], rows: int, columns: int) -> fmpq_mat:
+    flat = [fmpq(0)] * (rows * columns)
+    for i, value in enumerate(entries[: min(rows, columns)]):
+        flat[i * columns + i] = fmpq(value.numerator, value.denominator)
+    return fmpq_mat(rows, columns, flat)
+
+
+def known_pair(random: Random, size: int) -> Pair:
+    """U S V^T and V D V^T with rational s, d that repeat often."""
+    rows = random.randint(1, 8)
+    s = [Fraction(random.choice([0, 0, 1, 1, 2, 3]), random.choice([1, 1, 2])) for _ in range(size)]
+    d = [Fraction(random.choice([0, 1, 1, 2, 5]), random.choice([1, 1, 3])) for _ in range(size)]
+    s = [value if i < rows else Fraction(0) for i, value in enumerate(s)]
+    v, u = orthogonal(random, size), orthogonal(random, rows)
+    known: dict[tuple[Fraction, Fraction], int] = {}
+    for pair in zip([x * x for x in s], d, strict=True):
+        known[pair] = known.get(pair, 0) + 1
+    yx = u * rectangle(s, rows, size) * v.transpose()
+    return Pair("known", exact(yx), exact(v * diagonal(d) * v.transpose()), True, known)
+
+
+def dataset_pair(random: Random, size: int) -> Pair:
+    """Correlations of a random dataset; often P < n_x, gated and masked."""
+    samples, outputs = random.randint(1, 9), random.randint(1, 4)
+    x, y = rational_matrix(random, size, samples, 1), rational_matrix(random, outputs, samples, 1)
+    gate = diagonal([Fraction(random.randint(0, 1)) for _ in range(samples)])
+    mask = diagonal([Fraction(random.choice([0, 1, 1])) for _ in range(size)])
+    x = mask * x * gate
+    scale = fmpq(1, samples)
+    return Pair("dataset", exact(y * x.transpose() * scale), exact(x * x.transpose() * scale))
+
+
+def white_pair(random: Random, size: int) -> Pair:
+    """White inputs: any Sigma^{yx} commutes with a multiple of the identity."""
+    yx = rational_matrix(random, random.randint(1, 8), size, 2)
+    return Pair("white", exact(yx), exact(identity(size) * fmpq(1, random.randint(1, 5))), True)
+
+
+def polynomial_pair(random: Random, size: int) -> Pair:
+    """Sigma^x is a square of a polynomial in M, so they commute with irrational eigenvalues."""
+    yx = rational_matrix(random, random.randint(1, size + 1), size, 1)
+    m = yx.transpose() * yx
+    one = identity(size)
+    root = m * fmpq(random.randint(0, 2), 3) + one * fmpq(random.randint(-2, 2), 2)
+    return Pair("polynomial", exact(yx), exact(root * root), True)
+
+
+def shared_s_pair(random: Random, size: int) -> Pair:
+    """M is a multiple of a projector; Sigma^x is any matrix that respects it: equal s, many d."""
+    v = orthogonal(random, size)
+    rank = random.randint(0, size)
+    yx = rectangle([Fraction(2)] * rank, size, size) * v.transpose()
+    left = rational_matrix(random, rank, rank, 1)
+    right = rational_matrix(random, size - rank, size - rank, 1)
+    blocks = fmpq_mat(size, size)
+    for part, start in ((left * left.transpose(), 0), (right * right.transpose(), rank)):
+        for i in range(part.nrows()):
+            for j in range(part.ncols()):
+                blocks[start + i, start + j] = part[i, j]
+    return Pair("shared s", exact(yx), exact(v * blocks * v.transpose()), True)
+
+
+def generic_pair(random: Random, size: int) -> Pair:
+    """Two unrelated matrices; they hardly ever commute."""
+    root = rational_matrix(random, size, size, 2)
+    yx = rational_matrix(random, random.randint(1, 8), size, 2)
+    return Pair("generic", exact(yx), exact(root * root.transpose()))
+
+
+def copies_pair(random: Random, size: int) -> Pair:
+    """Two copies of one commuting pair side by side, mixed by an orthogonal matrix."""
+    half = max(1, size // 2)
+    yx = rational_matrix(random, half, half, 1)
+    m = yx.transpose() * yx
+    x = m * m + identity(half) * fmpq(1, 2)
+    big_yx, big_x = fmpq_mat(2 * half, 2 * half), fmpq_mat(2 * half, 2 * half)
+    for copy in range(2):
+        for i in range(half):
+            for j in range(half):
+                big_yx[copy * half + i, copy * half + j] = yx[i, j]
+                big_x[copy * half + i, copy * half + j] = x[i, j]
+    v = orthogonal(random, 2 * half)
+    return Pair(
+        "copies", exact(big_yx * v.transpose()), exact(v * big_x * v.transpose()), True
+    )
+
+
+def zero_pair(random: Random, size: int) -> Pair:
+    root = rational_matrix(random, size, size, 1)
+    zero = ExactMatrix.zeros(random.randint(1, 3), size)
+    if random.random() < 0.5:
+        return Pair("zero targets", zero, exact(root * root.transpose()), True)
+    return Pair("zero inputs", zero, ExactMatrix.zeros(size, size), True)
+
+
+MAKERS = (
+    known_pair,
+    dataset_pair,
+    white_pair,
+    polynomial_pair,
+    shared_s_pair,
+    generic_pair,
+    copies_pair,
+    zero_pair,
+)
+
+
+def random_pair(seed: int) -> Pair:
+    """One pair of every kind in turn, sizes 1 to 8."""
+    random = Random(seed)
+    maker = MAKERS[seed % len(MAKERS)]
+    # Small sizes more often: they hit the edge cases (1 × 1, rank 0) and are quick.
+    return maker(random, min(random.randint(1, 8), random.randint(1, 8)))
