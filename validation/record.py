@@ -23,7 +23,7 @@ def record(name: str, seeds: int, rng: int) -> str:
     validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng)
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    write_text(folder / "loss.svg", loss_figure(validation).svg)
+    write_text(folder / "loss.svg", loss_figure(validation, pdf=False).svg)
     write_json(folder / "validation.json", validation.to_json())
     return validation.sentence()
 

@@ -18,6 +18,8 @@ from symreln.report.figures import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from symreln.derivation import Derivation, PathwayDerivation
     from symreln.prediction import Prediction
     from symreln.report.document import Drawing
@@ -31,22 +33,27 @@ MOST_CURVES = 12
 
 
 def derivation_figures(
-    derivation: Derivation, prediction: Prediction | None
+    derivation: Derivation, prediction: Prediction | None, *, pdf: bool = True
 ) -> tuple[Drawing, ...]:
-    """Draw the gates, the spectra and, where numbers are there, the predicted strengths."""
-    figures = [_gates(derivation)]
+    """Draw the gates, the spectra and, where numbers are there, the predicted strengths.
+
+    Args:
+        derivation: What is drawn.
+        prediction: Its curves, or None.
+        pdf: Whether the drawings carry a PDF for LaTeX; it takes as long as all the rest.
+    """
+    axes = {"gates": _gates(derivation)}
     if all(parameter.value is not None for parameter in derivation.spec.parameters):
-        figures.append(_spectrum(derivation.at_values))
+        axes["spectrum"] = _spectrum(derivation.at_values)
     if prediction is not None and prediction.modes:
-        figures.append(_modes(derivation, prediction))
-    return tuple(figures)
+        axes["modes"] = _modes(derivation, prediction)
+    return tuple(drawing(name, ax, pdf=pdf) for name, ax in axes.items())
 
 
-def _gates(derivation: Derivation) -> Drawing:
+def _gates(derivation: Derivation) -> Axes:
     pathways = derivation.spec.pathways
     gates = np.array([pathway.gate for pathway in pathways], dtype=bool)
-    axes = gate_pattern(gates, [p.name for p in pathways], groups=_sample_groups(derivation))
-    return drawing("gates", axes)
+    return gate_pattern(gates, [p.name for p in pathways], groups=_sample_groups(derivation))
 
 
 def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
@@ -65,10 +72,8 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     return min(found, key=len, default=[])
 
 
-def _spectrum(derivation: Derivation) -> Drawing:
-    spectra = [_pathway_spectrum(pathway) for pathway in derivation.pathways]
-    axes = singular_values(spectra)
-    return drawing("spectrum", axes[0])
+def _spectrum(derivation: Derivation) -> Axes:
+    return singular_values([_pathway_spectrum(p) for p in derivation.pathways])[0]
 
 
 def _pathway_spectrum(pathway: PathwayDerivation) -> PathwaySpectrum:
@@ -81,7 +86,7 @@ def _pathway_spectrum(pathway: PathwayDerivation) -> PathwaySpectrum:
     )
 
 
-def _modes(derivation: Derivation, prediction: Prediction) -> Drawing:
+def _modes(derivation: Derivation, prediction: Prediction) -> Axes:
     chosen = _thinned(prediction.times)
     pathways = []
     for pathway in derivation.pathways:
@@ -96,11 +101,10 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Drawing:
                     plateaus=np.array(plateaus),
                 )
             )
-    axes = mode_trajectories(pathways, time_label=r"time $t$ (full-batch steps)")
-    return drawing("modes", axes)
+    return mode_trajectories(pathways, time_label=r"time $t$ (full-batch steps)")
 
 
-def loss_figure(validation: Validation) -> Drawing:
+def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
     """Draw the loss of theory, GDLN and network with the bands over seeds."""
     prediction = validation.prediction
     chosen = _thinned(prediction.times)
@@ -126,7 +130,7 @@ def loss_figure(validation: Validation) -> Drawing:
             drop_time=_drop(prediction.loss),
         )
     )
-    return drawing("loss", loss_curves(curves)[0])
+    return drawing("loss", loss_curves(curves)[0], pdf=pdf)
 
 
 def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
@@ -149,6 +153,11 @@ def _drop(loss: np.ndarray) -> float | None:
 
     found = drop_time(loss)
     return None if found is None else float(found)
+
+
+def drawn_times(steps: int) -> np.ndarray:
+    """Return the steps that a curve over ``steps`` recorded steps is drawn at."""
+    return _thinned(np.arange(steps)).astype(float)
 
 
 def _thinned(times: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.plots import derivation_figures, loss_figure
+from symreln.report.plots import derivation_figures, drawn_times, loss_figure
 from symreln.report.validation_json import validation_to_json
 
 if TYPE_CHECKING:
@@ -52,9 +52,10 @@ def write_derivation(
         written.append(folder / "derivation.json")
         jsonio.write_json(written[-1], derivation_to_json(derivation))
     if wanted & {"tex", "html"}:
-        figures = derivation_figures(derivation, _prediction(derivation, validation))
+        pdf = "tex" in wanted
+        figures = derivation_figures(derivation, _prediction(derivation, validation), pdf=pdf)
         if validation is not None:
-            figures += (loss_figure(validation),)
+            figures += (loss_figure(validation, pdf=pdf),)
         document = derivation_document(derivation, validation, figures)
         if "tex" in wanted:
             written.append(folder / "derivation.tex")
@@ -66,10 +67,13 @@ def write_derivation(
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
+    """Return the curves to draw, or None where a value or the network is missing."""
     if validation is not None:
         return validation.prediction
-    values = all(parameter.value is not None for parameter in derivation.spec.parameters)
-    return derivation.evaluate() if values and derivation.spec.network is not None else None
+    network = derivation.spec.network
+    if network is None or any(p.value is None for p in derivation.spec.parameters):
+        return None
+    return derivation.evaluate(drawn_times(network.steps))
 
 
 def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
@@ -79,7 +83,7 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
     curves = folder / "curves.npz"
     jsonio.write_bytes(curves, _curves(validation))
     figure = folder / "loss.svg"
-    jsonio.write_text(figure, loss_figure(validation).svg)
+    jsonio.write_text(figure, loss_figure(validation, pdf=False).svg)
     result = folder / "validation.json"
     # Last: a folder with validation.json has everything that it speaks of.
     jsonio.write_json(result, validation_to_json(validation))
