@@ -18,7 +18,7 @@ HOSTILE = (
     'a"b\'c" onmouseover="alert(1)',
     "javascript:alert(1)",
     "Δ τ σ² π₀ ≤ ≥ − × → ∞ Σˣ ½ ℝ √2 α β γ ϵ ϑ Α Ο ο",
-    "Müller, Dvořák, Łódź, Erdős, ẍ ṽ ḩ, naïve façade, ĳ Ħ ŧ ſ",
+    "Müller, Dvořák, Łódź, Erdős, ẍ ṽ ḩ, naïve façade, Ĳĳ Ħħ Ŧŧ ĸ Ŀŀ ŉ ſ ẞ",
     "中文 日本語 한국어 עברית العربية हिन्दी",
     "👩‍🔬 🇩🇪 𝛼 𝔸 ﬁ ㎏",
     "e\u0301 q\u0307 z\u0323\u0302 combining",

@@ -76,6 +76,7 @@ def document() -> Document:
 def _setting() -> tuple[Paragraph | Equation | Section | Items, ...]:
     return (
         prose("See ", Citation("Saxe2022", note="section 2"), ", ", Reference("eq:solution"), "."),
+        equation("a = b"),
         equation(r"\Sigma^{x} = " + BLOCKS, label="eq:blocks"),
         Section(
             title="Gates",

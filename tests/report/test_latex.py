@@ -117,10 +117,11 @@ def test_pdf_is_the_same_twice(tmp_path):
 
 
 @needs_latexmk
-def test_compiler_runs_and_reads_nothing_else(tmp_path):
+def test_compiler_runs_and_reads_nothing_else(tmp_path, monkeypatch):
     secret = tmp_path / "secret.tex"
     secret.write_text("x")
-    (tmp_path / "latexmkrc").write_text(f"system('touch {tmp_path}/ran');")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".latexmkrc").write_text(f"system('touch {tmp_path}/ran');")
     tex = tmp_path / "d.tex"
     tex.write_text(
         r"\documentclass{article}\begin{document}\immediate\write18{touch ran}"

@@ -66,6 +66,8 @@ def test_any_name_prints_as_mathematics(name):
         (sp.exp(-sp.sqrt(c**2 + 4) * t / (3 * tau)), None),
         (sp.exp(-(s - d) * (c + 1) * t / (3 * tau)), None),
         (sp.exp(s ** sp.Rational(-3, 2)) ** x, None),
+        (sp.exp((c - s) / tau), r"e^{\left(c - s\right)/\tau}"),
+        (sp.exp(-(c + s) / (x + y)), None),
     ],
 )
 def test_prints_what_it_was_given(expr, latex):
