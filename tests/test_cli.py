@@ -1,0 +1,254 @@
+"""The command line: exit codes, what is written where, and no traceback on any input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from symreln import cli
+from tests.spec.corpus import cases
+
+SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Run the command line in this process; return (exit code, stdout, stderr)."""
+    code = cli._guarded(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_every_wrong_input_ends_in_2_with_its_mend_and_no_traceback(tmp_path, capsys):
+    wrong = []
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for case in cases(corpus):
+        code, out, err = run(capsys, "derive", case.source, "--out", str(tmp_path / "out"))
+        if code != 2 or case.fragment not in err or "Traceback" in out + err or out:
+            wrong.append(f"{case.name}: exit code {code}, stdout {out[:80]!r}\n{err}")
+    assert not wrong, "\n".join(wrong)
+    assert not (tmp_path / "out").exists(), "a refused spec must leave nothing behind"
+
+
+def test_derive_writes_what_it_says(tmp_path, capsys):
+    code, out, err = run(capsys, "derive", "xor", "--quiet", "--out", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert "verdict: closed" in out
+    found = {path.name for path in tmp_path.iterdir()}
+    assert found == {
+        "certificate.json",
+        "derivation.json",
+        "derivation.tex",
+        "derivation.html",
+        "figures",
+    }
+    result = json.loads((tmp_path / "derivation.json").read_text("utf-8"))
+    assert result["format"] == "symreln-derivation/1"
+    assert result["free_constants"] == 0
+    mode = result["pathways"][0]["modes"][0]
+    assert mode["s"]["expr"] == "sqrt(Delta**2 + 2)/4"
+    # At Delta = 0: sqrt(2)/4.
+    assert abs(float(mode["s"]["decimal"]) - 2**0.5 / 4) < 1e-15
+
+
+def test_derive_json_on_stdout_is_the_file(tmp_path, capsys):
+    code, out, _ = run(capsys, "derive", "xor", "--json", "--out", str(tmp_path))
+    assert code == 0
+    assert out == (tmp_path / "derivation.json").read_text("utf-8")
+
+
+def test_format_limits_what_is_written(tmp_path, capsys):
+    assert run(capsys, "derive", "xor", "--format", "json", "--out", str(tmp_path))[0] == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"certificate.json", "derivation.json"}
+
+
+def test_verify_accepts_what_derive_wrote_and_refuses_a_changed_number(tmp_path, capsys):
+    run(capsys, "derive", "xor", "--format", "json", "--out", str(tmp_path))
+    path = tmp_path / "certificate.json"
+    code, out, _ = run(capsys, "verify", str(path))
+    assert code == 0
+    assert "every identity holds" in out
+    changed = json.loads(path.read_text("utf-8"))
+    changed["level"] = "coupled modes"
+    path.write_text(json.dumps(changed), "utf-8")
+    code, out, err = run(capsys, "verify", str(path))
+    assert code == 2
+    assert out == ""
+    assert "certificate" in err
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 5000, '{"format": 1}'])
+def test_verify_refuses_what_is_no_certificate(tmp_path, capsys, text):
+    path = tmp_path / "wrong.json"
+    path.write_text(text, "utf-8")
+    code, out, err = run(capsys, "verify", str(path))
+    assert (code, out) == (2, "")
+    assert "certificate" in err
+
+
+def test_verify_of_a_missing_file(tmp_path, capsys):
+    code, _, err = run(capsys, "verify", str(tmp_path / "none.json"))
+    assert code == 2
+    assert "none.json" in err
+
+
+def test_disagreement_ends_in_3_and_is_said(tmp_path, capsys):
+    code, out, _ = run(
+        capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "2", "--quiet",
+        "--tolerance", "1e-9", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert code == 3
+    assert "DISAGREE" in out
+    result = json.loads((tmp_path / "validation.json").read_text("utf-8"))
+    assert result["verdict"] == "disagrees"
+    assert result["tolerance"]["max_abs_over_initial"] == 1e-9
+
+
+def test_run_writes_the_confrontation_into_the_document(tmp_path, capsys):
+    code, out, _ = run(
+        capsys, "run", "linear-hierarchy", "--seeds", "3", "--quiet", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert code == 0, out
+    assert "theory and training agree" in out
+    page = (tmp_path / "derivation.html").read_text("utf-8")
+    assert "Theory against training" in page
+    curves = np.load(tmp_path / "curves.npz", allow_pickle=False)
+    assert curves["network"].shape == (3, len(curves["theory"]))
+    result = json.loads((tmp_path / "validation.json").read_text("utf-8"))
+    found = np.abs(curves["theory"] - curves["network"].mean(axis=0))
+    expected = found.max() / curves["network"].mean(axis=0)[0]
+    metric = result["metrics"]["theory_vs_relu"]["max_abs_over_initial"]
+    assert abs(metric - expected) < 1e-12
+
+
+def test_a_spec_without_a_network_derives_and_does_not_validate(tmp_path, capsys):
+    spec = tmp_path / "own.toml"
+    spec.write_text(
+        'title = "own"\n[dataset]\nX = [["1", "0"], ["0", "1"]]\nY = [["1", "2"]]\n'
+        '[[pathway]]\nname = "all"\ngate = "all"\n',
+        "utf-8",
+    )
+    assert run(capsys, "derive", str(spec), "--out", str(tmp_path / "a"))[0] == 0
+    code, _, err = run(capsys, "validate", str(spec), "--out", str(tmp_path / "b"))
+    assert code == 2
+    assert "[network]" in err
+
+
+def test_a_parameter_without_a_value_derives_and_does_not_validate(tmp_path, capsys):
+    spec = tmp_path / "own.toml"
+    spec.write_text(
+        'title = "own"\n[dataset]\nX = [["a", "0"], ["0", "1"]]\nY = [["1", "2"]]\n'
+        "[parameters.a]\npositive = true\n"
+        '[[pathway]]\nname = "all"\ngate = "all"\n'
+        '[network]\nhidden = 10\ninit_std = "1/100"\nlearning_rate = "1/10"\nsteps = 10\n',
+        "utf-8",
+    )
+    assert run(capsys, "derive", str(spec), "--out", str(tmp_path / "a"))[0] == 0
+    code, _, err = run(capsys, "validate", str(spec), "--out", str(tmp_path / "b"))
+    assert code == 2
+    assert "parameters.a.value" in err
+
+
+def test_divergence_is_a_clear_error(tmp_path, capsys):
+    code, _, err = run(
+        capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "1", "--quiet",
+        "--set", "network.learning_rate=50", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert code == 2
+    assert "learning_rate" in err
+
+
+def test_usage_errors_end_in_2(capsys):
+    assert run(capsys, "derive")[0] == 2
+    assert run(capsys, "unknown-command")[0] == 2
+    assert run(capsys, "run", "xor", "--seeds", "0")[0] == 2
+
+
+def test_a_bug_ends_in_1_without_a_traceback(monkeypatch, capsys):
+    def broken(*_: object, **__: object) -> None:
+        msg = "deliberate"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr("symreln.spec.reader.load", broken)
+    code, _, err = run(capsys, "derive", "xor")
+    assert code == 1
+    assert "a bug of symreln: RuntimeError: deliberate" in err
+    assert "Traceback" not in err
+
+
+def test_interruption_ends_in_130_and_keeps_what_was_written(tmp_path, monkeypatch, capsys):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("symreln.validation.confront.validate", interrupted)
+    code, _, err = run(capsys, "run", "xor", "--quiet", "--out", str(tmp_path))
+    assert code == 130
+    assert "interrupted" in err
+    assert (tmp_path / "derivation.json").is_file()
+    assert (tmp_path / "certificate.json").is_file()
+
+
+def test_tasks_lists_every_ready_made_spec_and_each_loads(capsys):
+    import symreln as sr
+
+    code, out, _ = run(capsys, "tasks", "--json")
+    assert code == 0
+    names = [entry["name"] for entry in json.loads(out)]
+    expected = {"linear-hierarchy", "xor", "contextual-3", "contextual-4", "contextual-5",
+                "contextual-different", "iris", "iris-classes", "digits"}  # fmt: skip
+    assert expected <= set(names)
+    for name in names:
+        assert sr.load(name).source == name
+
+
+def test_info_and_schema(capsys):
+    code, out, _ = run(capsys, "info", "--json")
+    assert code == 0
+    assert {"symreln", "sympy", "python-flint", "numpy", "python"} <= set(json.loads(out))
+    code, out, _ = run(capsys, "schema")
+    assert code == 0
+    assert set(json.loads(out)["properties"]) >= {"title", "dataset", "pathway", "network"}
+
+
+def test_help_imports_nothing_heavy():
+    program = (
+        "import sys; from symreln import cli; cli._guarded(['--help']);"
+        "heavy = {'sympy', 'numpy', 'scipy', 'matplotlib', 'flint', 'pydantic', 'rich'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    command = f"{sys.executable} -m symreln schema | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
+    found = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])},
+    )
+    assert found.stdout.strip() == "0"
+    assert found.stderr == ""
+
+
+def test_names_with_markup_are_printed_as_they_are(tmp_path, capsys):
+    spec = tmp_path / "own.toml"
+    spec.write_text(
+        'title = "own"\n[dataset]\nX = [["1"]]\nY = [["1"]]\n'
+        '[[pathway]]\nname = "[bold]x[/bold]"\ngate = "all"\n',
+        "utf-8",
+    )
+    code, out, _ = run(capsys, "derive", str(spec), "--out", str(tmp_path / "a"))
+    assert code == 0
+    assert "[bold]x[/bold]" in out
