@@ -153,11 +153,11 @@ class _Renderer:
         name = f"{anchor.text}" if anchor else block.kind
         title = f" ({self.inline(block.title)})" if block.title else ""
         kind = "statement" if anchor else "proof"
-        end = "" if anchor else '<p class="end" aria-hidden="true">□</p>\n'
+        body = self.blocks(block.blocks, depth)
         return (
             f'<div class="theorem {kind}"{_id(block.label)}>'
             f'<span class="head">{name}{title}.</span>\n'
-            f"{self.blocks(block.blocks, depth)}{end}</div>"
+            f"{body if anchor else _ended(body)}</div>"
         )
 
     def table(self, block: Table, anchor: Anchor | None) -> str:
@@ -283,6 +283,14 @@ def _style(embedded: str) -> str:
 
 def _address(url: str, words: str) -> str:
     return f'<a href="{escape_html(url)}" rel="noopener noreferrer">{words}</a>'
+
+
+def _ended(body: str) -> str:
+    """Return a proof with its end marked: on its last line, where that is one of words."""
+    mark = '<span class="end" aria-hidden="true">□</span>'
+    if body.endswith("</p>\n"):
+        return body.removesuffix("</p>\n") + f"{mark}</p>\n"
+    return f"{body}<p>{mark}</p>\n"
 
 
 def _id(label: str) -> str:

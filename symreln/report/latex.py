@@ -175,6 +175,8 @@ class _Renderer:
         title = rf"[{{{self.inline(block.title)}}}]" if block.title else ""
         begin = rf"\begin{{{name}}}{title}{_label(block.label)}"
         body = "\n".join(self.blocks(block.blocks, depth)).rstrip()
+        if block.blocks and isinstance(block.blocks[0], Items | Listing | Table):
+            body = "\\leavevmode\n" + body  # the name keeps a line of its own
         return "\n".join([begin, body, rf"\end{{{name}}}"])
 
     def table(self, block: Table) -> str:

@@ -8,7 +8,7 @@ from fontTools.ttLib import TTFont
 
 from symreln.errors import InputError
 from symreln.report import html
-from symreln.report.document import Document, Drawing, Math, Section, equation, prose
+from symreln.report.document import Document, Drawing, Math, Section, Theorem, equation, prose
 from symreln.report.escape import clean
 from symreln.report.font import math_font
 from symreln.report.svg import inline_svg
@@ -117,6 +117,15 @@ def test_numbers_are_those_that_references_say(text):
     assert re.search(r'id="lem:mutual"><span class="head">Lemma 1 \(mutual', text)
     assert '<a href="#cite-Saxe2022">[2, section 2]</a>' in text
     assert re.search(r'id="tab:modes">\s*<figcaption><span class="number">Table 1\.', text)
+
+
+def test_proofs_end_with_their_mark():
+    def proof(*blocks):
+        block = Theorem(kind="Proof", blocks=blocks)
+        return html.render(Document(title="t", blocks=(block,)))
+
+    assert re.search(r"<p>words<span class=\"end\"[^>]*>□</span></p>", proof(prose("words")))
+    assert re.search(r"</div>\n<p><span class=\"end\"[^>]*>□</span></p>", proof(equation("a")))
 
 
 def test_hostile_words_arrive_as_words(page):

@@ -6,7 +6,17 @@ import pytest
 
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.report import latex
-from symreln.report.document import Document, Items, Listing, Math, Section, Table, equation, prose
+from symreln.report.document import (
+    Document,
+    Items,
+    Listing,
+    Math,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
 from symreln.report.escape import text_in_math
 from symreln.report.latexmk import LatexError, compile_pdf
 from symreln.report.numbering import anchors
@@ -48,6 +58,12 @@ def test_bracket_after_a_row_is_no_option():
     assert "\n{}[1cm]" in table
     assert "\n{}*" in table
     assert r"\item\relax [x]" in body(Items(("[x]",)))
+
+
+def test_statement_that_begins_with_a_list_keeps_its_name_on_a_line():
+    items = Items(("x",))
+    assert "\\leavevmode\n\\begin{itemize}" in body(Theorem(kind="Verdict", blocks=(items,)))
+    assert "leavevmode" not in body(Theorem(kind="Verdict", blocks=(prose("x"),)))
 
 
 def test_long_table_breaks_over_pages():
