@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import sympy as sp
+
 from symreln.checks import derivation_steps
 from symreln.derivation import (
     Derivation,
@@ -22,8 +24,6 @@ from symreln.pathways.residual import converged_outputs, stages_decouple
 from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum, Mode
@@ -35,7 +35,9 @@ def derive(spec: Spec) -> Derivation:
     """Derive the dynamics of every pathway of a spec.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a
-    later stage learns the residual that the converged earlier stages leave.
+    later stage learns the residual that the converged earlier stages leave. The aligned start has
+    strength0 on every mode that learns something and nothing on null modes (s = 0), which
+    therefore stay at zero.
 
     Args:
         spec: A checked spec.
@@ -132,10 +134,15 @@ def _mode(
     strength = None
     if decoupled and d_eff is not None:
         index = f"{pathway_number}_{place}"
+        # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
+        # (proven with the verdict), and started elsewhere it would act on other pathways through
+        # an output direction that the data leave open.
+        start = {"strength0": sp.S.Zero} if mode.is_null else {}
         strength = two_layer.solve(
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
             height=_height(mode.s, d_eff, symbols),
+            **start,
         )
     else:
         d_eff = None
@@ -180,6 +187,6 @@ def _loss(stages: tuple[StageDerivation, ...], spec: Spec) -> sp.Expr | None:
         for stage in stages
         for pathway in stage.pathways
         for mode in pathway.modes
-        if mode.strength is not None
+        if mode.strength is not None and not mode.is_null
     ]
     return mode_space_loss(stages[0].initial_loss.to_sympy(spec.symbols), terms)

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.initial import gram_scale
 from symreln.dynamics.two_layer import strength_ball, strength_float
 from symreln.errors import InputError
+from symreln.mode_system import mode_system
+from symreln.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,15 +99,15 @@ def _network(derivation: Derivation) -> NetworkSpec:
 def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Prediction:
     """Evaluate a derivation without free parameters.
 
-    One stage whose modes are closed is evaluated from its closed forms. Everything else is
-    integrated from t = 0 with the coupled matrices, which hold at every level and let later
+    One stage whose modes are closed is evaluated from its closed forms, and one stage of coupled
+    modes integrates their Lotka-Volterra system. Everything else is integrated from t = 0 with
+    the coupled matrices, which hold at every level and let later
     stages start to grow while earlier ones still learn.
     """
     network = _network(derivation)
-    grid = np.arange(network.steps, dtype=float) if times is None else np.asarray(times, float)
-    _check_times(grid)
+    grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
     closed = _closed_curves(derivation, grid) if derivation.closed else {}
-    closed_loss = _closed_loss(derivation, closed) if derivation.closed else None
+    closed_loss = _closed_loss(derivation, closed, grid) if derivation.closed else None
     if closed_loss is not None and len(derivation.stages) == 1:
         return Prediction(
             times=grid,
@@ -112,6 +115,15 @@ def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) 
             method="closed forms of all modes",
             closed_loss=closed_loss,
             modes=_mode_curves(derivation, closed, {}),
+        )
+    if derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
+        loss, integrated = _integrate_modes(derivation, grid)
+        return Prediction(
+            times=grid,
+            loss=loss,
+            method="coupled modes (competitive Lotka-Volterra system), integrated from t = 0",
+            closed_loss=None,
+            modes=_mode_curves(derivation, {}, integrated),
         )
     loss, integrated = _integrate(derivation, grid)
     together = "staged" if network.training == "staged" else "joint"
@@ -124,42 +136,55 @@ def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) 
     )
 
 
-def _check_times(grid: np.ndarray) -> None:
-    if grid.ndim != 1 or not len(grid) or grid[0] < 0 or np.any(np.diff(grid) < 0):
-        msg = "times: give a non-empty, ascending sequence of steps that starts at 0 or later"
+def _checked_times(times: Sequence[float] | np.ndarray) -> np.ndarray:
+    needed = "give a non-empty, ascending sequence of finite steps that starts at 0 or later"
+    try:
+        grid = np.asarray(times, float)
+    except (TypeError, ValueError) as error:
+        msg = f"times: found something that is no number; {needed}"
+        raise InputError(msg) from error
+    ascending = grid.ndim == 1 and len(grid) and np.isfinite(grid).all() and grid[0] >= 0
+    if not ascending or np.any(np.diff(grid) < 0):
+        msg = f"times: {needed}"
         raise InputError(msg)
+    return grid
 
 
 def learning_modes(
     derivation: Derivation,
 ) -> list[tuple[PathwayDerivation, ModeDerivation]]:
-    """Return every mode with s > 0, pathway by pathway."""
+    """Return every mode with s > 0, pathway by pathway.
+
+    Null modes start at zero and stay there, see :func:`symreln.pipeline.derive`.
+    """
     return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
 
 
 def _closed_curves(derivation: Derivation, grid: np.ndarray) -> dict[str, np.ndarray]:
-    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
-    s = np.array([mode.s.to_float() for mode in modes])[:, None]
-    d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])[:, None]
+    modes = [mode for _, mode in learning_modes(derivation)]
+    s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
+    d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
+    d = d.reshape(-1, 1)
     start = np.full_like(s, float(derivation.strength0 or 0))
     values = strength_float(s, d, start, grid, float(derivation.tau or 1))
     return {mode.label: curve for mode, curve in zip(modes, values, strict=True)}
 
 
-def _closed_loss(derivation: Derivation, curves: dict[str, np.ndarray]) -> np.ndarray | None:
+def _closed_loss(
+    derivation: Derivation, curves: dict[str, np.ndarray], grid: np.ndarray
+) -> np.ndarray | None:
     """Sum the loss in mode space, written so that it does not cancel near its end.
 
     −m (s π − ½ d π²) = −m s²/(2d) + ½ m d (s/d − π)²; the constants add up to the final loss.
     """
     if derivation.loss is None:
         return None
-    loss = np.full(next(iter(curves.values())).shape, float(derivation.final_loss.to_fraction()))
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:
-            d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
-            if d:
-                gap = mode.s.to_float() / d - curves[mode.label]
-                loss += 0.5 * mode.multiplicity * d * gap**2
+    loss = np.full(grid.shape, float(derivation.final_loss.to_fraction()))
+    for _, mode in learning_modes(derivation):
+        # s > 0 has d_eff > 0: the loss is bounded from below.
+        d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
+        gap = mode.s.to_float() / d - curves[mode.label]
+        loss += 0.5 * mode.multiplicity * d * gap**2
     return loss
 
 
@@ -170,8 +195,7 @@ def _integrate(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, di
         u, v, labels = probe_bases(pathway)
         probes.append((u, v))
         places.append(labels)
-    # The flow starts at t = 0 also when the first time asked for is later.
-    whole = grid if grid[0] == 0 else np.concatenate([[0.0], grid])
+    whole = _from_zero(grid)
     trajectory = system.trajectory(whole, probes)
     first = len(whole) - len(grid)
     curves: dict[str, np.ndarray] = {}
@@ -180,6 +204,21 @@ def _integrate(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, di
             rows = [row for row, found in enumerate(labels) if found == label]
             curves[label] = values[rows, first:].mean(axis=0)
     return trajectory.losses[first:], curves
+
+
+def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
+    system = mode_system(derivation.stages[0])
+    whole = _from_zero(grid)
+    start = np.full(len(system.s), float(derivation.strength0 or 0))
+    found = integrate_modes(system.s, system.kappa, start, whole, float(derivation.tau or 1))
+    strengths = found[:, len(whole) - len(grid) :]
+    loss = system.loss(float(derivation.initial_loss.to_fraction()), strengths)
+    return loss, dict(zip(system.labels, strengths, strict=True))
+
+
+def _from_zero(grid: np.ndarray) -> np.ndarray:
+    """Prepend t = 0, where the flow starts also when the first time asked for is later."""
+    return grid if grid[0] == 0 else np.concatenate([[0.0], grid])
 
 
 def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
@@ -286,7 +325,12 @@ def enclose(
 
 
 def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:
+    from symreln.exact.enclosure import ball
+
     if mode.d_eff is None:
         msg = f"mode {mode.label} has no closed form to enclose"
         raise InputError(msg)
-    return mode.s.ball(values, bits), mode.d_eff.ball(values, bits)
+    # A singular value that vanishes at these values must be exactly 0 to select its case; a ball
+    # around 0 would never get sharp enough.
+    vanishes = mode.s.sign(values) == 0
+    return (ball(0) if vanishes else mode.s.ball(values, bits)), mode.d_eff.ball(values, bits)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def mode_space_loss(
     initial: sp.Expr, terms: Iterable[tuple[sp.Expr, int, sp.Expr, sp.Expr]]
 ) -> sp.Expr:
-    r"""Return ½ tr Sigma^y − Σ m (s π − ½ d π²).
+    r"""Return ½ tr Sigma^y − Σ m (s π − ½ d π²) over the modes that learn something.
 
     Exact for one pathway, and for several whose modes are closed: d is then d_eff, which carries
     the couplings, because modes that move together are equal.

@@ -153,7 +153,7 @@ def strength_float(
     x = 2 * s * (t / tau)
     small = np.where(x > 0, x, 1.0)
     phi = np.where(x > 0, -np.expm1(-x) / small, 1.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return strength0 / (np.exp(-x) + 2 * d * strength0 * (t / tau) * phi)
 
 

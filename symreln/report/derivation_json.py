@@ -150,7 +150,7 @@ def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
         "multiplicity": mode.multiplicity,
         "d_eff": _number(derivation, mode.d_eff),
         "family": mode.family,
-        "strength0": _number(derivation, derivation.strength0),
+        "strength0": _number(derivation, Fraction(0) if mode.is_null else derivation.strength0),
         "strength": None
         if strength is None
         else {"expr": str(strength.expr), "latex": to_latex(strength.expr)},
