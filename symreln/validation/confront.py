@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,10 +121,12 @@ class Validation:
             if self.metrics[name].max_abs_over_initial > self.tolerance
         )
 
-    @property
+    @cached_property
     def published(self) -> PublishedPrediction | None:
         """The published prediction for the same experiment, for a ready-made spec as it is."""
-        return PUBLISHED.get(self.derivation.spec.source)
+        spec = self.derivation.spec
+        known = PUBLISHED.get(spec.source)
+        return known if known is not None and _is_ready_made(spec) else None
 
     @property
     def network_name(self) -> str:
@@ -172,6 +175,14 @@ class Validation:
         from symreln.report.validation_json import validation_to_json
 
         return validation_to_json(self)
+
+
+def _is_ready_made(spec: Spec) -> bool:
+    """Whether the experiment is the ready-made one: no override, no file of the same name."""
+    from symreln.spec.reader import load
+
+    original = load(spec.source)
+    return replace(spec, title=original.title, validation=original.validation) == original
 
 
 def percent(value: float) -> str:
