@@ -290,9 +290,9 @@ class Derivation:
     def to_latex(self) -> str:
         """Return the whole derivation as a LaTeX document."""
         from symreln.report.content import derivation_document
-        from symreln.report.latex import render_latex
+        from symreln.report.latex import render
 
-        return render_latex(derivation_document(self))
+        return render(derivation_document(self))
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures."""
