@@ -17,7 +17,7 @@ from symreln.derivation import (
 )
 from symreln.dynamics import coupled_matrices, coupled_modes, two_layer
 from symreln.dynamics.loss import mode_space_loss
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pathways.effective import effective_dataset
 from symreln.pathways.residual import converged_outputs, stages_decouple
@@ -134,6 +134,7 @@ def _mode(
     strength = None
     if decoupled and d_eff is not None:
         index = f"{pathway_number}_{place}"
+        height = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
         # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
         # (proven with the verdict), and started elsewhere it would act on other pathways through
         # an output direction that the data leave open.
@@ -141,7 +142,7 @@ def _mode(
         strength = two_layer.solve(
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
-            height=_height(mode.s, d_eff, symbols),
+            height=None if height is None else height.to_sympy(symbols),
             **start,
         )
     else:
@@ -161,16 +162,6 @@ def _mode(
         why=why,
         strength=strength,
     )
-
-
-def _height(
-    s: AlgebraicNumber, d: AlgebraicNumber, symbols: dict[str, sp.Symbol]
-) -> sp.Expr | None:
-    """Return s/d as the root of one rational function, where it is one (s.scalar is s²)."""
-    if s.is_zero or d.is_zero or d.scalar is None or s.scalar is None:
-        return None
-    ratio = s.scalar / (d.scalar * d.scalar)
-    return AlgebraicNumber.rational(ratio, is_sqrt=True).to_sympy(symbols)
 
 
 def _loss(stages: tuple[StageDerivation, ...], spec: Spec) -> sp.Expr | None:

@@ -12,7 +12,7 @@ import sys
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from math import prod
+from math import lcm, prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,8 +24,8 @@ except ImportError:  # this file alone, without the package
 
 FORMAT = "symreln-certificate/1"
 LEVELS = ("closed", "closed by symmetry", "coupled modes", "coupled matrices")
-PRIME, MINUS = 2**61 - 1, Fraction(-1)
-Poly = dict[tuple[int, ...], Fraction]  # exponents to a coefficient that is not zero
+PRIME = 2**61 - 1
+Poly = dict[tuple[int, ...], Any]  # exponents to a coefficient that is not zero
 
 
 def _require(holds: object, path: str, needed: str) -> None:
@@ -41,11 +41,11 @@ def _sum(a: Any, b: Any) -> Any:
     return {key: value for key, value in total.items() if value}
 
 
-def _product(a: Poly, b: Poly, empty: int = 0) -> Poly:
-    total: Poly = (a or b) if empty and not (a and b) else {}  # an empty denominator is 1
+def _product(a: Poly, b: Poly) -> Poly:
+    total: Poly = {}
     for (x, p), (y, q) in product(a.items(), b.items()):
         key = tuple(map(int.__add__, x, y))
-        total[key] = total.get(key, 0) + p * q
+        total[key] = total[key] + p * q if key in total else p * q
     return {key: value for key, value in total.items() if value}
 
 
@@ -56,14 +56,12 @@ def _quotient(a: Poly, b: Poly) -> Poly | None:
         shift = tuple(map(int.__sub__, max(a), lead))
         if min(shift, default=0) < 0:
             return None
-        found[shift] = a[max(a)] / b[lead]
+        found[shift] = Fraction(a[max(a)]) / b[lead]
         a = _sum(a, _product({shift: -found[shift]}, b))
     return found
 
 
-class _Ratio:
-    """A rational function top/below; below is empty where it is 1."""
-
+class _Ratio:  # a rational function top/below, or top where below is empty
     def __init__(self, top: Poly, below: Poly | None = None):
         found = _quotient(top, below) if below else top
         self.top, self.below = (top, below or {}) if found is None else (found, {})
@@ -72,23 +70,27 @@ class _Ratio:
         return bool(self.top)
 
     def __add__(self, other: _Ratio) -> _Ratio:
-        if self.below == other.below:
-            return _Ratio(_sum(self.top, other.top), self.below)
-        left = _product(self.top, other.below) if other.below else self.top
-        right = _product(other.top, self.below) if self.below else other.top
-        return _Ratio(_sum(left, right), _product(self.below, other.below, 1))
+        a, b = self.below, other.below
+        if a == b:
+            return _Ratio(_sum(self.top, other.top), a)
+        left = _product(self.top, b) if b else self.top
+        right = _product(other.top, a) if a else other.top
+        return _Ratio(_sum(left, right), _product(a, b) if a and b else a or b)
 
-    def __mul__(self, other: _Ratio | Fraction) -> _Ratio:
-        if isinstance(other, Fraction):
-            return _Ratio({key: value * other for key, value in self.top.items()}, self.below)
-        return _Ratio(_product(self.top, other.top), _product(self.below, other.below, 1))
+    def __mul__(self, other: Any) -> _Ratio:
+        if not isinstance(other, _Ratio):
+            products = ((key, Fraction(value * other)) for key, value in self.top.items())
+            plain = {key: item if item.denominator > 1 else int(item) for key, item in products}
+            return _Ratio(plain, self.below)
+        a, b = self.below, other.below
+        return _Ratio(_product(self.top, other.top), _product(a, b) if a and b else a or b)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ratio) and not self + other * MINUS
+        return isinstance(other, _Ratio) and not self + other * -1
 
 
 class _Matrix(dict[tuple[int, int], _Ratio]):
-    def __init__(self, shape: tuple[int, int], entries: dict[tuple[int, int], _Ratio]):
+    def __init__(self, shape: tuple[int, ...], entries: dict[tuple[int, int], _Ratio]):
         super().__init__({key: value for key, value in entries.items() if value})
         self.shape = shape
 
@@ -96,17 +98,16 @@ class _Matrix(dict[tuple[int, int], _Ratio]):
         rows: dict[int, list[tuple[int, _Ratio]]] = {}
         for (k, j), value in other.items():
             rows.setdefault(k, []).append((j, value))
-        total: dict[tuple[int, int], _Ratio] = {}
+        total, zero = dict[tuple[int, int], _Ratio](), _Ratio({})
         for (i, k), left in self.items():
             for j, right in rows.get(k, ()):
-                part = left * right
-                total[i, j] = total[i, j] + part if (i, j) in total else part
+                total[i, j] = total.get((i, j), zero) + left * right
         return _Matrix((self.shape[0], other.shape[1]), total)
 
     def __add__(self, other: _Matrix) -> _Matrix:
         return _Matrix(self.shape, _sum(self, other))
 
-    def times(self, factor: _Ratio | Fraction) -> _Matrix:
+    def times(self, factor: Any) -> _Matrix:
         return _Matrix(self.shape, {key: value * factor for key, value in self.items()})
 
     def flip(self) -> _Matrix:
@@ -128,44 +129,44 @@ def _beside(parts: list[_Matrix]) -> _Matrix:
     return _Matrix((parts[0].shape[0], start), total)
 
 
-def _column(row: list[_Matrix]) -> _Matrix:
-    wide = _beside(row)
-    found = {(i * wide.shape[1] + j, 0): item for (i, j), item in wide.items()}
-    return _Matrix((prod(wide.shape), 1), found)
+def _whole(matrix: _Matrix) -> tuple[int, _Matrix]:
+    """Return (k, k times the matrix) without fractions among the numerators' coefficients."""
+    k = lcm(*(number.denominator for item in matrix.values() for number in item.top.values()))
+    return k, matrix.times(k)
 
 
 def _apply(coefficients: list[_Ratio], powers: list[_Matrix]) -> _Matrix:
     """Return Σ coefficients[i]·powers[i]."""
-    parts = (power.times(c) for c, power in zip(coefficients, powers, strict=False) if c)
+    parts = (powers[i].times(c) for i, c in enumerate(coefficients) if c)
     return reduce(_Matrix.__add__, parts, _Matrix(powers[0].shape, {}))
 
 
-def _rank(matrix: _Matrix, point: list[int]) -> int:
+def _rank(columns: list[dict[Any, _Ratio]], point: list[int]) -> int:
     """Return the rank modulo a prime at a parameter point: a lower bound."""
-    columns: dict[int, dict[int, int]] = {}
-    for (i, j), entry in matrix.items():
-        top, below = (
-            sum((value * prod(map(pow, point, key)) for key, value in part.items()), Fraction(0))
-            for part in (entry.top, entry.below)
-        )
-        top = top / below if entry.below else top
-        columns.setdefault(j, {})[i] = top.numerator * pow(top.denominator, -1, PRIME) % PRIME
-    pivots: dict[int, dict[int, int]] = {}
-    for column in columns.values():
+    pivots: dict[Any, dict[Any, int]] = {}
+    for column in columns:
+        work: dict[Any, int] = {}
+        for key, entry in column.items():
+            top, below = (
+                sum(value * prod(map(pow, point, powers)) for powers, value in part.items())
+                for part in (entry.top, entry.below)
+            )
+            value = Fraction(top) / below if entry.below else Fraction(top)
+            work[key] = value.numerator * pow(value.denominator, -1, PRIME) % PRIME
         for row, pivot in pivots.items():
-            if factor := column.get(row, 0):
-                for i, item in pivot.items():
-                    column[i] = (column.get(i, 0) - factor * item) % PRIME
-        found = next((i for i, item in column.items() if item), None)
+            if factor := work.get(row, 0):
+                for key, item in pivot.items():
+                    work[key] = (work.get(key, 0) - factor * item) % PRIME
+        found = next((key for key, item in work.items() if item), None)
         if found is not None:
-            inverse = pow(column[found], -1, PRIME)
-            pivots[found] = {i: item * inverse % PRIME for i, item in column.items() if item}
+            inverse = pow(work[found], -1, PRIME)
+            pivots[found] = {key: item * inverse % PRIME for key, item in work.items() if item}
     return len(pivots)
 
 
-def _take(value: Any, path: str, keys: str) -> list[Any]:
+def _take(value: Any, path: str, keys: str) -> SimpleNamespace:
     _require(isinstance(value, dict) and set(value) == set(keys.split()), path, f"keys: {keys}")
-    return [value[key] for key in keys.split()]
+    return SimpleNamespace(**value)
 
 
 def _integers(value: Any, path: str, most: int) -> Any:
@@ -174,11 +175,7 @@ def _integers(value: Any, path: str, most: int) -> Any:
     return value
 
 
-class _Data:
-    def __init__(self, names: list[str], point: list[int]):
-        self.names, self.point, self.used, self.where = names, point, set[str](), "parameters"
-        self.x, self.y, self.share = _Matrix((0, 0), {}), _Matrix((0, 0), {}), Fraction(1)
-
+class _Data(SimpleNamespace):
     def poly(self, text: str) -> Poly:
         total: Poly = {}
         for term in text.split(" + "):
@@ -186,9 +183,9 @@ class _Data:
             powers = dict.fromkeys(self.names, 0)
             for factor in factors:
                 name, power = factor.split("^")
-                powers[name] += int(power) if len(power) < 5 and power.isdecimal() else 1 / 0
+                powers[name] += int(power if len(power) < 5 and power.isdecimal() else "")
                 self.used.add(name)
-            total = _sum(total, {tuple(powers.values()): Fraction(int(number))})
+            total = _sum(total, {tuple(powers.values()): int(number)})
         return total
 
     def ratio(self, text: str, path: str) -> _Ratio:
@@ -203,70 +200,79 @@ class _Data:
         return [self.ratio(item, path) for item in value]
 
     def matrix(self, value: Any, path: str, rows: int | None = None) -> _Matrix:
-        height, width, entries = _take(value, path, "rows columns entries")
-        found = {(i, j): self.ratio(text, path) for i, j, text in entries}
-        _integers([height, width, *(index for key in found for index in key)], path, 10**6)
-        good = len(found) == len(entries) and all(i < height and j < width for i, j in found)
-        good = good and all(found.values()) and rows in (None, height)
+        v = _take(value, path, "rows columns entries")
+        found = {(i, j): self.ratio(text, path) for i, j, text in v.entries}
+        _integers([v.rows, v.columns, *(index for key in found for index in key)], path, 10**6)
+        good = len(found) == len(v.entries) and all(i < v.rows and j < v.columns for i, j in found)
+        good = good and all(found.values()) and rows in (None, v.rows)
         _require(good, path, f"one non-zero entry a place, and {rows or 'any number of'} rows")
-        return _Matrix((height, width), found)
+        return _Matrix((v.rows, v.columns), found)
 
 
 def _pathway(data: _Data, value: Any, path: str) -> Any:
-    keys = "name gate inputs outputs commutator classes"
-    name, gate, inputs, outputs, commutator, classes = _take(value, path, keys)
+    v = _take(value, path, "name gate inputs outputs commutator classes")
     (n_x, samples), n_y = data.x.shape, data.y.shape[0]
-    good = isinstance(name, str) and len(_integers(gate, f"{path}.gate", 1)) == samples
+    good = isinstance(v.name, str) and len(_integers(v.gate, f"{path}.gate", 1)) == samples
     _require(good, f"{path}.gate", f"{samples} gates, and the name a text")
-    for indices, where, most in ((inputs, "inputs", n_x), (outputs, "outputs", n_y)):
+    for indices, where, most in ((v.inputs, "inputs", n_x), (v.outputs, "outputs", n_y)):
         good = sorted(set(_integers(indices, f"{path}.{where}", most - 1))) == indices != []
         _require(good, f"{path}.{where}", "ascending indices")
-    samples_open = {i for i, item in enumerate(gate) if item}
-    place = {i: k for k, i in enumerate(inputs)}
-    p = SimpleNamespace(outputs=set(outputs), commutes=commutator is None, name=name)
+    samples_open = {i for i, item in enumerate(v.gate) if item}
+    place = {i: k for k, i in enumerate(v.inputs)}
+    p = SimpleNamespace(outputs=set(v.outputs), commutes=v.commutator is None, name=v.name)
     seen = data.x.part(place, samples_open)
     p.x = _Matrix((len(place), samples), {(place[i], j): item for (i, j), item in seen.items()})
-    p.a = (data.y.part(p.outputs, samples_open) @ p.x.flip()).times(data.share)
-    p.b, p.m = (p.x @ p.x.flip()).times(data.share), p.a.flip() @ p.a
+    p.a = data.y.part(p.outputs, samples_open) @ p.x.flip()
+    p.b, p.m = p.x @ p.x.flip(), p.a.flip() @ p.a
+    p.units = (samples * data.x_unit * data.y_unit) ** 2, samples * data.x_unit**2  # of M and B
     forward, where = p.m @ p.b, f"{path}.commutator"
-    difference = forward + forward.flip().times(MINUS)
+    difference = forward + forward.flip().times(-1)
     _require(p.commutes != bool(difference), where, "null exactly where M and B commute")
     if not p.commutes:
-        keys, first = "row column value relative_norm_squared", min(difference)
-        row, column, entry, norm = _take(commutator, where, keys)
-        good = (row, column) == first and data.ratio(entry, where) == difference[first]
-        good = good and data.ratio(norm, where) * forward.square() == difference.square()
+        w, first = (
+            _take(v.commutator, where, "row column value relative_norm_squared"),
+            min(difference),
+        )
+        shown = data.ratio(w.value, where) * prod(p.units)
+        good = (w.row, w.column) == first and shown == difference[first]
+        good = (
+            good
+            and data.ratio(w.relative_norm_squared, where) * forward.square() == difference.square()
+        )
         _require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
-    p.classes = [_class(data, c, f"{path}.classes[{n}]", p) for n, c in enumerate(classes)]
-    basis = _beside([word for c in p.classes for word in c.words[: c.degree]])
+    p.classes = [_class(data, c, f"{path}.classes[{n}]", p) for n, c in enumerate(v.classes)]
+    words = [(c, n, j) for c in p.classes for n in range(c.degree) for j in range(c.size)]
+    basis = [{i: v for (i, k), v in c.words[n].items() if k == j} for c, n, j in words]
     rank = _rank(basis, data.point)
-    _require(rank == basis.shape[1] == len(place), f"{path}.classes", "a basis")
+    _require(rank == len(basis) == len(place), f"{path}.classes", "a basis")
     return p
 
 
 def _class(data: _Data, value: Any, path: str, p: Any) -> Any:
-    keys = "operator minpoly eigenvalue d generators gram_inverse"
-    operator, minpoly, eigenvalue, d, generators, gram = _take(value, path, keys)
-    f, size = data.ratios(minpoly, f"{path}.minpoly"), p.b.shape[0]
+    v = _take(value, path, "operator minpoly eigenvalue d generators gram_inverse")
+    f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
     c = SimpleNamespace(degree=len(f) - 1, path=path, null=False)
     _require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
-    if isinstance(operator, list):
-        t = _apply(data.ratios(operator, f"{path}.operator", 2), [p.m, p.b])
+    if isinstance(v.operator, list):
+        weights = zip(data.ratios(v.operator, f"{path}.operator", 2), p.units, strict=True)
+        t = _apply([weight * Fraction(1, unit) for weight, unit in weights], [p.m, p.b])
     else:
-        t = data.matrix(operator, f"{path}.operator", size)
-    c.words = [data.matrix(generators, f"{path}.generators", size)]
-    while len(c.words) < max(3 * c.degree - 2, c.degree + 1):
+        t = data.matrix(v.operator, f"{path}.operator", size)
+    c.words = [data.matrix(v.generators, f"{path}.generators", size)]
+    while len(c.words) <= max((2 + p.commutes) * c.degree - 2 - p.commutes, c.degree):
         c.words.append(t @ c.words[-1])
     _require(not _apply(f, c.words), f"{path}.minpoly", "f with f(T) w = 0")
-    _require(p.commutes or d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
-    for field, matrix in (("eigenvalue", p.m), ("d", p.b))[: 1 + p.commutes]:
-        g = data.ratios(value[field], f"{path}.{field}", c.degree)
+    _require(p.commutes or v.d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
+    fields = (("eigenvalue", p.m, p.units[0]), ("d", p.b, p.units[1]))
+    for field, matrix, unit in fields[: 1 + p.commutes]:
+        g = [item * unit for item in data.ratios(value[field], f"{path}.{field}", c.degree)]
         holds = all(matrix @ c.words[j] == _apply(g, c.words[j:]) for j in range(c.degree))
         _require(holds, f"{path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
         c.null = c.null or (field == "eigenvalue" and not any(g))
-    c.kind = (minpoly, eigenvalue, d, c.words[0].shape[1])
+    c.size = c.words[0].shape[1]
+    c.kind = (v.minpoly, v.eigenvalue, v.d, c.size)
     c.drive = [p.a @ word for word in c.words]
-    c.gram = None if gram is None else data.matrix(gram, f"{path}.gram_inverse")
+    c.gram = None if v.gram_inverse is None else data.matrix(v.gram_inverse, f"{path}.gram_inverse")
     return c
 
 
@@ -274,7 +280,7 @@ def _actions(data: _Data, paths: list[Any]) -> dict[Any, list[list[_Matrix]]]:
     """Return the actions A_kl that do not vanish, by (target, source)."""
     actions, used = {}, set()
     for (p, target), (j, source) in product(enumerate(paths), repeat=2):
-        cross = (source.x @ target.x.flip()).times(data.share)
+        cross = source.x @ target.x.flip()
         if p == j or not cross or not target.outputs & source.outputs:
             continue
         for i, c in enumerate(source.classes):
@@ -307,19 +313,22 @@ def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
             group |= dict.fromkeys(group[target] | group[source], group[target] | group[source])
     left, leaks, single, symmetric, gamma = dict(actions), False, True, True, {}
     for item in couplings:
-        target, sources, factors = _take(item, path, "target sources factors")
-        node, pushers = tuple(target), [tuple(source) for source in sources]
+        v = _take(item, path, "target sources factors")
+        node, pushers = tuple(v.target), [tuple(source) for source in v.sources]
         known = pushers and all((node, source) in left for source in pushers)
         _require(known, path, "couplings that do not vanish, each listed once")
         tables, c = [left.pop((node, source)) for source in pushers], classes[node]
         table = [[reduce(_Matrix.__add__, cell) for cell in zip(*r)] for r in zip(*tables)]  # noqa: B905
-        if factors is None:
-            drives = [_column(c.drive[n : n + c.degree]) for n in range(0 if c.null else c.degree)]
-            ranks = [_rank(_beside([*drives, _column(row)]), data.point) for row in table]
-            _require(max(ranks) > len(drives), path, "factors, which exist")
+        if v.factors is None:
+            known = 0 if c.null else c.degree
+            rows = [*(c.drive[n : n + c.degree] for n in range(known)), *table]
+            flat = [{(n, k): v for n, m in enumerate(r) for k, v in m.items()} for r in rows]
+            ranks = [_rank([*flat[:known], item], data.point) for item in flat[known:]]
+            _require(max(ranks) > known, path, "factors, which exist")
             leaks = True
             continue
-        rows = [data.ratios(q, path, c.degree) for q in factors]
+        unit = paths[0].units[1]
+        rows = [[item * unit for item in data.ratios(q, path, c.degree)] for q in v.factors]
         for q, row in zip(rows, table, strict=True):
             good = all(cell == _apply(q, c.drive[n:]) for n, cell in enumerate(row))
             _require(good, path, "factors q_k with A_kl = A_p q_k(T) T^l w")
@@ -339,22 +348,24 @@ def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
 
 def _stage(data: _Data, value: Any, path: str) -> tuple[str, str]:
     """Check one stage, leave its residual in ``data.y``; return its level and a line of text."""
-    keys = "pathways couplings level map final_loss"
-    pathways, couplings, level, learned, final = _take(value, path, keys)
-    paths = [_pathway(data, item, f"{path}.pathways[{n}]") for n, item in enumerate(pathways)]
-    proven = _level(data, couplings, f"{path}.couplings", paths)
-    _require(level == proven, f"{path}.level", proven)
+    v = _take(value, path, "pathways couplings level map final_loss")
+    paths = [_pathway(data, item, f"{path}.pathways[{n}]") for n, item in enumerate(v.pathways)]
+    proven = _level(data, v.couplings, f"{path}.couplings", paths)
+    _require(v.level == proven, f"{path}.level", proven)
     features = _beside([p.x.flip() for p in paths]).flip()
     writers = [p.outputs for p in paths for _ in range(p.x.shape[0])]
-    w = data.matrix(learned, f"{path}.map", data.y.shape[0])
+    w = data.matrix(v.map, f"{path}.map", data.y.shape[0])
     good = w.shape[1] == len(writers) and all(row in writers[column] for row, column in w)
     _require(good, f"{path}.map", "one column an input of every pathway, on its outputs")
-    data.y = data.y + (w @ features).times(MINUS)
+    outputs = (w @ features).times(Fraction(-1, data.x_unit))
+    data.y_unit, data.y = _whole(data.y.times(Fraction(1, data.y_unit)) + outputs)
     good = not any((data.y @ p.x.flip()).part(p.outputs, range(p.x.shape[0])) for p in paths)
     _require(good, f"{path}.map", "a minimiser of the stage's loss")
-    loss = data.y.square() * (data.share / 2)
-    _require(data.ratio(final, f"{path}.final_loss") == loss, f"{path}.final_loss", "|Y - WF|²/2P")
-    return level, f"{path}: {', '.join(p.name for p in paths)}: {level}"
+    loss = data.y.square() * Fraction(1, 2 * data.x.shape[1] * data.y_unit**2)
+    _require(
+        data.ratio(v.final_loss, f"{path}.final_loss") == loss, f"{path}.final_loss", "|Y - WF|²/2P"
+    )
+    return v.level, f"{path}: {', '.join(p.name for p in paths)}: {v.level}"
 
 
 def digest(certificate: dict[str, Any]) -> str:
@@ -366,18 +377,23 @@ def digest(certificate: dict[str, Any]) -> str:
 def verify(certificate: Any) -> tuple[str, ...]:
     """Return what was proven, a line a stage, or raise CertificateError that names the field."""
     keys = "format parameters inputs targets stages level free_constants digest"
-    form, names, x, y, stages, level, constants, shown = _take(certificate, "whole", keys)
-    _require(form == FORMAT and shown == digest(certificate), "digest", f"{FORMAT} and its SHA-256")
-    _require(_integers([constants], "free_constants", 0), "free_constants", "0")
-    data = _Data(names, [int(shown[8 * n : 8 * n + 8] or "9", 16) for n in range(len(names))])
+    v = _take(certificate, "whole", keys)
+    _require(
+        v.format == FORMAT and v.digest == digest(certificate),
+        "digest",
+        f"{FORMAT} and its SHA-256",
+    )
+    _require(_integers([v.free_constants], "free_constants", 0), "free_constants", "0")
+    point = [int(v.digest[8 * n : 8 * n + 8] or "9", 16) for n in range(len(v.parameters))]
+    data = _Data(names=v.parameters, point=point, used=set(), where="parameters")
     try:
-        data.x, data.y = data.matrix(x, "inputs"), data.matrix(y, "targets")
+        data.x_unit, data.x = _whole(data.matrix(v.inputs, "inputs"))
+        data.y_unit, data.y = _whole(data.matrix(v.targets, "targets"))
         _require(data.x.shape[1] == data.y.shape[1], "targets", "as many samples as inputs")
-        data.share = Fraction(1, data.x.shape[1])
-        found = [_stage(data, item, f"stages[{n}]") for n, item in enumerate(stages)]
+        found = [_stage(data, item, f"stages[{n}]") for n, item in enumerate(v.stages)]
         weakest = max((item for item, _ in found), key=LEVELS.index)
-        _require(data.used == set(names), "parameters", "exactly the names that occur")
-        _require(level == weakest, "level", "the weakest of the stages")
+        _require(data.used == set(v.parameters), "parameters", "exactly the names that occur")
+        _require(v.level == weakest, "level", "the weakest of the stages")
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if isinstance(error, CertificateError):
             raise

@@ -29,7 +29,7 @@ class CoupledModes:
     Assumes: two layers, balanced and aligned at t = 0; mode-diagonal couplings PROVEN.
 
     Attributes:
-        names: One name a mode.
+        names: Symbol of every mode's strength.
         s: Singular values, one a mode.
         kappa: Couplings, square, one row and column a mode.
         t: Time in steps.
@@ -43,9 +43,9 @@ class CoupledModes:
     tau: sp.Expr = TIME_CONSTANT
 
     @property
-    def strengths(self) -> tuple[sp.Function, ...]:
-        """The unknown functions of time."""
-        return tuple(sp.Function(f"pi_{name}")(self.t) for name in self.names)
+    def strengths(self) -> tuple[sp.Symbol, ...]:
+        """The unknown strengths, as symbols."""
+        return tuple(sp.Symbol(name, positive=True) for name in self.names)
 
     @property
     def rhs(self) -> tuple[sp.Expr, ...]:

@@ -304,6 +304,18 @@ class AlgebraicNumber:
         return f"AlgebraicNumber({kind}{self.coefficients} at root {self.root} of {self.minpoly})"
 
 
+def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
+    """Return s/d as the root of one rational function, or None where it is not one.
+
+    Args:
+        s: A square root.
+        d: Not a square root, not zero, not negative.
+    """
+    if s.scalar is None or d.scalar is None:
+        return None
+    return AlgebraicNumber.rational(s.scalar / (d.scalar * d.scalar), is_sqrt=True)
+
+
 def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:
     """Return the fixed point at which functions of the parameters are compared."""
     return {name: 1 + Fraction(1, 2 + index) for index, name in enumerate(parameters)}

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, ratio
+from symreln.exact.enclosure import decimal_of, precision
+from symreln.exact.scalar import Scalar
+from symreln.report.document import Content, Math
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.symbols import symbol_latex
@@ -14,11 +17,15 @@ from symreln.report.symbols import symbol_latex
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.spec.model import Parameter, PathwaySpec
+    from symreln.spec.model import Parameter
 
 Values = Mapping[str, Fraction]
 Symbols = Mapping[str, "sp.Symbol"]
 
+#: What a table shows where there is nothing to show.
+NONE = "–"
+#: Working precision of quotients that are shown as decimals.
+RATIO_BITS = 160
 #: Characters up to which a formula is printed inside a table cell.
 SHORT = 60
 
@@ -41,22 +48,47 @@ def short_number(number: AlgebraicNumber | None, symbols: Symbols, values: Value
     return f"{number.to_float(values):.10g}"
 
 
-def number_latex(number: AlgebraicNumber | None, symbols: Symbols, values: Values) -> str:
-    """Return a number for a document: its formula if it has one in radicals, else a decimal."""
+def number_cell(
+    number: AlgebraicNumber | None, symbols: Symbols, values: Values, name: str = ""
+) -> Content:
+    """Return a number for a table: its formula in radicals, else its name or a decimal.
+
+    Args:
+        number: The number, or None where there is none.
+        symbols: The parameters' symbols.
+        values: The parameters' values.
+        name: Symbol under which the document defines a number without a radical form.
+    """
     if number is None:
-        return r"\text{--}"
+        return NONE
     if number.is_radical:
-        return to_latex(number.to_sympy(symbols))
-    if not evaluable(number, values):
-        return rf"\text{{root of degree }} {number.degree}"
-    return decimal_latex(*number.decimal(values, 21))
+        return Math(to_latex(number.to_sympy(symbols)))
+    if name:
+        return Math(symbol_latex(name))
+    return decimal_cell(number, values, digits=8)
 
 
-def decimal_or_dash(number: AlgebraicNumber | None, values: Values, digits: int = 6) -> str:
-    """Return the LaTeX of a decimal at the declared values, or a dash."""
+def decimal_cell(number: AlgebraicNumber | None, values: Values, digits: int = 6) -> Content:
+    """Return a decimal at the declared values, or a dash where one is missing."""
     if number is None or not evaluable(number, values):
-        return r"\text{--}"
-    return decimal_latex(*number.decimal(values, 21), digits=digits)
+        return NONE
+    return Math(decimal_latex(*number.decimal(values, 21), digits=digits))
+
+
+def height_cell(
+    s: AlgebraicNumber, d: AlgebraicNumber | None, symbols: Symbols, values: Values
+) -> Content:
+    """Return s/d: as the root of one rational function where it is one, else as a decimal."""
+    if d is None or d.is_zero:
+        return NONE
+    height = ratio(s, d)
+    if height is not None:
+        return Math(to_latex(height.to_sympy(symbols)))
+    if not (evaluable(s, values) and evaluable(d, values)):
+        return NONE
+    with precision(RATIO_BITS):
+        quotient = s.ball(values, RATIO_BITS) / d.ball(values, RATIO_BITS)
+        return Math(decimal_latex(*decimal_of(quotient, 21), digits=6))
 
 
 def fraction_latex(value: Fraction) -> str:
@@ -65,14 +97,8 @@ def fraction_latex(value: Fraction) -> str:
 
     if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
         return to_latex(sp.Rational(value.numerator, value.denominator))
-    shown = AlgebraicNumber.rational(_scalar(value)).decimal({}, 21)
+    shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)
     return decimal_latex(*shown, digits=6)
-
-
-def _scalar(value: Fraction):
-    from symreln.exact.scalar import Scalar
-
-    return Scalar.of(value)
 
 
 def assumption_text(parameter: Parameter) -> str:
@@ -87,18 +113,3 @@ def assumption_text(parameter: Parameter) -> str:
     if parameter.maximum is not None:
         parts.append(f"<= {parameter.maximum}")
     return ", ".join(parts) or "real"
-
-
-def pathway_symbol(number: int) -> str:
-    """Return the LaTeX by which a pathway is indexed."""
-    return str(number)
-
-
-def strength_latex(label: str) -> str:
-    """Return the LaTeX of a strength's symbol."""
-    return symbol_latex(label)
-
-
-def inputs_text(pathway: PathwaySpec) -> str:
-    """Return what a pathway sees, as the user wrote it, with the count."""
-    return f"{pathway.inputs_text} ({len(pathway.inputs)})"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.mode_system import symbolic_system
 from symreln.report.breaking import equation_lines
 from symreln.report.derivation_json import half_time_ball
 from symreln.report.document import (
@@ -25,11 +26,16 @@ from symreln.report.document import (
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.symbols import symbol_latex
-from symreln.report.words import fraction_latex
+from symreln.report.words import NONE, fraction_latex
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.derivation import (
+        Derivation,
+        ModeDerivation,
+        PathwayDerivation,
+        StageDerivation,
+    )
     from symreln.report.inlines import Content
 
 #: Solutions that are printed one by one; the rest is in derivation.json.
@@ -200,7 +206,7 @@ def _solution_row(derivation: Derivation, mode: ModeDerivation) -> tuple[Content
     return (
         Math(symbol_latex(mode.label)),
         Math(to_latex(height) if height is not sp.oo else r"\infty"),
-        Math(r"\text{--}" if half is None else decimal_latex(*half, digits=5)),
+        NONE if half is None else Math(decimal_latex(*half, digits=5)),
         str(mode.multiplicity),
     )
 
@@ -267,6 +273,8 @@ def _not_closed(derivation: Derivation) -> list[Block]:
                 label="eq:lotka",
             ),
         ]
+        for stage in derivation.stages:
+            blocks += _systems(derivation, stage)
     blocks += [
         prose(
             "The reduction that always holds keeps matrices. With ",
@@ -305,6 +313,23 @@ def _not_closed(derivation: Derivation) -> list[Block]:
         ),
     ]
     return blocks
+
+
+def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    """Print the system of a stage of coupled modes, equation by equation."""
+    if stage.verdict.level is not Level.COUPLED_MODES:
+        return []
+    system = symbolic_system(stage, derivation.spec.symbols)
+    if system is None:
+        return [prose("Some s² is not rational; the system is integrated in numbers.")]
+    lines = tuple(
+        rf"\tau \dot{{{to_latex(p)}}} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
+        for p, drive in zip(system.strengths, system.drives, strict=True)
+    )
+    shown = equation(*lines[:MOST_SOLUTIONS])
+    if len(lines) > FOLDED_SOLUTIONS:
+        return [Details(summary=f"The system, {len(lines)} modes", blocks=(shown,))]
+    return [prose("Written out:"), shown]
 
 
 def _initial(derivation: Derivation) -> list[Block]:

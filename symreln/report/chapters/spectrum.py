@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.report.document import Block, Figure, Math, Section, Table, equation, prose
 from symreln.report.symbols import symbol_latex
-from symreln.report.words import decimal_or_dash, number_latex
+from symreln.report.words import decimal_cell, evaluable, height_cell, number_cell
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
@@ -69,54 +69,52 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
 def _mode_table(derivation: Derivation, pathway: PathwayDerivation) -> Table:
     symbols, values = derivation.spec.symbols, derivation.spec.values
     learning = [mode for mode in pathway.modes if not mode.is_null]
-    rows: list[tuple[Content, ...]] = [
-        (
-            Math(symbol_latex(mode.label)),
-            Math(number_latex(mode.s, symbols, values)),
-            Math(number_latex(mode.d, symbols, values)),
-            Math(height_latex(mode, symbols, values)),
-            Math(decimal_or_dash(mode.s, values)),
-            str(mode.multiplicity),
+    joint = pathway.spectrum.commutes
+    rows: list[tuple[Content, ...]] = []
+    for mode in learning[:MOST_ROWS]:
+        speed = number_cell(mode.s, symbols, values, root_name(pathway, mode))
+        heights = (
+            number_cell(mode.d, symbols, values),
+            height_cell(mode.s, mode.d, symbols, values),
         )
-        for mode in learning[:MOST_ROWS]
-    ]
-    left_out = len(learning) - len(rows)
-    nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
-    caption: list = [f"Modes of pathway {pathway.number}, ‘{pathway.name}’"]
-    caption.append(", by falling speed.")
-    if left_out:
-        caption.append(f" {left_out} slower modes are in derivation.json.")
-    if nulls:
-        caption += [
-            " Null modes (",
-            Math("s = 0"),
-            f", nothing to learn): {nulls}.",
-        ]
+        rows.append(
+            (
+                Math(symbol_latex(mode.label)),
+                speed,
+                *(heights if joint else ()),
+                decimal_cell(mode.s, values),
+                str(mode.multiplicity),
+            )
+        )
     return Table(
         header=(
             "strength",
             Math("s"),
-            Math("d"),
-            Math("s/d"),
+            *((Math("d"), Math("s/d")) if joint else ()),
             (Math("s"), " at values"),
             "times",
         ),
         rows=tuple(rows),
-        caption=tuple(caption),
-        alignment="lccccr",
+        caption=_caption(pathway, len(learning) - len(rows)),
+        alignment="l" + "c" * (4 if joint else 2) + "r",
     )
 
 
-def height_latex(mode: ModeDerivation, symbols: dict, values: dict) -> str:
-    """Return s/d as a formula where both are radicals, else as a decimal or a dash."""
-    from symreln.report.mathtext import to_latex
+def _caption(pathway: PathwayDerivation, left_out: int) -> Content:
+    nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
+    content: list = [f"Modes of pathway {pathway.number}, ‘{pathway.name}’, by falling speed."]
+    if not pathway.spectrum.commutes:
+        content.append(" There is no joint eigenbasis, so no mode has a height of its own.")
+    if left_out:
+        content.append(f" {left_out} slower modes are in derivation.json.")
+    if nulls:
+        content += [" Null modes (", Math("s = 0"), f", nothing to learn): {nulls}."]
+    return tuple(content)
 
-    if mode.d is None or mode.d.is_zero:
-        return r"\text{--}"
-    if mode.s.is_radical and mode.d.is_radical:
-        ratio = mode.s.to_sympy(symbols) / mode.d.to_sympy(symbols)
-        return to_latex(ratio)
-    return r"\text{--}"
+
+def root_name(pathway: PathwayDerivation, mode: ModeDerivation) -> str:
+    """Return the name under which a singular value without radicals is defined."""
+    return f"s_{pathway.number}_{mode.number}"
 
 
 def _definitions(derivation: Derivation) -> list[Block]:
@@ -129,16 +127,14 @@ def _definitions(derivation: Derivation) -> list[Block]:
         for mode in pathway.modes[:MOST_ROWS]:
             if mode.is_null or mode.s.is_radical:
                 continue
-            decimal, radius = (
-                mode.s.decimal(values)
-                if not mode.s.parameters or all(name in values for name in mode.s.parameters)
-                else ("-", "-")
-            )
+            decimal, radius = ("–", "–")
+            if evaluable(mode.s, values):
+                decimal, radius = mode.s.decimal(values)
             polynomial = _polynomial_latex(mode)
             check_math(polynomial)
             rows.append(
                 (
-                    Math(symbol_latex(f"s_{pathway.number}_{mode.number}")),
+                    Math(symbol_latex(root_name(pathway, mode))),
                     Math(polynomial),
                     decimal,
                     radius,

@@ -287,7 +287,7 @@ def _overlap_latex(
 
     k, g = overlap(stage, coupling, derivation.spec.symbols)
     if k is None or g is None:
-        return (r"\text{no number}", r"\text{no number}", r"\text{--}")
+        return (r"\text{no number}", r"\text{no number}", r"\text{no number}")
     return to_latex(k), to_latex(g), to_latex(k * g)
 
 
