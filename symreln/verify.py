@@ -49,8 +49,7 @@ def _product(a: Poly, b: Poly) -> Poly:
     return {key: value for key, value in total.items() if value}
 
 
-def _quotient(a: Poly, b: Poly) -> Poly | None:
-    """Return a/b where that is a polynomial."""
+def _quotient(a: Poly, b: Poly) -> Poly | None:  # None where a/b is no polynomial
     lead, found = max(b), Poly()
     while a:
         shift = tuple(map(int.__sub__, max(a), lead))
@@ -129,20 +128,17 @@ def _beside(parts: list[_Matrix]) -> _Matrix:
     return _Matrix((parts[0].shape[0], start), total)
 
 
-def _whole(matrix: _Matrix) -> tuple[int, _Matrix]:
-    """Return (k, k times the matrix) without fractions among the numerators' coefficients."""
+def _whole(matrix: _Matrix) -> tuple[int, _Matrix]:  # k, and k times the matrix, over Z
     k = lcm(*(number.denominator for item in matrix.values() for number in item.top.values()))
     return k, matrix.times(k)
 
 
-def _apply(coefficients: list[_Ratio], powers: list[_Matrix]) -> _Matrix:
-    """Return Σ coefficients[i]·powers[i]."""
+def _apply(coefficients: list[_Ratio], powers: list[_Matrix]) -> _Matrix:  # Σ c_i powers_i
     parts = (powers[i].times(c) for i, c in enumerate(coefficients) if c)
     return reduce(_Matrix.__add__, parts, _Matrix(powers[0].shape, {}))
 
 
-def _rank(columns: list[dict[Any, _Ratio]], point: list[int]) -> int:
-    """Return the rank modulo a prime at a parameter point: a lower bound."""
+def _rank(columns: list[dict[Any, _Ratio]], point: list[int]) -> int:  # a lower bound
     pivots: dict[Any, dict[Any, int]] = {}
     for column in columns:
         work: dict[Any, int] = {}
@@ -229,29 +225,23 @@ def _pathway(data: _Data, value: Any, path: str) -> Any:
     difference = forward + forward.flip().times(-1)
     _require(p.commutes != bool(difference), where, "null exactly where M and B commute")
     if not p.commutes:
-        w, first = (
-            _take(v.commutator, where, "row column value relative_norm_squared"),
-            min(difference),
-        )
-        shown = data.ratio(w.value, where) * prod(p.units)
-        good = (w.row, w.column) == first and shown == difference[first]
-        good = (
-            good
-            and data.ratio(w.relative_norm_squared, where) * forward.square() == difference.square()
-        )
+        w = _take(v.commutator, where, "row column value relative_norm_squared")
+        norm = data.ratio(w.relative_norm_squared, where) * forward.square()
+        good = (w.row, w.column) == min(difference) and norm == difference.square()
+        good = good and data.ratio(w.value, where) * prod(p.units) == difference[w.row, w.column]
         _require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
     p.classes = [_class(data, c, f"{path}.classes[{n}]", p) for n, c in enumerate(v.classes)]
     words = [(c, n, j) for c in p.classes for n in range(c.degree) for j in range(c.size)]
     basis = [{i: v for (i, k), v in c.words[n].items() if k == j} for c, n, j in words]
-    rank = _rank(basis, data.point)
-    _require(rank == len(basis) == len(place), f"{path}.classes", "a basis")
+    full = _rank(basis, data.point) == len(basis) == len(place)
+    _require(full, f"{path}.classes", "a basis")
     return p
 
 
 def _class(data: _Data, value: Any, path: str, p: Any) -> Any:
     v = _take(value, path, "operator minpoly eigenvalue d generators gram_inverse")
     f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
-    c = SimpleNamespace(degree=len(f) - 1, path=path, null=False)
+    c = SimpleNamespace(degree=len(f) - 1, path=path)
     _require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
     if isinstance(v.operator, list):
         weights = zip(data.ratios(v.operator, f"{path}.operator", 2), p.units, strict=True)
@@ -268,24 +258,19 @@ def _class(data: _Data, value: Any, path: str, p: Any) -> Any:
         g = [item * unit for item in data.ratios(value[field], f"{path}.{field}", c.degree)]
         holds = all(matrix @ c.words[j] == _apply(g, c.words[j:]) for j in range(c.degree))
         _require(holds, f"{path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
-        c.null = c.null or (field == "eigenvalue" and not any(g))
-    c.size = c.words[0].shape[1]
-    c.kind = (v.minpoly, v.eigenvalue, v.d, c.size)
-    c.drive = [p.a @ word for word in c.words]
+    c.size, c.null = c.words[0].shape[1], not any(data.ratios(v.eigenvalue, path))
+    c.kind, c.drive = (v.minpoly, v.eigenvalue, v.d, c.size), [p.a @ word for word in c.words]
     c.gram = None if v.gram_inverse is None else data.matrix(v.gram_inverse, f"{path}.gram_inverse")
     return c
 
 
 def _actions(data: _Data, paths: list[Any]) -> dict[Any, list[list[_Matrix]]]:
-    """Return the actions A_kl that do not vanish, by (target, source)."""
-    actions, used = {}, set()
+    actions, used = {}, set[str]()  # the A_kl that do not vanish, by (target, source)
     for (p, target), (j, source) in product(enumerate(paths), repeat=2):
         cross = source.x @ target.x.flip()
         if p == j or not cross or not target.outputs & source.outputs:
             continue
-        for i, c in enumerate(source.classes):
-            if c.null:
-                continue
+        for i, c in ((i, c) for i, c in enumerate(source.classes) if not c.null):
             k, s = c.degree, _beside(c.words[: c.degree])
             good = c.gram is not None and s.flip() @ s @ c.gram @ s.flip() == s.flip()
             _require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
@@ -347,7 +332,6 @@ def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
 
 
 def _stage(data: _Data, value: Any, path: str) -> tuple[str, str]:
-    """Check one stage, leave its residual in ``data.y``; return its level and a line of text."""
     v = _take(value, path, "pathways couplings level map final_loss")
     paths = [_pathway(data, item, f"{path}.pathways[{n}]") for n, item in enumerate(v.pathways)]
     proven = _level(data, v.couplings, f"{path}.couplings", paths)
@@ -391,9 +375,9 @@ def verify(certificate: Any) -> tuple[str, ...]:
         data.y_unit, data.y = _whole(data.matrix(v.targets, "targets"))
         _require(data.x.shape[1] == data.y.shape[1], "targets", "as many samples as inputs")
         found = [_stage(data, item, f"stages[{n}]") for n, item in enumerate(v.stages)]
-        weakest = max((item for item, _ in found), key=LEVELS.index)
         _require(data.used == set(v.parameters), "parameters", "exactly the names that occur")
-        _require(v.level == weakest, "level", "the weakest of the stages")
+        weakest = max((item for item, _ in found), key=LEVELS.index)
+        _require(v.level == weakest, "level", weakest)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if isinstance(error, CertificateError):
             raise
