@@ -1,0 +1,136 @@
+"""The flow of all weights of a gated deep linear network, written out from theory.md 2.
+
+    τ Ẇ1_p = W2_pᵀ E_p,  τ Ẇ2_p = E_p W1_pᵀ,  E_p = O_p (Y − Σ_j ŷ_j) diag(g_p) X_pᵀ / P
+
+Independent of the package: sample by sample, no spectrum, no basis, no reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from symreln.spec.model import Spec
+
+Weights = list[tuple[np.ndarray, np.ndarray]]
+
+#: Two orders below the 1e-9 that the reductions are held to.
+RTOL, ATOL = 1e-11, 1e-13
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GatedNetwork:
+    """Data, gates and masks in floats; ``staged``: no stage sees the outputs of later ones."""
+
+    x: np.ndarray
+    y: np.ndarray
+    gates: np.ndarray
+    inputs: tuple[tuple[int, ...], ...]
+    outputs: tuple[tuple[int, ...], ...]
+    stages: tuple[int, ...]
+    staged: bool = False
+
+    @classmethod
+    def of(cls, spec: Spec, targets: np.ndarray | None = None, staged: bool = False):
+        paths = spec.pathways
+        return cls(
+            x=spec.dataset.inputs.to_numpy(),
+            y=spec.dataset.targets.to_numpy() if targets is None else targets,
+            gates=np.array([p.gate for p in paths], dtype=float),
+            inputs=tuple(p.inputs for p in paths),
+            outputs=tuple(p.outputs for p in paths),
+            stages=tuple(p.stage for p in paths),
+            staged=staged,
+        )
+
+    def only(self, chosen: Sequence[int]) -> GatedNetwork:
+        """Some of the pathways."""
+        return GatedNetwork(
+            x=self.x,
+            y=self.y,
+            gates=self.gates[list(chosen)],
+            inputs=tuple(self.inputs[p] for p in chosen),
+            outputs=tuple(self.outputs[p] for p in chosen),
+            stages=tuple(self.stages[p] for p in chosen),
+            staged=self.staged,
+        )
+
+    def gated_inputs(self, p: int) -> np.ndarray:
+        return self.x[list(self.inputs[p])] * self.gates[p]
+
+    def written(self, p: int, weights: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        w1, w2 = weights
+        out = np.zeros_like(self.y)
+        rows = list(self.outputs[p])
+        out[rows] = (w2 @ (w1 @ self.gated_inputs(p)))[rows]
+        return out
+
+    def derivative(self, weights: Weights) -> Weights:
+        written = [self.written(p, pair) for p, pair in enumerate(weights)]
+        result = []
+        for p, (w1, w2) in enumerate(weights):
+            seen = [
+                out
+                for j, out in enumerate(written)
+                if not self.staged or self.stages[j] <= self.stages[p]
+            ]
+            left = np.zeros_like(self.y)
+            rows = list(self.outputs[p])
+            left[rows] = (self.y - sum(seen))[rows]
+            error = left @ self.gated_inputs(p).T / self.y.shape[1]
+            result.append((w2.T @ error, error @ w1.T))
+        return result
+
+    def loss(self, weights: Weights) -> float:
+        left = self.y - sum(self.written(p, pair) for p, pair in enumerate(weights))
+        return float(np.sum(left**2)) / (2 * self.y.shape[1])
+
+    def flow(self, start: Weights, times: np.ndarray, tau: float = 1.0) -> list[Weights]:
+        """Weights at the times, from ``start`` at times[0]."""
+        shapes = [w.shape for pair in start for w in pair]
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+
+        def unpack(flat: np.ndarray) -> Weights:
+            parts = [a.reshape(s) for a, s in zip(np.split(flat, ends), shapes, strict=True)]
+            return list(zip(parts[::2], parts[1::2], strict=True))
+
+        def rhs(_: float, flat: np.ndarray) -> np.ndarray:
+            return pack(self.derivative(unpack(flat))) / tau
+
+        # Every time is the end of a step: between steps nothing controls the error.
+        found = [pack(start)]
+        for begin, end in pairwise(times):
+            part = solve_ivp(
+                rhs, (begin, end), found[-1], method="DOP853", t_eval=[end], rtol=RTOL, atol=ATOL
+            )
+            assert part.success
+            found.append(part.y[:, -1])
+        return [unpack(flat) for flat in found]
+
+
+def pack(weights: Weights) -> np.ndarray:
+    return np.concatenate([w.ravel() for pair in weights for w in pair])
+
+
+def aligned_start(
+    modes: Sequence[tuple[np.ndarray, np.ndarray]], strength: float, rng: np.random.Generator
+) -> Weights:
+    """W1 = R √π0 Vᵀ, W2 = U √π0 Rᵀ with a random orthonormal R, two hidden units to spare."""
+    weights = []
+    for u, v in modes:
+        count = u.shape[1]
+        r = np.linalg.qr(rng.standard_normal((count + 2, count)))[0]
+        weights.append((np.sqrt(strength) * r @ v.T, np.sqrt(strength) * u @ r.T))
+    return weights
+
+
+def strengths(modes: tuple[np.ndarray, np.ndarray], pair: tuple[np.ndarray, np.ndarray]):
+    """(uᵀ W2 W1 v of every mode, largest entry of W2 W1 that is on no mode)."""
+    u, v = modes
+    w = pair[1] @ pair[0]
+    core = np.einsum("ik,ij,jk->k", u, w, v)
+    return core, float(np.abs(w - (u * core) @ v.T).max())

@@ -1,0 +1,131 @@
+"""Constructions whose couplings are known by hand.
+
+One-hot items in contexts: Sigma^x of any gate is a multiple of 1, so every pathway commutes and
+only the couplings decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from symreln.spec.model import Spec
+from tests.cases import contexts_spec, matrix_spec
+
+Rows = Sequence[Sequence[int]]
+
+# Spectra of MᵀM: rational; irreducible of degree 2; irreducible of degree 3.
+RATIONAL: Rows = [[1, 0], [0, 2]]
+GOLDEN: Rows = [[1, 1], [0, 1]]
+CUBIC: Rows = [[2, 1, 0], [0, 1, 1], [1, 0, 3]]
+CUBIC_CORNER: Rows = [[2, 1], [0, 1]]
+
+
+def one_hot_contexts(targets: Sequence[Rows], gates: Sequence[Sequence[int]], **options) -> Spec:
+    """Items one-hot; targets[k] (n_y × items) in context k; gates over contexts."""
+    items = len(targets[0][0])
+    samples = [(k, i) for k in range(len(targets)) for i in range(items)]
+    x = [[int(item == i) for _, item in samples] for i in range(items)]
+    y = [[targets[k][row][i] for k, i in samples] for row in range(len(targets[0]))]
+    return matrix_spec(x, y, [[g[k] for k, _ in samples] for g in gates], **options)
+
+
+def scaled_structure(
+    structure: Rows, factors: Sequence[int], gates: Sequence[Sequence[int]], **options
+) -> Spec:
+    """One structure, a factor a context: U and V are shared, s and the overlaps are not equal."""
+    targets = [[[f * value for value in row] for row in structure] for f in factors]
+    return one_hot_contexts(targets, gates, **options)
+
+
+def equal_race(structure: Rows) -> Spec:
+    """Two pathways that explain the same thing at the same speed: closed by symmetry, k = +1."""
+    return scaled_structure(structure, [1, 1, 1], [(1, 1, 0), (0, 1, 1)])
+
+
+def race(structure: Rows, **options) -> Spec:
+    """Two pathways that explain the same thing at different speeds: coupled modes."""
+    return scaled_structure(structure, [1, 2, 4], [(1, 1, 0), (0, 1, 1)], **options)
+
+
+def race_of_three(structure: Rows) -> Spec:
+    """Three pathways, unequal open shares, so unequal d as well."""
+    return scaled_structure(structure, [1, 2, 4, 3], [(1, 1, 0, 0), (0, 1, 1, 0), (1, 0, 1, 1)])
+
+
+def leaves_the_span() -> Spec:
+    """K and G are diagonal, but U_2 has a part outside the span of U_1 that nothing cancels.
+
+    One item. Context 1 wants (1, 0), context 2 (1, 0), context 3 (0, 2): U_1 = (1, 0) from
+    contexts 1 and 2, U_2 ∝ (1, 2) from contexts 2 and 3. K and G are 1 × 1.
+    """
+    return one_hot_contexts([[[1], [0]], [[1], [0]], [[0], [2]]], [(1, 1, 0), (0, 1, 1)])
+
+
+def drives_a_null_mode() -> Spec:
+    """Pathway 2 explains item 2, which pathway 1 sees in context 2 but finds uncorrelated.
+
+    Item 2 is wanted with +1 and −1 in contexts 1 and 2: null for pathway 1, not for pathway 2.
+    """
+    return one_hot_contexts([[[1, 1]], [[1, -1]], [[1, -1]]], [(1, 1, 0), (0, 1, 1)])
+
+
+def same_inputs_other_outputs() -> Spec:
+    """Overlapping gates, but outputs do not meet: closed."""
+    x = [[1, 0, 1, 0], [0, 1, 0, 1]]
+    y = [[1, 2, 0, 1], [1, 0, 3, 1]]
+    both = [1, 1, 1, 1]
+    return matrix_spec(x, y, [{"gate": both, "outputs": [0]}, {"gate": both, "outputs": [1]}])
+
+
+def orthogonal_outputs() -> Spec:
+    """U_1 ⊥ U_2, so K = 0, but the gates overlap: what one writes the other has to undo."""
+    first, second = [[1, 0], [0, 2], [0, 0], [0, 0]], [[0, 0], [0, 0], [3, 0], [0, 1]]
+    return one_hot_contexts([first, [[0, 0]] * 4, second], [(1, 1, 0), (0, 1, 1)])
+
+
+def all_examples() -> dict[str, Spec]:
+    """Everything above with the verdict as prefix of the name."""
+    return {
+        "closed: outputs do not meet": same_inputs_other_outputs(),
+        "closed: gates do not meet": one_hot_contexts([GOLDEN, CUBIC_CORNER], [(1, 0), (0, 1)]),
+        "closed by symmetry: contexts, rational": contexts_spec(RATIONAL, 3),
+        "closed by symmetry: contexts, degree 2": contexts_spec(GOLDEN, 3),
+        "closed by symmetry: contexts, degree 3": contexts_spec(CUBIC, 4),
+        "closed by symmetry: equal race, rational": equal_race(RATIONAL),
+        "closed by symmetry: equal race, degree 3": equal_race(CUBIC),
+        "coupled modes: race, rational": race(RATIONAL),
+        "coupled modes: race, degree 2": race(GOLDEN),
+        "coupled modes: race, degree 3": race(CUBIC),
+        "coupled modes: three, rational": race_of_three(RATIONAL),
+        "coupled modes: three, degree 3": race_of_three(CUBIC),
+        "coupled matrices: leaves the span": leaves_the_span(),
+        "coupled matrices: orthogonal outputs": orthogonal_outputs(),
+        "coupled matrices: drives a null mode": drives_a_null_mode(),
+        "coupled matrices: other structure a context": one_hot_contexts(
+            [[[1, 0], [0, 2]], [[1, 1], [0, 1]], [[2, 0], [1, 1]]], [(1, 1, 0), (0, 1, 1)]
+        ),
+        "coupled matrices: does not commute": matrix_spec(
+            [[1, 1, 0], [0, 1, 2]], [[1, 0, 1], [0, 2, 1]], [[1, 1, 1]]
+        ),
+    }
+
+
+def random_races(seed: int) -> Spec:
+    """Random contexts of one structure: which verdict is open."""
+    rng = np.random.default_rng(seed)
+    structure = [RATIONAL, GOLDEN, CUBIC][seed % 3]
+    while True:
+        gates = rng.integers(0, 2, (2, 4))
+        factors = rng.integers(-2, 4, 4)
+        if gates.any(axis=1).all() and (gates @ factors).all():
+            break
+    kind = seed % 4
+    if kind < 2:
+        return scaled_structure(structure, factors.tolist(), gates.tolist())
+    targets = [(f * np.array(structure)).tolist() for f in factors]
+    # A second structure in one context: what only some of the pathways see of it decides.
+    place = int(rng.integers(0, 4))
+    targets[place] = (np.array(targets[place]) + rng.integers(-1, 2, np.shape(structure))).tolist()
+    return one_hot_contexts(targets, gates.tolist())
