@@ -368,9 +368,9 @@ def verify(certificate: Any) -> tuple[str, ...]:
         f"{FORMAT} and its SHA-256",
     )
     _require(_integers([v.free_constants], "free_constants", 0), "free_constants", "0")
-    point = [int(v.digest[8 * n : 8 * n + 8] or "9", 16) for n in range(len(v.parameters))]
-    data = _Data(names=v.parameters, point=point, used=set(), where="parameters")
+    data = _Data(names=v.parameters, used=set(), where="parameters")
     try:
+        data.point = [int(v.digest, 16) % (10**9 + n) for n in range(len(v.parameters))]
         data.x_unit, data.x = _whole(data.matrix(v.inputs, "inputs"))
         data.y_unit, data.y = _whole(data.matrix(v.targets, "targets"))
         _require(data.x.shape[1] == data.y.shape[1], "targets", "as many samples as inputs")
