@@ -74,7 +74,7 @@ def _lines(data: bytes, delimiter: str | None) -> list[Line]:
     separator = delimiter or _detected(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        return [(reader.line_num, row) for row in reader if "".join(row).strip() or len(row) > 1]
     except csv.Error as error:
         raise Finding(found=f"{error} in row {reader.line_num}", expected="CSV") from None
 
@@ -100,13 +100,13 @@ def _decoded(data: bytes) -> str:
 
 
 def _detected(text: str) -> str:
-    first = next(line for line in text.splitlines() if line.strip())
+    first = next((line for line in text.splitlines() if line.strip()), "")
     return next((delimiter for delimiter in DELIMITERS if delimiter in first), ",")
 
 
 def _header(lines: list[Line]) -> list[str]:
     """Return the names of the columns, or an empty list where the first row is a sample."""
-    cells = lines[0][1]
+    cells = lines[0][1] if lines else []
     if any(_NUMBER_LIKE.match(cell) for cell in cells):
         return []  # a text among numbers is left for _numbers to report
     return [cell.strip() for cell in cells]

@@ -9,9 +9,9 @@ from pathlib import Path
 from symreln.spec.finding import Finding, nearest, quoted
 
 MAX_BYTES = 64 << 20
-MAX_NUMBERS = 4_000_000
-"""Numbers of one file: each becomes an exact integer of a Python object's size (about 100 bytes
-on the way), so this is some hundred megabytes."""
+MAX_NUMBERS = 2_000_000
+"""Numbers of one file: each becomes an exact fraction, at 3 to 6 microseconds and about 100 bytes
+on the way, so that the largest file takes about ten seconds and some hundred megabytes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,8 +66,6 @@ class Dataset:
         labels: Labels of the samples, each of length P, for gate formulas.
         input_groups: Named groups of input indices.
         output_groups: Named groups of output indices.
-        output_blocks: Named runs of outputs in the order shown, for block-wise display; a subset
-            of ``output_groups``.
         description: One sentence on where the data comes from.
         task: Name in the registry, or "" for a user's own data.
         options: The task's options as text, for the provenance table.

@@ -18,8 +18,8 @@ from symreln.tasks.task import Task, check_power_of_two, wrong_option
 
 MAX_ITEMS = 1024
 MAX_CONTEXTS = 64
-MAX_ENTRIES = 100_000_000
-"""Entries of X and Y together, 8 bytes each: n = 256 items in 16 contexts stay below half of it."""
+MAX_ENTRIES = 50_000_000
+"""Entries of X and Y together, 8 bytes each: 256 items in 16 contexts are 37 million."""
 
 
 class ContextualOptions(StrictModel):

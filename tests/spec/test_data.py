@@ -189,6 +189,13 @@ def test_arrays_are_told_from_lists():
     assert load(tables).dataset.inputs.to_fractions() == [[1, 0], [0, 1]]
 
 
+def test_a_matrix_lists_several_wrong_entries_and_then_stops():
+    tables = {"dataset": {"X": [["no"] * 50], "Y": [[1] * 50]}, "pathway": [{"name": "a"}]}
+    with pytest.raises(SpecError) as caught:
+        load(tables)
+    assert [p.path for p in caught.value.problems] == [f"dataset.X[0][{j}]" for j in range(10)]
+
+
 def test_many_denominators_are_refused_before_they_are_multiplied():
     rows = [[f"1/(c+{k})" for k in range(1, 70)]]
     tables = {

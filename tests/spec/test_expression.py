@@ -144,8 +144,30 @@ def test_limits_let_through_what_is_just_inside():
     assert parse_formula("2**64**1", ()) == 2**64
     assert parse_formula("(" * 49 + "1" + ")" * 49, ()) == 1
     assert parse_formula("1+" * 999 + "1", ()) == 1000
-    with pytest.raises(SpecError, match="degree 65"):
-        parse_formula("(c + 1)**64*c", ("c",))
+    assert parse_formula("(2**63)**63", ()) == 2 ** (63 * 63)
+    assert parse_formula("1e1199", ()) == 10**1199
+    assert parse_formula("(1)+" * 100 + "1", ()) == 101
+    names = ("a", "b", "c", "d")
+    total = sum((Scalar.symbol(name, names) for name in names), start=Scalar(names, 1))
+    assert parse_formula("(a + b + c + d + 1)**8", names) == total**8
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("(c + 1)**64*c", "a result of degree 65"),
+        ("(2**64)**64", "a result of up to 4160 bits"),
+        ("1e1200", "at most 1200 digits"),
+        ("(a + b + c + d + 1)**9", "a result of too many terms"),
+        ("(" * 51 + "1" + ")" * 51, "more than 50 levels"),
+        ("2**65", "the exponent 65"),
+        ("1" + "+1" * 1000, "a formula of 2001 characters"),
+    ],
+)
+def test_limits_stop_what_is_just_outside(text: str, fragment: str):
+    with pytest.raises(SpecError) as caught:
+        parse_formula(text, ("a", "b", "c", "d"))
+    assert fragment in str(caught.value)
 
 
 @pytest.mark.parametrize("text", [True, None, [1], float("nan"), float("inf"), {"a": 1}])
