@@ -17,6 +17,7 @@ from symreln.report.matrices import matrix_latex
 
 if TYPE_CHECKING:
     import sympy as sp
+    from flint import fmpz
 
     from symreln.exact.matrix import ExactMatrix
 
@@ -80,7 +81,7 @@ def describe(
 
 def _block(
     matrix: ExactMatrix,
-    tables: list[tuple[tuple[int, ...], list[list[int]]]],
+    tables: Sequence[tuple[tuple[int, ...], list[list[fmpz]]]],
     rows: tuple[int, ...],
     columns: tuple[int, ...],
     symbols: Mapping[str, sp.Symbol],
@@ -120,6 +121,17 @@ def _shapes(pattern: Pattern, named: NamedMatrices) -> list[tuple[int, str]]:
             on, off = diagonal.pop(), others.pop()
             return [(on - off, "I"), *([(off, ones)] if off else [])]
     return [(1, named.name(pattern))]
+
+
+def outer_factors(pattern: Pattern) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return (column, row) with pattern = column · rowᵀ, or None where its rank is above 1."""
+    first = next(line for line in pattern if any(line))
+    content = gcd(*first)
+    row = tuple(entry // content for entry in first)
+    pivot = next(place for place, entry in enumerate(row) if entry)
+    column = tuple(line[pivot] // row[pivot] for line in pattern)
+    product = tuple(tuple(c * r for r in row) for c in column)
+    return (column, row) if product == pattern else None
 
 
 def _times(factor: Scalar, symbols: Mapping[str, sp.Symbol], shape: str) -> str:

@@ -12,7 +12,6 @@ from symreln.exact.scalar import Scalar
 from symreln.report.document import Content, Math
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -57,14 +56,14 @@ def number_cell(
         number: The number, or None where there is none.
         symbols: The parameters' symbols.
         values: The parameters' values.
-        name: Symbol under which the document defines a number without a radical form.
+        name: LaTeX of the symbol that stands for a number without a radical form.
     """
     if number is None:
         return NONE
     if number.is_radical:
         return Math(to_latex(number.to_sympy(symbols)))
     if name:
-        return Math(symbol_latex(name))
+        return Math(name)
     return decimal_cell(number, values, digits=8)
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.described import NamedMatrices, describe, groups_of
+from symreln.report.described import (
+    NamedMatrices,
+    Pattern,
+    describe,
+    groups_of,
+    outer_factors,
+)
 from symreln.report.document import (
     Block,
     Code,
@@ -23,9 +29,12 @@ from symreln.report.words import assumption_text
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.report.inlines import Content
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 PRINTED_ENTRIES = 160
+#: Vectors up to this length are printed.
+PRINTED_VECTOR = 18
 
 
 def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
@@ -176,22 +185,24 @@ def _correlations(
 
 
 def _names(named: NamedMatrices) -> Details:
-    items: list[tuple] = []
-    for pattern, number in named.patterns.items():
-        name = f"{named.letter}_{{{number}}}"
-        rows, columns = len(pattern), len(pattern[0])
-        if rows * columns <= PRINTED_ENTRIES and columns <= 12:
-            body = matrix_latex(pattern, largest=16)
-            items.append((Math(f"{name} = {body}"),))
-        else:
-            entries = sorted({entry for row in pattern for entry in row})
-            shown = ", ".join(map(str, entries[:6])) + (", …" if len(entries) > 6 else "")
-            items.append(
-                (
-                    Math(name),
-                    f": {rows} × {columns}, entries {shown}; in full in the certificate.",
-                )
-            )
-    return Details(
-        summary="The integer matrices that the blocks are made of", blocks=(Items(tuple(items)),)
+    items = tuple(
+        _name(f"{named.letter}_{{{number}}}", pattern) for pattern, number in named.patterns.items()
     )
+    return Details(
+        summary="The integer matrices that the blocks are made of", blocks=(Items(items),)
+    )
+
+
+def _name(name: str, pattern: Pattern) -> Content:
+    """Define a named matrix: as a product of two vectors, in full, or by its entries."""
+    vectors = outer_factors(pattern)
+    if vectors is not None and max(map(len, vectors)) <= PRINTED_VECTOR:
+        column, row = (", ".join(map(str, vector)) for vector in vectors)
+        return Math(rf"{name} = ({column})^{{\top}} ({row})")
+    rows, columns = len(pattern), len(pattern[0])
+    if rows * columns <= PRINTED_ENTRIES and columns <= 12:
+        return Math(f"{name} = {matrix_latex(pattern, largest=16)}")
+    entries = sorted({entry for line in pattern for entry in line})
+    shown = ", ".join(map(str, entries[:6])) + (", …" if len(entries) > 6 else "")
+    words = f": {rows} × {columns}, entries {shown}; in full in the certificate."
+    return (Math(name), words)

@@ -9,6 +9,7 @@ import sympy as sp
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.mode_system import symbolic_system
 from symreln.report.breaking import equation_lines
+from symreln.report.chapters.alike import Alike, alike
 from symreln.report.derivation_json import half_time_ball
 from symreln.report.document import (
     Block,
@@ -25,7 +26,6 @@ from symreln.report.document import (
 )
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
 from symreln.report.words import NONE, fraction_latex
 from symreln.verdict import Level
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from symreln.derivation import (
         Derivation,
         ModeDerivation,
-        PathwayDerivation,
         StageDerivation,
     )
     from symreln.report.inlines import Content
@@ -136,8 +135,8 @@ def _closed(derivation: Derivation) -> list[Block]:
                 ".",
             )
         )
-    for pathway in derivation.pathways:
-        blocks += _solutions(derivation, pathway)
+    for group in alike(derivation):
+        blocks += _solutions(derivation, group)
     blocks += _loss(derivation)
     return blocks
 
@@ -176,35 +175,37 @@ def _solution_proof() -> Theorem:
     )
 
 
-def _solutions(derivation: Derivation, pathway: PathwayDerivation) -> list[Block]:
-    learning = [m for m in pathway.modes if not m.is_null and m.strength is not None]
+def _solutions(derivation: Derivation, group: Alike) -> list[Block]:
+    learning = [m for m in group.first.modes if not m.is_null and m.strength is not None]
     shown = learning[:MOST_SOLUTIONS]
     if not shown:
         return []
     formulas = equation(
         *(
-            rf"{symbol_latex(mode.label)}(t) &= {to_latex(mode.strength.expr)}"
+            rf"{group.symbol(mode)}(t) &= {to_latex(mode.strength.expr)}"
             for mode in shown
             if mode.strength is not None
         )
     )
     table = Table(
         header=("strength", "height", "half-time (steps)", "times"),
-        rows=tuple(_solution_row(derivation, mode) for mode in shown),
-        caption=f"Heights and half-times of pathway {pathway.number}, ‘{pathway.name}’.",
+        rows=tuple(_solution_row(derivation, group, mode) for mode in shown),
+        caption=f"Heights and half-times of {group.title}.",
         alignment="lccr",
     )
-    title = f"Solutions of pathway {pathway.number}, ‘{pathway.name}’"
+    title = f"Solutions of {group.title}"
     if len(shown) > FOLDED_SOLUTIONS:
         return [Details(summary=f"{title} ({len(shown)})", blocks=(formulas, table))]
     return [prose(f"{title}:"), formulas, table]
 
 
-def _solution_row(derivation: Derivation, mode: ModeDerivation) -> tuple[Content, ...]:
+def _solution_row(
+    derivation: Derivation, group: Alike, mode: ModeDerivation
+) -> tuple[Content, ...]:
     half = half_time_ball(derivation, mode)
     height = sp.oo if mode.strength is None else mode.strength.plateau
     return (
-        Math(symbol_latex(mode.label)),
+        Math(group.symbol(mode)),
         Math(to_latex(height) if height is not sp.oo else r"\infty"),
         NONE if half is None else Math(decimal_latex(*half, digits=5)),
         str(mode.multiplicity),

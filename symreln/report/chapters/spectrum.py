@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.chapters.alike import Alike, alike
 from symreln.report.document import Block, Figure, Math, Section, Table, equation, prose
-from symreln.report.symbols import symbol_latex
 from symreln.report.words import decimal_cell, evaluable, height_cell, number_cell
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.derivation import Derivation, ModeDerivation
     from symreln.report.inlines import Content
 
 #: Modes of one pathway that are listed one by one.
@@ -53,8 +53,9 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
             "certificate.",
         ),
     ]
-    blocks += [_mode_table(derivation, pathway) for pathway in derivation.pathways]
-    blocks += _definitions(derivation)
+    groups = alike(derivation)
+    blocks += [_mode_table(derivation, group) for group in groups]
+    blocks += _definitions(derivation, groups)
     if figures:
         blocks.append(
             Figure(
@@ -66,20 +67,21 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
-def _mode_table(derivation: Derivation, pathway: PathwayDerivation) -> Table:
+def _mode_table(derivation: Derivation, group: Alike) -> Table:
+    pathway = group.first
     symbols, values = derivation.spec.symbols, derivation.spec.values
     learning = [mode for mode in pathway.modes if not mode.is_null]
     joint = pathway.spectrum.commutes
     rows: list[tuple[Content, ...]] = []
     for mode in learning[:MOST_ROWS]:
-        speed = number_cell(mode.s, symbols, values, root_name(pathway, mode))
+        speed = number_cell(mode.s, symbols, values, group.symbol(mode, "s"))
         heights = (
             number_cell(mode.d, symbols, values),
             height_cell(mode.s, mode.d, symbols, values),
         )
         rows.append(
             (
-                Math(symbol_latex(mode.label)),
+                Math(group.symbol(mode)),
                 speed,
                 *(heights if joint else ()),
                 decimal_cell(mode.s, values),
@@ -95,14 +97,15 @@ def _mode_table(derivation: Derivation, pathway: PathwayDerivation) -> Table:
             "times",
         ),
         rows=tuple(rows),
-        caption=_caption(pathway, len(learning) - len(rows)),
+        caption=_caption(group, len(learning) - len(rows)),
         alignment="l" + "c" * (4 if joint else 2) + "r",
     )
 
 
-def _caption(pathway: PathwayDerivation, left_out: int) -> Content:
+def _caption(group: Alike, left_out: int) -> Content:
+    pathway = group.first
     nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
-    content: list = [f"Modes of pathway {pathway.number}, ‘{pathway.name}’, by falling speed."]
+    content: list = [f"Modes of {group.title}, by falling speed."]
     if not pathway.spectrum.commutes:
         content.append(" There is no joint eigenbasis, so no mode has a height of its own.")
     if left_out:
@@ -112,19 +115,14 @@ def _caption(pathway: PathwayDerivation, left_out: int) -> Content:
     return tuple(content)
 
 
-def root_name(pathway: PathwayDerivation, mode: ModeDerivation) -> str:
-    """Return the name under which a singular value without radicals is defined."""
-    return f"s_{pathway.number}_{mode.number}"
-
-
-def _definitions(derivation: Derivation) -> list[Block]:
+def _definitions(derivation: Derivation, groups: list[Alike]) -> list[Block]:
     """Define the modes that have no short radical form: polynomial, decimal and radius."""
     from symreln.report.tex import check_math
 
     rows: list[tuple[Content, ...]] = []
     values = derivation.spec.values
-    for pathway in derivation.pathways:
-        for mode in pathway.modes[:MOST_ROWS]:
+    for group in groups:
+        for mode in group.first.modes[:MOST_ROWS]:
             if mode.is_null or mode.s.is_radical:
                 continue
             decimal, radius = ("–", "–")
@@ -134,7 +132,7 @@ def _definitions(derivation: Derivation) -> list[Block]:
             check_math(polynomial)
             rows.append(
                 (
-                    Math(symbol_latex(root_name(pathway, mode))),
+                    Math(group.symbol(mode, "s")),
                     Math(polynomial),
                     decimal,
                     radius,

@@ -1,0 +1,62 @@
+"""Pathways that have the same modes are shown once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symreln.report.symbols import symbol_latex
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.exact.algebraic import AlgebraicNumber
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """Pathways with equal lists of modes.
+
+    Attributes:
+        pathways: In the order of the spec; the first stands for all.
+    """
+
+    pathways: tuple[PathwayDerivation, ...]
+
+    @property
+    def first(self) -> PathwayDerivation:
+        """The pathway that stands for all."""
+        return self.pathways[0]
+
+    @property
+    def title(self) -> str:
+        """The pathways in words."""
+        if len(self.pathways) == 1:
+            return f"pathway {self.first.number}, ‘{self.first.name}’"
+        shown = [f"{p.number} (‘{p.name}’)" for p in self.pathways[:6]]
+        more = f" and {len(self.pathways) - 6} more" if len(self.pathways) > 6 else ""
+        return f"pathways p = {', '.join(shown)}{more}"
+
+    def symbol(self, mode: ModeDerivation, letter: str = "pi") -> str:
+        """Return the LaTeX of a mode's strength (or of its s), with p for several pathways."""
+        index = str(self.first.number) if len(self.pathways) == 1 else "p"
+        return symbol_latex(f"{letter}_{index}_{mode.number}")
+
+
+def alike(derivation: Derivation) -> list[Alike]:
+    """Group the pathways of a derivation by their lists of modes."""
+    groups: dict[tuple, list[PathwayDerivation]] = {}
+    for pathway in derivation.pathways:
+        key = (pathway.spectrum.commutes, tuple(_mode_key(mode) for mode in pathway.modes))
+        groups.setdefault(key, []).append(pathway)
+    return [Alike(pathways=tuple(members)) for members in groups.values()]
+
+
+def _mode_key(mode: ModeDerivation) -> tuple:
+    numbers = tuple(_number_key(number) for number in (mode.s, mode.d, mode.d_eff))
+    return (mode.multiplicity, mode.family, *numbers)
+
+
+def _number_key(number: AlgebraicNumber | None) -> tuple | None:
+    if number is None:
+        return None
+    return (number.minpoly, number.coefficients, number.root, number.is_sqrt)
