@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symreln.report.jsonio import dumps
+from symreln.report.jsonio import Json, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -153,7 +153,7 @@ def show_run(
     from symreln.report.derivation_json import derivation_to_json
 
     if as_json:
-        both = {
+        both: Json = {
             "derivation": derivation_to_json(derivation),
             "validation": validation.to_json(),
         }

@@ -12,7 +12,7 @@ from symreln.dynamics.integrate import integrate
 from symreln.dynamics.two_layer import TIME, TIME_CONSTANT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import ArrayLike
 
 NAME = "coupled modes"
 
@@ -50,16 +50,21 @@ class CoupledModes:
     @property
     def rhs(self) -> tuple[sp.Expr, ...]:
         """Time derivatives of the strengths."""
-        strengths = self.strengths
-        drives = [
-            s - sum(self.kappa[row, column] * p for column, p in enumerate(strengths))
+        return tuple(
+            2 * p * drive / self.tau for p, drive in zip(self.strengths, self.drives, strict=True)
+        )
+
+    @property
+    def drives(self) -> tuple[sp.Expr, ...]:
+        """s_a − Σ_b kappa_ab π_b of every mode."""
+        return tuple(
+            sp.Add(s, *(-self.kappa[row, column] * p for column, p in enumerate(self.strengths)))
             for row, s in enumerate(self.s)
-        ]
-        return tuple(2 * p * drive / self.tau for p, drive in zip(strengths, drives, strict=True))
+        )
 
 
 def integrate_modes(
-    s: Sequence[float], kappa: np.ndarray, strength0: Sequence[float], times: np.ndarray, tau: float
+    s: ArrayLike, kappa: np.ndarray, strength0: ArrayLike, times: np.ndarray, tau: float
 ) -> np.ndarray:
     """Integrate coupled modes in float64; return strengths of shape (modes, times).
 

@@ -56,7 +56,8 @@ class SigmoidalMode:
     @property
     def expr(self) -> sp.Expr:
         """The trajectory, in the form that stays finite for any t >= 0."""
-        return _template(self.case).xreplace(self._values())
+        expression: Any = _template(self.case).xreplace(self._values())
+        return expression
 
     @property
     def plateau(self) -> sp.Expr:
@@ -87,6 +88,8 @@ class SigmoidalMode:
         if self.case == "sigmoid" and self.height is not None:
             # Both are non-negative roots of rational functions: equal if their squares are.
             defects.append(sp.cancel((self.height * self.d) ** 2 - self.s**2))
+            if self.height.is_negative:
+                defects.append(self.height)
         return sp.Add(*(sp.Abs(defect) for defect in defects))
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:

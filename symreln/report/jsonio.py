@@ -6,6 +6,7 @@ import json
 import math
 import os
 import secrets
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from symreln.errors import InputError
 if TYPE_CHECKING:
     import sympy as sp
 
-Json = None | bool | int | float | str | list["Json"] | tuple["Json", ...] | dict[str, "Json"]
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
 def dumps(value: Json) -> str:

@@ -62,7 +62,7 @@ def dynamics_chapter(derivation: Derivation, *, figures: bool) -> Section:
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
 
 
-def _figure_note(derivation: Derivation) -> tuple[str, ...]:
+def _figure_note(derivation: Derivation) -> tuple[str | Math, ...]:
     if len(derivation.stages) == 1 and derivation.closed:
         return ("Curves are the closed forms; thin lines are the heights ", Math("s/d"), ".")
     return (
