@@ -14,6 +14,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import strategies as st
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 
 seeds = st.integers(min_value=0, max_value=2**32)
 
@@ -154,9 +155,7 @@ def copies_pair(random: Random, size: int) -> Pair:
                 big_yx[copy * half + i, copy * half + j] = yx[i, j]
                 big_x[copy * half + i, copy * half + j] = x[i, j]
     v = orthogonal(random, 2 * half)
-    return Pair(
-        "copies", exact(big_yx * v.transpose()), exact(v * big_x * v.transpose()), True
-    )
+    return Pair("copies", exact(big_yx * v.transpose()), exact(v * big_x * v.transpose()), True)
 
 
 def zero_pair(random: Random, size: int) -> Pair:
@@ -185,3 +184,81 @@ def random_pair(seed: int) -> Pair:
     maker = MAKERS[seed % len(MAKERS)]
     # Small sizes more often: they hit the edge cases (1 × 1, rank 0) and are quick.
     return maker(random, min(random.randint(1, 8), random.randint(1, 8)))
+
+
+# -- with parameters ------------------------------------------------------------------------------
+
+
+def polynomial(random: Random, names: tuple[str, ...], degree: int = 1) -> Scalar:
+    """A small polynomial in the parameters."""
+    total = Scalar(names, random.choice([-2, -1, 0, 1, 2]))
+    for name in names:
+        for power in range(1, degree + 1):
+            total += Scalar.symbol(name, names) ** power * random.choice([-1, 0, 0, 1, 2])
+    return total
+
+
+def parametric_matrix(
+    random: Random, rows: int, columns: int, names: tuple[str, ...], density: float = 0.7
+) -> ExactMatrix:
+    table = [
+        [polynomial(random, names) if random.random() < density else 0 for _ in range(columns)]
+        for _ in range(rows)
+    ]
+    return ExactMatrix.from_rows(table, names, columns)
+
+
+def parametric_pair(seed: int) -> Pair:
+    """A pair over Q(c) or Q(a, b), of six kinds in turn."""
+    random = Random(seed)
+    kind = ("known", "polynomial", "copies", "dataset", "generic", "shared s")[seed % 6]
+    names = ("c",) if random.random() < 0.7 else ("a", "b")
+    size = random.randint(1, 4 if len(names) == 1 else 3)
+    one = ExactMatrix.identity(size, names)
+    if kind == "known":
+        v = exact(orthogonal(random, size)).promoted(names)
+        s = [polynomial(random, names) for _ in range(size)]
+        d = [polynomial(random, names) ** 2 for _ in range(size)]
+        yx = _diagonal(s, names) @ v.T
+        return Pair(kind, yx, v @ _diagonal(d, names) @ v.T, True)
+    if kind == "shared s":
+        v = exact(orthogonal(random, size)).promoted(names)
+        scale = polynomial(random, names)
+        root = parametric_matrix(random, size, size, names)
+        return Pair(kind, v.T.scale(scale), root @ root.T, True)
+    yx = parametric_matrix(random, random.randint(1, size), size, names)
+    if kind == "generic":
+        root = parametric_matrix(random, size, size, names)
+        return Pair(kind, yx, root @ root.T)
+    if kind == "dataset":
+        x = parametric_matrix(random, size, random.randint(1, 4), names, density=0.4)
+        y = parametric_matrix(random, 2, x.shape[1], names, density=0.5)
+        return Pair(kind, y @ x.T, x @ x.T)
+    m = yx.T @ yx
+    root = m.scale(Fraction(random.randint(0, 2), 3)) + one.scale(polynomial(random, names))
+    x = root @ root
+    if kind == "polynomial":
+        return Pair(kind, yx, x, True)
+    size = min(size, 2)
+    yx, x = yx.select(columns=range(size)), None
+    m = yx.T @ yx
+    x = m @ m + ExactMatrix.identity(size, names)
+    v = exact(orthogonal(random, 2 * size)).promoted(names)
+    return Pair(kind, _twice(yx) @ v.T, v @ _twice(x) @ v.T, True)
+
+
+def _diagonal(entries: list[Scalar], names: tuple[str, ...]) -> ExactMatrix:
+    rows = [[x if i == j else Scalar(names, 0) for j in range(len(entries))]
+            for i, x in enumerate(entries)]  # fmt: skip
+    return ExactMatrix.from_rows(rows, names)
+
+
+def _twice(matrix: ExactMatrix) -> ExactMatrix:
+    zero = ExactMatrix.zeros(*matrix.shape, matrix.parameters)
+    return ExactMatrix.stacked(
+        [ExactMatrix.beside([matrix, zero]), ExactMatrix.beside([zero, matrix])]
+    )
+
+
+def rational_point(random: Random, names: tuple[str, ...]) -> dict[str, Fraction]:
+    return {name: Fraction(random.randint(-7, 7), random.choice([1, 2, 3, 5])) for name in names}

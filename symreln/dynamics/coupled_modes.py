@@ -58,7 +58,13 @@ class CoupledModes:
     def drives(self) -> tuple[sp.Expr, ...]:
         """s_a − Σ_b kappa_ab π_b of every mode."""
         return tuple(
-            sp.Add(s, *(-self.kappa[row, column] * p for column, p in enumerate(self.strengths)))
+            sp.Add(
+                s,
+                *(
+                    sp.Mul(-1, self.kappa[row, column], p)
+                    for column, p in enumerate(self.strengths)
+                ),
+            )
             for row, s in enumerate(self.s)
         )
 
