@@ -166,7 +166,8 @@ class CoupledMatrices:
         losses = np.empty(len(times))
         strengths = [np.empty((u.shape[0], len(times))) for u, _ in probe_list]
         flat_start = np.concatenate([q.ravel() for q in state])
-        for part, states in integrate(rhs, flat_start, np.asarray(times, dtype=float)):
+        grid = np.asarray(times, dtype=float)
+        for part, states in integrate(rhs, flat_start, grid, fastest=reduced.rate / self.tau):
             for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
                 maps = reduced.maps(unpack(flat))
                 losses[index] = reduced.loss(maps)
@@ -185,6 +186,11 @@ class _Reduced:
     targets: np.ndarray
     lifts: tuple[np.ndarray, ...]
     inputs: tuple[np.ndarray, ...]
+
+    @property
+    def rate(self) -> float:
+        """2 s of the largest singular value: the rate at which its mode relaxes to its plateau."""
+        return 2 * max((np.linalg.norm(s, 2) for s in self.s if s.size), default=0.0)
 
     def maps(self, state: list[np.ndarray]) -> list[np.ndarray]:
         """W_p = B2_p B1_p of every pathway."""

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from symreln.errors import InputError
 from symreln.spec.finding import problem_of_character
 from symreln.spec.reader import load
 from tests.spec.corpus import Case, cases
-
-LONGEST = 3.0
-"""Seconds a case may take: the slowest, a spec of 1 MiB, needs 0.2 s; the rest is for a busy
-machine. What hangs or blows up takes minutes."""
-
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
@@ -29,7 +22,6 @@ def test_corpus_is_large_and_its_names_are_unique(corpus: dict[str, Case], tmp_p
 def test_every_case_is_refused_with_its_mend(corpus: dict[str, Case]):
     wrong = []
     for case in corpus.values():
-        start = time.perf_counter()
         try:
             load(case.source)
         except InputError as error:
@@ -42,9 +34,6 @@ def test_every_case_is_refused_with_its_mend(corpus: dict[str, Case]):
                 wrong.append(f"{case.name}: a message of {len(message)} characters")
         else:
             wrong.append(f"{case.name}: accepted")
-        took = time.perf_counter() - start
-        if took > LONGEST:
-            wrong.append(f"{case.name}: took {took:.1f} s")
     assert not wrong, "\n".join(wrong)
 
 
