@@ -1,0 +1,101 @@
+"""Levels, reasons and witnesses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.exact.scalar import Scalar
+from symreln.spec.model import Parameter
+from symreln.truth import Truth
+from symreln.verdict import Level
+from tests.cases import contexts_spec, derived, matrix_spec
+from tests.pathways.examples import GOLDEN, RATIONAL, equal_race, race, same_inputs_other_outputs
+
+SKEW_X, SKEW_Y = [[1, 1, 0], [0, 1, 2]], [[1, 0, 1], [0, 2, 1]]
+
+
+def test_levels_are_ordered():
+    assert [level.rank for level in Level] == [0, 1, 2, 3, 4]
+    assert next(iter(Level)) is Level.CLOSED
+
+
+def test_level_of_the_whole_is_the_weakest_stage():
+    derivation = derived("contextual n=4 C=3")
+    assert [s.verdict.level for s in derivation.stages] == [
+        Level.CLOSED,
+        Level.CLOSED_BY_SYMMETRY,
+    ]
+    assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
+    assert all(reason.startswith("stage ") for reason in derivation.verdict.reasons)
+
+
+def test_a_pathway_that_does_not_commute_is_refuted_with_its_witness():
+    derivation = sr.derive(matrix_spec(SKEW_X, SKEW_Y, [[1, 1, 1]]))
+    (pathway,) = derivation.pathways
+    assert pathway.commutes is Truth.REFUTED
+    x, y = np.array(SKEW_X) / 1.0, np.array(SKEW_Y) / 1.0
+    sigma_yx, sigma_x = y @ x.T / 3, x @ x.T / 3
+    m = sigma_yx.T @ sigma_yx
+    commutator = m @ sigma_x - sigma_x @ m
+    witness = pathway.spectrum.commutator
+    assert float(witness.value.to_fraction()) == pytest.approx(
+        commutator[witness.row, witness.column], rel=1e-12
+    )
+    relative = np.linalg.norm(commutator) / np.linalg.norm(m @ sigma_x)
+    assert float(witness.relative_norm_squared.to_fraction()) == pytest.approx(relative**2)
+    reason = derivation.verdict.reasons[0]
+    assert f"[{witness.row + 1}, {witness.column + 1}] = {witness.value}" in reason
+    assert "'p1'" in reason
+    assert derivation.loss is None
+    assert all(mode.strength is None and mode.d is None for mode in pathway.modes)
+
+
+def test_other_pathways_still_commute():
+    derivation = sr.derive(matrix_spec(SKEW_X, SKEW_Y, [[1, 1, 1], [0, 0, 1]]))
+    assert [p.commutes for p in derivation.pathways] == [Truth.REFUTED, Truth.PROVEN]
+    assert len(derivation.verdict.reasons) == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "level", "words"),
+    [
+        (same_inputs_other_outputs(), Level.CLOSED, "no two pathways couple"),
+        (equal_race(RATIONAL), Level.CLOSED_BY_SYMMETRY, "equal total coupling"),
+        (race(GOLDEN), Level.COUPLED_MODES, "competitive Lotka-Volterra"),
+        (contexts_spec(GOLDEN, 2), Level.CLOSED, "no two pathways couple"),
+    ],
+    ids=["closed", "symmetry", "modes", "two contexts never meet"],
+)
+def test_reasons_name_the_level(spec, level, words):
+    verdict = sr.derive(spec).verdict
+    assert verdict.level is level
+    assert words in " ".join(verdict.reasons)
+
+
+def test_every_weaker_level_says_why_not_symmetry():
+    for spec in (race(RATIONAL), race(GOLDEN)):
+        reasons = sr.derive(spec).verdict.reasons
+        assert any("not closed by symmetry: modes that couple differ in s" in r for r in reasons)
+
+
+def test_verdict_at_special_parameter_values_is_decided_again():
+    # y = (a, 1) on two equal inputs in two contexts: equal speeds, so symmetry, only at a = 1.
+    a = Scalar.symbol("a", ("a",))
+
+    def spec(value):
+        return matrix_spec(
+            [[1, 1, 1]],
+            [[a, 1, 1]],
+            [[1, 1, 0], [0, 1, 1]],
+            parameters=(Parameter(name="a", positive=True, value=Fraction(value)),),
+            network={},
+        )
+
+    assert sr.derive(spec(2)).verdict.level is Level.COUPLED_MODES
+    assert sr.derive(spec(1)).verdict.level is Level.COUPLED_MODES  # for all a, so the weaker
+    assert sr.derive(spec(2)).at_values.verdict.level is Level.COUPLED_MODES
+    assert sr.derive(spec(1)).at_values.verdict.level is Level.CLOSED_BY_SYMMETRY
