@@ -9,6 +9,7 @@ from symreln.spec.finding import problem_of_character
 from symreln.spec.reader import load
 from tests.spec.corpus import Case, cases
 
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     return {case.name: case for case in cases(tmp_path_factory.mktemp("corpus"))}

@@ -1,0 +1,246 @@
+"""The documents of real derivations: what they claim is what was derived."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.derivation import Derivation
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.report import html, latex
+from symreln.report.chapters.alike import alike
+from symreln.report.content import derivation_document
+from symreln.report.derivation_json import derivation_to_json, half_time_ball
+from symreln.report.described import NamedMatrices, describe, groups_of, outer_factors
+from symreln.report.document import Details, Equation, Section, Table, plain_text, walk
+from symreln.report.mathtext import to_latex
+
+COUPLED = {
+    "title": "Two pathways that compete",
+    "dataset": {
+        "X": [["1", "1", "0"], ["0", "0", "1"]],
+        "Y": [["2", "2", "0"], ["0", "0", "1"]],
+        "labels": {"s": [1, 2, 3]},
+    },
+    "pathway": [{"name": "all", "gate": "all"}, {"name": "first", "gate": "s == 1"}],
+}
+
+
+@pytest.fixture(scope="module")
+def three() -> Derivation:
+    return sr.derive(sr.load("contextual-3"))
+
+
+@pytest.fixture(scope="module")
+def different() -> Derivation:
+    return sr.derive(sr.load("contextual-different"))
+
+
+def sections(derivation: Derivation) -> dict[str, Section]:
+    return {
+        plain_text(block.title): block
+        for block in derivation_document(derivation).blocks
+        if isinstance(block, Section)
+    }
+
+
+def test_every_printed_solution_is_the_proven_one(three):
+    """The equations of the chapter are the LaTeX of trajectories whose residual is 0."""
+    lines = [
+        line
+        for block, _ in walk(sections(three)["Dynamics"].blocks)
+        if isinstance(block, Equation)
+        for line in block.lines
+    ]
+    for group in alike(three):
+        for mode in group.first.modes:
+            if not mode.is_null:
+                assert mode.strength is not None
+                assert mode.strength.residual() == 0
+                formula = f"{group.symbol(mode)}(t) &= {to_latex(mode.strength.expr)}"
+                assert formula in lines
+
+
+def test_equal_pathways_are_shown_once(three):
+    groups = alike(three)
+    assert [[p.name for p in group.pathways] for group in groups] == [
+        ["common"],
+        ["off_1", "off_2", "off_3"],
+    ]
+    tables = [
+        block
+        for block, _ in walk(sections(three)["Joint spectrum"].blocks)
+        if isinstance(block, Table)
+    ]
+    assert len(tables) == 2
+
+
+def test_pathways_that_differ_are_not_merged(different):
+    assert len(alike(different)) == 4
+
+
+def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):
+    first = next(
+        block
+        for block, _ in walk(sections(different)["Joint spectrum"].blocks)
+        if isinstance(block, Table)
+    )
+    assert [plain_text(cell) for cell in first.header] == ["strength", "s", "s at values", "times"]
+
+
+def test_the_verdict_names_its_witness(different):
+    text = latex.render(derivation_document(different))
+    found = different.pathways[0].spectrum.commutator
+    assert found is not None
+    assert to_latex(found.value.to_sympy(different.spec.symbols)) in text
+    assert "Witnesses that no joint eigenbasis exists" in text
+
+
+def test_coupled_modes_print_their_system():
+    derivation = sr.derive(sr.load(COUPLED))
+    assert derivation.verdict.level is sr.Level.COUPLED_MODES
+    text = latex.render(derivation_document(derivation))
+    # By hand: s = 4/3, d = 2/3; the second pathway shares one of three samples, g = 1/3, k = 1.
+    equation = (
+        r"2 \pi_{1,1} \left( \frac{4}{3} - \frac{2 \pi_{1,1}}{3} - \frac{\pi_{2,1}}{3} \right)"
+    )
+    assert equation in text
+
+
+@pytest.mark.parametrize("name", ["xor", "xor-linear", "linear-hierarchy", "contextual-3-modular"])
+def test_every_ready_made_document_renders(name):
+    document = derivation_document(sr.derive(sr.load(name)))
+    page = html.render(document)
+    assert page.count("<h2") >= 7
+    assert r"\begin{document}" in latex.render(document)
+
+
+def test_a_page_folds_the_long_parts(three):
+    folded = [b for b, _ in walk(derivation_document(three).blocks) if isinstance(b, Details)]
+    summaries = [plain_text(block.summary) for block in folded]
+    assert "The loss written out" in summaries
+
+
+def test_json_follows_the_interface(three):
+    found = derivation_to_json(three)
+    assert {"format", "free_constants", "verdict", "pathways", "couplings", "loss", "steps"} <= set(
+        found
+    )
+    assert found["verdict"]["level"] == "closed by symmetry"
+    for pathway in found["pathways"]:
+        assert {"name", "samples", "commutes", "commutator", "modes"} <= set(pathway)
+        speeds = [float(mode["s"]["decimal"]) for mode in pathway["modes"]]
+        assert speeds == sorted(speeds, reverse=True)
+        assert pathway["modes"][-1]["s"]["expr"] == "0"
+        for mode in pathway["modes"]:
+            assert {"s", "d", "multiplicity", "d_eff", "family", "strength0", "strength",
+                    "half_time"} <= set(mode)  # fmt: skip
+    coupling = found["couplings"][0]
+    assert coupling["from"] == "off_2"
+    assert coupling["to"] == "off_1"
+    assert coupling["overlap"]["expr"] == "-1/2"
+    assert coupling["overlap"]["decimal"] == "-0.500000000000000000000"
+    assert coupling["input_overlap"]["expr"] == "1/24"
+    assert found["loss"]["initial"]["expr"] == "4"
+    assert found["loss"]["final"]["expr"] == "0"
+
+
+def test_json_expressions_evaluate_to_their_decimals(three):
+    symbols = three.spec.symbols
+    for pathway in derivation_to_json(three)["pathways"]:
+        for mode in pathway["modes"]:
+            expr = sp.parse_expr(mode["s"]["expr"], local_dict=symbols)
+            value = expr.subs({symbols["c"]: 1}).evalf(30)
+            assert abs(value - sp.Float(mode["s"]["decimal"], 30)) < sp.Float(
+                mode["s"]["radius"]
+            ) + sp.Float("1e-28")
+
+
+def test_half_time_is_where_half_the_height_is_reached(three):
+    mode = three.pathways[0].modes[0]
+    found = half_time_ball(three, mode)
+    assert found is not None
+    assert mode.d_eff is not None
+    [(ball,)] = [
+        balls
+        for label, balls in three.enclose([Fraction(found[0])], 15).items()
+        if label == mode.label
+    ]
+    height = mode.s.to_float(three.spec.values) / mode.d_eff.to_float(three.spec.values)
+    assert abs(float(ball) / height - 0.5) < 1e-12
+
+
+def test_irrational_overlaps_are_matrices_that_float_routes_agree_on(different):
+    """K and G of a coupled-matrices stage against U, V from NumPy's SVD, up to signs."""
+    import numpy as np
+
+    entry = derivation_to_json(different)["couplings"][0]
+    stage = different.at_values.stages[1].pathways
+    target = next(p for p in stage if p.name == entry["to"])
+    source = next(p for p in stage if p.name == entry["from"])
+
+    def left_vectors(pathway):
+        u, s, _ = np.linalg.svd(pathway.effective.sigma_yx.to_numpy(), full_matrices=False)
+        return u[:, s > 1e-9]
+
+    expected = np.abs(left_vectors(target).T @ left_vectors(source))
+    # Distinct singular values here: each vector is unique up to its sign.
+    assert np.allclose(np.abs(np.array(entry["overlap"])), expected, atol=1e-9)
+
+
+class TestDescribe:
+    """Large matrices by blocks and by name."""
+
+    def shown(self, rows, row_sizes, column_sizes, parameters=()):
+        matrix = ExactMatrix.from_rows(rows, parameters)
+        groups = []
+        for sizes in (row_sizes, column_sizes):
+            ends = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
+            groups.append([(str(i), tuple(range(ends[i], ends[i + 1]))) for i in range(len(sizes))])
+        named = NamedMatrices()
+        return describe(matrix, *groups, {}, named), named
+
+    def test_small_matrices_are_printed_in_full(self):
+        text, named = self.shown([[1, 2], [3, 4]], [2], [2])
+        assert text == r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"
+        assert not named.patterns
+
+    def test_identity_ones_and_their_sum(self):
+        c = Scalar.symbol("c", ("c",))
+        zero, one = Scalar(("c",), 0), Scalar(("c",), 1)
+        rows = [[c if i == j else zero for j in range(8)] for i in range(8)]
+        assert self.shown(rows, [8], [8], ("c",))[0] == r"c\,I"
+        rows = [[Fraction(1, 3)] * 8 for _ in range(8)]
+        assert self.shown(rows, [8], [8])[0] == r"\frac{1}{3}\,\mathbf{1}\mathbf{1}^{\top}"
+        rows = [[one + one if i == j else one for j in range(8)] for i in range(8)]
+        assert self.shown(rows, [8], [8], ("c",))[0] == r"I + \mathbf{1}\mathbf{1}^{\top}"
+
+    def test_equal_patterns_share_a_name_up_to_a_factor(self):
+        pattern = [[(i * j) % 5 for j in range(1, 5)] for i in range(1, 9)]
+        rows = [row + [-3 * x for x in row] for row in pattern]
+        text, named = self.shown(rows, [8], [4, 4])
+        assert text == r"\begin{pmatrix} N_{1} & -3\,N_{1} \end{pmatrix}"
+        assert len(named.patterns) == 1
+
+    def test_blocks_add_up_to_the_matrix(self, three):
+        """Put the printed factors and named patterns back together, exactly."""
+        sigma_x = three.pathways[0].effective.sigma_x
+        groups = groups_of(range(11), three.spec.dataset.input_groups)
+        text = describe(sigma_x, groups, groups, three.spec.symbols, NamedMatrices())
+        assert text == (
+            r"\begin{pmatrix} \frac{1}{8}\,I & \frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} \\ "
+            r"\frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} & \frac{c^{2}}{3}\,I \end{pmatrix}"
+        )
+
+    def test_outer_products(self):
+        assert outer_factors(((2, 4), (3, 6), (0, 0))) == ((2, 3, 0), (1, 2))
+        assert outer_factors(((0, 0), (0, -5))) == ((0, 5), (0, -1))
+        assert outer_factors(((1, 2), (2, 1))) is None
+
+
+def test_latex_of_a_derivation_from_python(three):
+    assert three.to_latex() == latex.render(derivation_document(three))
