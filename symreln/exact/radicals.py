@@ -174,11 +174,11 @@ def split_square_or_none(value: Scalar) -> Scalar | None:
 
 
 def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
-    """Return the proven sign, 0 where it is open."""
+    """Return 1 where the value is proven >= 0, -1 where it is proven <= 0, else 0."""
     expr = value.to_sympy(symbols)
-    if expr.is_positive:
+    if expr.is_nonnegative:
         return 1
-    return -1 if expr.is_negative else 0
+    return -1 if expr.is_nonpositive else 0
 
 
 def _content(expr: sp.Expr) -> sp.Integer:

@@ -1,0 +1,274 @@
+"""Algebraic numbers: shortest honest text, certified decimals, exact comparison."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import mpmath
+import pytest
+import sympy as sp
+from flint import arb, ctx, fmpz_poly
+
+from symreln.errors import InputError
+from symreln.exact import enclosure
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+
+C = Scalar.symbol("c", ("c",))
+POSITIVE = {"c": sp.Symbol("c", positive=True)}
+REAL = {"c": sp.Symbol("c", real=True)}
+
+
+def root(value: Scalar | Fraction | int) -> AlgebraicNumber:
+    scalar = value if isinstance(value, Scalar) else Scalar.of(value)
+    return AlgebraicNumber.rational(scalar, is_sqrt=True)
+
+
+def number(
+    minpoly: list, coefficients: list, index: int, *, is_sqrt: bool = False, names: tuple = ()
+) -> AlgebraicNumber:
+    return AlgebraicNumber(
+        minpoly=tuple(Scalar.of(v, names) for v in minpoly),
+        coefficients=tuple(Scalar.of(v, names) for v in coefficients),
+        root=index,
+        is_sqrt=is_sqrt,
+    )
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(5, 4), "sqrt(5)/2"),
+        (Fraction(3, 8), "sqrt(6)/4"),
+        (Fraction(9, 4), "3/2"),
+        (Fraction(0), "0"),
+        (Fraction(1, 3), "sqrt(3)/3"),
+        (C * C * Fraction(3, 8), "sqrt(6)*c/4"),
+        ((C + 1) ** 2, "c + 1"),
+        ((C - 1) ** 2, "Abs(c - 1)"),
+        ((C - 1) ** 2 * (C + 2) / 5, "sqrt(5*c + 10)*Abs(c - 1)/5"),
+        ((C * C + 1) / (C * C), "sqrt(c**2 + 1)/c"),
+        (C / (C + 1), "sqrt(c**2 + c)/(c + 1)"),
+    ],
+)
+def test_square_roots_of_rational_functions(value: Scalar | Fraction, text: str) -> None:
+    assert str(root(value).to_sympy(POSITIVE)) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (C * C, "Abs(c)"),
+        ((C - 1) ** 2, "Abs(c - 1)"),
+        ((C * C + 1) ** 2, "c**2 + 1"),
+        (1 / (C * C), "1/Abs(c)"),
+    ],
+)
+def test_bars_stay_where_the_sign_is_open(value: Scalar, text: str) -> None:
+    assert str(root(value).to_sympy(REAL)) == text
+
+
+@pytest.mark.parametrize(
+    ("minpoly", "coefficients", "text"),
+    [
+        ([1, -3, 1], [0, 1], "1/2 + sqrt(5)/2"),  # √((3 + √5)/2) is the golden ratio
+        ([1, -6, 1], [0, 1], "1 + sqrt(2)"),
+        ([3, -7, 2], [0, 1], "sqrt(3)"),  # a reducible f must not break it
+        ([-8, 0, 1], [4, 1], "sqrt(2*sqrt(2) + 4)"),
+        ([-5, 0, 1], [Fraction(5, 2), Fraction(1, 2)], "sqrt(2*sqrt(5) + 10)/2"),
+    ],
+)
+def test_nested_roots_are_denested_where_that_is_exact(
+    minpoly: list, coefficients: list, text: str
+) -> None:
+    assert str(number(minpoly, coefficients, 1, is_sqrt=True).to_sympy()) == text
+
+
+def test_denesting_with_a_parameter() -> None:
+    minpoly = [C**4, -(1 + 2 * C * C), 1]
+    numbers = [number(minpoly, [0, 1], i, is_sqrt=True, names=("c",)) for i in (0, 1)]
+    assert [str(n.to_sympy(REAL)) for n in numbers] == [
+        "sqrt(4*c**2 + 1)/2 - 1/2",
+        "sqrt(4*c**2 + 1)/2 + 1/2",
+    ]
+
+
+def test_radicals_equal_the_certified_number() -> None:
+    """Every expression of degree <= 2, nested or not, against the ball, at 40 digits."""
+    random = Random(5)
+    checked = 0
+    for _ in range(400):
+        f1, f2 = random.randint(-9, 9), random.randint(1, 4)
+        f0 = random.randint(-9, 9)
+        discriminant = f1 * f1 - 4 * f0 * f2
+        if discriminant <= 0 or sp.sqrt(discriminant).is_Integer:
+            continue  # complex, or reducible
+        g = [Fraction(random.randint(-9, 9), random.randint(1, 6)) for _ in range(2)]
+        for index in (0, 1):
+            plain = number([f0, f1, f2], g, index)
+            candidates = [plain]
+            if plain.sign() >= 0:
+                candidates.append(number([f0, f1, f2], g, index, is_sqrt=True))
+            for candidate in candidates:
+                checked += 1
+                value = sp.N(candidate.to_sympy(), 45)
+                with enclosure.precision(200):
+                    gap = abs(arb(str(value)) - candidate.enclose(digits=45))
+                    assert gap.abs_upper() < arb(10) ** -40, candidate
+    assert checked > 500
+
+
+def test_parametric_radicals_equal_the_certified_number() -> None:
+    random = Random(8)
+    for _ in range(150):
+        a, b, d = (
+            C * random.randint(-2, 2) + random.randint(-3, 3),
+            C * random.randint(-2, 2) + random.randint(1, 3),
+            C * C * random.randint(0, 2) + random.randint(1, 3),
+        )
+        # M = AᵀA for A = [[a, b], [0, d]]: eigenvalues are not negative.
+        minpoly = [a * a * d * d, -(a * a + b * b + d * d), 1]
+        for index in (0, 1):
+            candidate = number(minpoly, [0, 1], index, is_sqrt=True, names=("c",))
+            for symbols in (POSITIVE, REAL):
+                expr = candidate.to_sympy(symbols)
+                for value in (Fraction(1, 3), Fraction(5, 2)):
+                    exact = sp.Rational(value.numerator, value.denominator)
+                    ours = complex(expr.subs(symbols["c"], exact).evalf(30))
+                    # 1e-9: the root of a cancelled radicand of size 1e-18 at sp's 30 digits.
+                    assert abs(ours - candidate.to_float({"c": value})) < 1e-9, (expr, value)
+
+
+# -- degree > 2 -----------------------------------------------------------------------------------
+
+
+def test_a_number_of_higher_degree_is_named_and_defined() -> None:
+    """2cos(2π k/7) + 2 are the roots of x³ - 5x² + 6x - 1."""
+    theta = [number([-1, 6, -5, 1], [0, 1, 0], i) for i in range(3)]
+    shown = theta[2].to_json()
+    assert shown["expr"] == "CRootOf(x**3 + (-5)*x**2 + (6)*x + (-1), 2)"
+    assert shown["minpoly"] == "x**3 + (-5)*x**2 + (6)*x + (-1)"
+    x = sp.Symbol("x")
+    for index, candidate in enumerate(theta):
+        assert not candidate.is_radical
+        assert candidate.to_sympy(name="lambda_7") == sp.Symbol("lambda_7", real=True)
+        reference = sp.CRootOf(x**3 - 5 * x**2 + 6 * x - 1, index)
+        assert abs(float(candidate) - float(reference)) < 1e-15
+    # Its square root: the polynomial of s itself, of degree 3 because 4cos² is a square here.
+    s = number([-1, 6, -5, 1], [0, 1, 0], 2, is_sqrt=True)
+    assert s.degree == 3
+    assert float(s) == pytest.approx(2 * float(mpmath.cos(mpmath.pi / 7)), rel=1e-15)
+
+
+def test_the_defining_polynomial_vanishes_and_its_index_is_right() -> None:
+    random = Random(3)
+    x = sp.Symbol("x")
+    for _ in range(40):
+        a = sp.Matrix(3, 3, lambda *_: random.randint(-2, 2))
+        poly = (a.T * a).charpoly(x)
+        if not poly.is_irreducible:
+            continue
+        minpoly = [Fraction(int(v)) for v in reversed(poly.all_coeffs())]
+        for index in range(3):
+            for g in ([0, 1, 0], [1, 2, 3], [Fraction(1, 2), 0, 1]):
+                for is_sqrt in (False, True):
+                    candidate = number(minpoly, g, index, is_sqrt=is_sqrt)
+                    own = candidate.defining_polynomial
+                    text = sp.Add(*(v.to_sympy() * x**i for i, v in enumerate(own)))
+                    assert sp.Poly(text, x).is_irreducible
+                    reference = sp.CRootOf(text, candidate.defining_root())
+                    assert abs(float(candidate) - float(reference)) < 1e-12 * (1 + float(candidate))
+
+
+# -- certified numbers ----------------------------------------------------------------------------
+
+
+def test_enclosures_contain_what_mpmath_finds_at_60_digits() -> None:
+    random = Random(11)
+    with mpmath.workdps(80):
+        for _ in range(60):
+            degree = random.randint(1, 6)
+            # A polynomial with real roots only: the derivative of one with integer roots.
+            roots = [random.randint(-9, 9) for _ in range(degree + 1)]
+            poly = fmpz_poly([1])
+            for value in roots:
+                poly *= fmpz_poly([-value, 1])
+            coefficients = [int(v) for v in poly.derivative().coeffs()]
+            reference = mpmath.polyroots(coefficients[::-1], maxsteps=500, extraprec=900)
+            reference = sorted(mpmath.re(value) for value in reference)
+            for index, value in enumerate(reference):
+                g = [Fraction(random.randint(-3, 3)) for _ in range(degree)]
+                candidate = number(coefficients, g, index)
+                ball = candidate.enclose(digits=60)
+                expected = mpmath.fsum(mpmath.mpf(v.numerator) * value**i for i, v in enumerate(g))
+                with enclosure.precision(300):
+                    gap = abs(ball - arb(mpmath.nstr(expected, 75)))
+                    # polyroots on repeated roots is good to about 60 of its 80 digits.
+                    assert not gap.abs_lower() > arb(10) ** -58, (coefficients, index)
+
+
+@pytest.mark.parametrize("digits", [5, 21, 50])
+def test_decimals_lie_within_their_radius(digits: int) -> None:
+    random = Random(digits)
+    for _ in range(200):
+        value = Fraction(random.randint(1, 10**6), random.randint(1, 10**6))
+        candidate = root(value)
+        decimal, radius = candidate.decimal(digits=digits)
+        low, high = Fraction(decimal) - Fraction(radius), Fraction(decimal) + Fraction(radius)
+        assert low * low <= value <= high * high
+        assert Fraction(radius) <= Fraction(decimal) / 10 ** (digits - 2)
+
+
+def test_a_decimal_that_ends_is_exact() -> None:
+    assert AlgebraicNumber.rational(Scalar.of(Fraction(1, 8))).decimal() == ("0.125", "0")
+    assert AlgebraicNumber.rational(Scalar.of(-12)).decimal() == ("-12", "0")
+
+
+def test_to_json_at_parameter_values() -> None:
+    value = root(C * C * Fraction(3, 8))
+    assert value.to_json({"c": Fraction(2)}, POSITIVE, digits=10) == {
+        "expr": "sqrt(6)*c/4",
+        "decimal": "1.224744871",
+        "radius": "1e-9",
+    }
+    assert value.to_json({}, POSITIVE) == {"expr": "sqrt(6)*c/4"}
+
+
+def test_the_precision_of_arb_is_restored() -> None:
+    before = ctx.prec
+    root(Fraction(2)).enclose(digits=400)
+    with pytest.raises(ZeroDivisionError), enclosure.precision(999):
+        raise ZeroDivisionError
+    assert ctx.prec == before
+
+
+def test_numbers_need_values() -> None:
+    with pytest.raises(InputError, match="values for c"):
+        root(C).enclose({})
+
+
+# -- exact comparison -----------------------------------------------------------------------------
+
+
+def test_equality_is_exact() -> None:
+    assert root(2) == number([-8, 0, 1], [0, Fraction(1, 2)], 1)  # √8/2
+    assert root(2) != number([-8, 0, 1], [0, Fraction(1, 2)], 0)
+    near = Fraction(3) + Fraction(1, 10**40)
+    assert root(3) != root(near)
+    assert number([1, -3, 1], [0, 1], 1, is_sqrt=True) == number([-1, -1, 1], [0, 1], 1)
+    assert hash(root(2)) == hash(number([-8, 0, 1], [0, Fraction(1, 2)], 1))
+    assert root(C * C) == AlgebraicNumber.rational(C)  # near the reference point, where c > 0
+
+
+def test_signs_are_exact() -> None:
+    # √2 - 1.41421356237309504880168872420969807857 is about 2e-39.
+    tight = Fraction(141421356237309504880168872420969807857, 10**38)
+    assert number([-2, 0, 1], [-tight, 1], 1).sign() == -1
+    assert number([-2, 0, 1], [-tight + Fraction(1, 10**38), 1], 1).sign() == 1
+    assert number([-2, 0, 1], [0, 0], 1).sign() == 0
+    assert number([-C, 0, 1], [-1, 1], 1, names=("c",)).sign({"c": Fraction(1)}) == 0
+    assert number([-C, 0, 1], [-1, 1], 1, names=("c",)).sign({"c": Fraction(2)}) == 1

@@ -1,0 +1,322 @@
+"""The joint spectrum: known answers, exact identities, parametric against numeric."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symreln.errors import InputError
+from symreln.exact.linear import spectral_projector, subspace_projector
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from tests.certificates import contextual, tree
+from tests.strategies import parametric_pair, random_pair, rational_point
+
+
+def correlations(x: ExactMatrix, y: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
+    per_sample = Fraction(1, x.shape[1])
+    return (y @ x.T).scale(per_sample), (x @ x.T).scale(per_sample)
+
+
+def summary(spectrum: JointSpectrum, **assumptions: bool) -> list[tuple[str, str, int]]:
+    symbols = {name: sp.Symbol(name, **assumptions) for name in spectrum.parameters}
+    return [
+        (str(mode.s.to_sympy(symbols)), str(mode.d.to_sympy(symbols)), mode.multiplicity)
+        for mode in spectrum.modes
+    ]
+
+
+# -- known answers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("items", [2, 8, 16, 32])
+def test_the_hierarchy_of_saxe_2019(items: int) -> None:
+    """One-hot items, tree features: s² = (2n - 1)/n², then (n/2^{l-1} - 1)/n², 2^{l-1} times.
+
+    Two items share as many features as they have common ancestors, so YᵀY is constant on the
+    levels of the tree; the mode of a split at level l sums the block sizes n/2^l + … + 1.
+    """
+    y = ExactMatrix.from_rows(tree(items))
+    spectrum = joint_spectrum(*correlations(ExactMatrix.identity(items), y))
+    found = [
+        (mode.s.scalar, mode.d.scalar, mode.multiplicity, mode.s.is_sqrt) for mode in spectrum.modes
+    ]
+    expected = [(Fraction(2 * items - 1, items**2), Fraction(1, items), 1, True)]
+    level = 1
+    while 2 ** (level - 1) < items:
+        s_squared = Fraction(items // 2 ** (level - 1) - 1, items**2)
+        expected.append((s_squared, Fraction(1, items), 2 ** (level - 1), True))
+        level += 1
+    assert spectrum.commutes
+    assert found == expected
+
+
+def xor(gate: list[int]) -> JointSpectrum:
+    delta = Scalar.symbol("Delta", ("Delta",))
+    x = ExactMatrix.from_rows(
+        [[1, 1, -1, -1], [1, -1, 1, -1], [delta, -delta, -delta, delta]], ("Delta",)
+    )
+    y = ExactMatrix.from_rows([[1, -1, -1, 1]], ("Delta",))
+    return joint_spectrum(*correlations(x.masked(columns=gate), y.masked(columns=gate)))
+
+
+def test_xor_with_delta_as_a_symbol() -> None:
+    """All samples: only Delta is of use. One sample: x itself, s = |x|/4, d = |x|²/4."""
+    linear = xor([0, 1, 2, 3])
+    assert summary(linear, nonnegative=True) == [("Delta", "Delta**2", 1), ("0", "1", 2)]
+    assert summary(linear, real=True)[0] == ("Abs(Delta)", "Delta**2", 1)
+    single = summary(xor([0]), nonnegative=True)
+    assert single == [("sqrt(Delta**2 + 2)/4", "Delta**2/4 + 1/2", 1), ("0", "0", 2)]
+
+
+def test_the_contextual_task_with_c_as_a_symbol() -> None:
+    """The numbers of theory.md's section on the three-context task, for all c at once."""
+    x, y = contextual(8, 3, Scalar.symbol("c", ("c",)), ("c",))
+    assert summary(joint_spectrum(*correlations(x, y)), positive=True) == [
+        ("sqrt(120*c**2 + 45)/12", "c**2/3 + 1/8", 1),
+        ("sqrt(30)*c/12", "c**2/3", 2),
+        ("sqrt(21)/12", "1/8", 1),
+        ("1/4", "1/8", 2),
+        ("sqrt(3)/12", "1/8", 4),
+        ("0", "0", 1),
+    ]
+
+
+def test_modes_that_share_s_are_told_apart_by_d() -> None:
+    spectrum = joint_spectrum(
+        ExactMatrix.diagonal([1, 1, 1]), ExactMatrix.from_rows([[2, 1, 0], [1, 2, 0], [0, 0, 3]])
+    )
+    assert summary(spectrum) == [("1", "3", 2), ("1", "1", 1)]
+
+
+def test_irrational_modes_of_one_class() -> None:
+    """M = [[2, 1], [1, 1]] has the squared golden ratio as eigenvalue: s is the ratio itself."""
+    spectrum = joint_spectrum(ExactMatrix.from_rows([[1, 0], [1, 1]]).T, ExactMatrix.identity(2))
+    assert [mode.root for mode in spectrum.modes] == [1, 0]
+    golden = (1 + sp.sqrt(5)) / 2
+    for mode, value in zip(spectrum.modes, (golden, golden - 1), strict=True):
+        assert sp.expand(mode.s.to_sympy() - value) == 0
+
+
+def test_a_refuted_pair_has_a_witness() -> None:
+    sigma_yx = ExactMatrix.from_rows([[1, 0], [0, 2]])
+    sigma_x = ExactMatrix.from_rows([[2, 1], [1, 2]])
+    spectrum = joint_spectrum(sigma_yx, sigma_x)
+    found = spectrum.commutator
+    assert found is not None
+    m = sigma_yx.T @ sigma_yx
+    difference = m @ sigma_x - sigma_x @ m
+    assert (found.row, found.column, found.value) == difference.first_nonzero()
+    assert (found.row, found.column, found.value) == (0, 1, -3)
+    assert found.relative_norm_squared == Fraction(18, 4 + 1 + 16 + 64)
+    # The mean of Sigma^x on each eigenvector of M, flagged as no constant of the dynamics.
+    assert [(str(mode.d.scalar), mode.d_is_average) for mode in spectrum.modes] == [
+        ("2", True), ("2", True)
+    ]  # fmt: skip
+
+
+def test_mean_of_sigma_x_on_irrational_modes_against_numpy() -> None:
+    checked = 0
+    for seed in range(200):
+        pair = random_pair(seed)
+        spectrum = joint_spectrum(pair.sigma_yx, pair.sigma_x)
+        x = pair.sigma_x.to_numpy()
+        for mode, (_, mean, v) in zip(spectrum.modes, spectrum.numpy_modes(), strict=True):
+            if mode.d_is_average:
+                checked += mode.mode_class.degree > 1
+                assert mode.d.to_float() == pytest.approx(mean, rel=1e-10, abs=1e-12)
+                assert mean == pytest.approx(np.trace(v.T @ x @ v) / mode.multiplicity)
+    assert checked > 50
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 1), (2, 4)])
+def test_zero_matrices(shape: tuple[int, int]) -> None:
+    size = shape[1]
+    spectrum = joint_spectrum(ExactMatrix.zeros(*shape), ExactMatrix.zeros(size, size))
+    assert summary(spectrum) == [("0", "0", size)]
+    assert [v.shape for _, _, v in spectrum.numpy_modes()] == [(size, size)]
+
+
+def test_shapes_and_symmetry_are_checked() -> None:
+    one, wide = ExactMatrix.identity(2), ExactMatrix.zeros(2, 3)
+    with pytest.raises(InputError, match="shape"):
+        joint_spectrum(wide, one)
+    with pytest.raises(InputError, match="symmetric"):
+        joint_spectrum(one, ExactMatrix.from_rows([[1, 2], [0, 1]]))
+
+
+# -- exact identities -----------------------------------------------------------------------------
+
+
+def class_projector(spectrum: JointSpectrum, place: int) -> ExactMatrix:
+    """Projector on the space of all conjugate modes of a class."""
+    mode_class = spectrum.classes[place]
+    words = [mode_class.generators]
+    while len(words) < mode_class.degree:
+        words.append(spectrum.operator_matrix(mode_class) @ words[-1])
+    return subspace_projector(ExactMatrix.beside(words))
+
+
+def check_identities(spectrum: JointSpectrum) -> int:
+    """ΣP = 1, P² = P, M P = λ P; U S Vᵀ = Sigma^{yx} where the modes are rational."""
+    places = range(len(spectrum.classes))
+    projectors = [class_projector(spectrum, place) for place in places]
+    total = sum(projectors[1:], projectors[0])
+    assert total == ExactMatrix.identity(spectrum.n_x, spectrum.parameters)
+    rational = 0
+    for mode_class, p in zip(spectrum.classes, projectors, strict=True):
+        assert p @ p == p
+        assert spectrum.m @ p == p @ spectrum.m
+        assert p.trace() == mode_class.dimension
+        if mode_class.degree == 1:
+            rational += 1
+            assert spectral_projector(mode_class) == p
+            assert spectrum.m @ p == p.scale(mode_class.eigenvalue[0])
+            if mode_class.d is not None:
+                assert spectrum.sigma_x @ p == p.scale(mode_class.d[0])
+    # Σ_α s_α u_α v_αᵀ = Sigma^{yx} ΣP, and null modes add nothing to it.
+    learned = [
+        spectrum.sigma_yx @ p
+        for mode_class, p in zip(spectrum.classes, projectors, strict=True)
+        if not mode_class.is_null
+    ]
+    nothing = ExactMatrix.zeros(*spectrum.sigma_yx.shape, spectrum.parameters)
+    assert sum(learned, nothing) == spectrum.sigma_yx
+    return rational
+
+
+def test_exact_identities_on_random_pairs() -> None:
+    rational = 0
+    for seed in range(400):
+        pair = random_pair(seed)
+        rational += check_identities(joint_spectrum(pair.sigma_yx, pair.sigma_x))
+    assert rational > 400
+
+
+def test_exact_identities_with_parameters() -> None:
+    rational = 0
+    for seed in range(60):
+        pair = parametric_pair(seed)
+        spectrum = joint_spectrum(pair.sigma_yx, pair.sigma_x)
+        # Projectors on irrational classes over Q(a, b) are long; their size is no gain here.
+        if all(c.degree * c.multiplicity <= 2 for c in spectrum.classes):
+            rational += check_identities(spectrum)
+    assert rational > 30
+
+
+def test_minimal_polynomials_are_irreducible() -> None:
+    x = sp.Symbol("x")
+    checked = 0
+    for seed in range(120):
+        pair = parametric_pair(seed)
+        for mode_class in joint_spectrum(pair.sigma_yx, pair.sigma_x).classes:
+            if mode_class.degree < 2:
+                continue
+            terms = [c.to_sympy() * x**i for i, c in enumerate(mode_class.minpoly)]
+            _, factors = sp.factor_list(sp.Add(*terms).expand(), x)
+            assert [exponent for _, exponent in factors if exponent] == [1], seed
+            checked += 1
+    assert checked > 20
+
+
+# -- two routes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shard", range(4))
+def test_parametric_answers_against_numeric_ones(shard: int) -> None:
+    """Substituting into the answer is answering the substituted question.
+
+    Numbers are repeated by multiplicity, so points where modes collide are compared as well.
+    Both sides are certified to 1e-20; what is left is one rounding to float64.
+    """
+    for seed in range(shard, 320, 4):
+        pair = parametric_pair(seed)
+        spectrum = joint_spectrum(pair.sigma_yx, pair.sigma_x)
+        if pair.commutes:
+            assert spectrum.commutes, seed
+        random = Random(seed)
+        for _ in range(2):
+            point = rational_point(random, spectrum.parameters)
+            here = joint_spectrum(pair.sigma_yx.substitute(point), pair.sigma_x.substitute(point))
+            assert here.commutes or not spectrum.commutes
+            ours = expanded(spectrum, point, with_d=spectrum.commutes)
+            theirs = expanded(here, {}, with_d=spectrum.commutes)
+            assert np.allclose(ours, theirs, rtol=1e-14, atol=1e-20), (seed, point)
+
+
+def expanded(spectrum: JointSpectrum, point: dict, *, with_d: bool) -> list[tuple[float, float]]:
+    return sorted(
+        (mode.s.to_float(point), mode.d.to_float(point) if with_d else 0.0)
+        for mode in spectrum.modes
+        for _ in range(mode.multiplicity)
+    )
+
+
+@pytest.mark.parametrize("shard", range(2))
+def test_float_modes_at_parameter_values_solve_the_eigenproblem(shard: int) -> None:
+    for seed in range(shard, 160, 2):
+        pair = parametric_pair(seed)
+        spectrum = joint_spectrum(pair.sigma_yx, pair.sigma_x)
+        point = rational_point(Random(seed), spectrum.parameters)
+        numbers = spectrum.numpy_modes(point)
+        v = np.hstack([v for _, _, v in numbers])
+        s = np.concatenate([[s] * v.shape[1] for s, _, v in numbers])
+        d = np.concatenate([[d] * v.shape[1] for _, d, v in numbers])
+        yx = pair.sigma_yx.substitute(point).to_numpy()
+        x = pair.sigma_x.substitute(point).to_numpy()
+        m = yx.T @ yx
+        size = np.linalg.norm(m) + np.linalg.norm(x) + 1e-300
+        # 1e-13 is what numpy_modes promises of V; size is the scale of what it multiplies.
+        assert np.abs(v.T @ v - np.eye(len(x))).max() < 1e-13
+        assert np.abs(m @ v - v * s**2).max() < 1e-13 * size, seed
+        if spectrum.commutes:
+            assert np.abs(x @ v - v * d).max() < 1e-13 * size, seed
+
+
+def test_nearly_degenerate_singular_values_keep_their_vectors() -> None:
+    """Two singular values 1e-12 apart: eigh of M mixes their vectors, the exact route does not."""
+    gap = Fraction(1, 10**12)
+    v = [[Fraction(3, 5), Fraction(4, 5)], [Fraction(-4, 5), Fraction(3, 5)]]
+    rotation = ExactMatrix.from_rows(v)
+    s = ExactMatrix.from_rows([[1, 0], [0, 1 + gap]])
+    spectrum = joint_spectrum(s @ rotation, ExactMatrix.identity(2))
+    (_, _, first), (_, _, second) = spectrum.numpy_modes()
+    assert np.abs(np.abs(first[:, 0]) - [0.8, 0.6]).max() < 1e-15
+    assert np.abs(np.abs(second[:, 0]) - [0.6, 0.8]).max() < 1e-15
+
+
+def test_a_point_where_modes_collide_gets_a_full_basis() -> None:
+    """M = c·[[0, 1], [1, 0]] + 1 has eigenvalues 1 ± c: equal at c = 0."""
+    c = Scalar.symbol("c", ("c",))
+    root = ExactMatrix.from_rows([[c, 1], [1, c]], ("c",))
+    spectrum = joint_spectrum(root, root @ root)
+    for value in (0, 1, 3):
+        numbers = spectrum.numpy_modes({"c": Fraction(value)})
+        basis = np.hstack([v for _, _, v in numbers])
+        assert np.abs(basis.T @ basis - np.eye(2)).max() < 1e-15
+        assert sorted(s for s, _, _ in numbers) == sorted([abs(value - 1), value + 1])
+
+
+def test_sympys_own_decomposition_of_tiny_matrices() -> None:
+    for rows in ([[1, 2], [0, 1]], [[1, 0], [0, 2], [1, 1]], [[2, 0, 0], [0, 0, 3]], [[1, 1, 0]]):
+        matrix = ExactMatrix.from_rows(rows)
+        spectrum = joint_spectrum(matrix, ExactMatrix.identity(matrix.shape[1]))
+        ours = sorted(float(mode.s) for mode in spectrum.modes if not mode.is_null)
+        _, s, _ = sp.Matrix(rows).singular_value_decomposition()
+        assert ours == pytest.approx(sorted(float(value) for value in s.diagonal()), rel=1e-14)
+
+
+def test_modes_are_ordered_at_the_given_values() -> None:
+    """s = c against s = 1: who comes first depends on c."""
+    c = Scalar.symbol("c", ("c",))
+    yx = ExactMatrix.from_rows([[c, 0], [0, 1]], ("c",))
+    one = ExactMatrix.identity(2, ("c",))
+    symbols = {"c": sp.Symbol("c", positive=True)}
+    for value, first in ((2, "c"), (Fraction(1, 2), "1")):
+        spectrum = joint_spectrum(yx, one, {"c": Fraction(value)})
+        assert str(spectrum.modes[0].s.to_sympy(symbols)) == first
