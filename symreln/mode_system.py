@@ -24,7 +24,7 @@ class ModeSystem:
     r"""tau dπ_a/dt = 2 π_a (s_a − Σ_b kappa_ab π_b) in floats.
 
     Attributes:
-        labels: Strength of every mode, null modes included.
+        labels: Strength of every mode with s > 0; null modes start at zero and stay there.
         s: Singular values, shape (modes,).
         kappa: Couplings, shape (modes, modes): d on the diagonal.
         multiplicity: Equal modes that an entry stands for, shape (modes,).
@@ -54,7 +54,12 @@ def mode_system(stage: StageDerivation) -> ModeSystem:
     polynomial that interpolates phi; the factors of the coupling say what each power of the root
     does to the target, so interpolating one root at a time gives the coupling of every mode.
     """
-    entries = [(p, pathway, m) for p, pathway in enumerate(stage.pathways) for m in pathway.modes]
+    entries = [
+        (p, pathway, mode)
+        for p, pathway in enumerate(stage.pathways)
+        for mode in pathway.modes
+        if not mode.is_null
+    ]
     s = np.array([mode.s.to_float() for _, _, mode in entries])
     kappa = np.diag([0.0 if m.d is None else m.d.to_float() for _, _, m in entries])
     place = {

@@ -38,7 +38,8 @@ class ModeCurve:
     Attributes:
         pathway: Name of the pathway.
         label: Symbol of the strength.
-        closed: The closed form at every time, or None.
+        closed: The closed form at every time (for coupled modes, the strength in their
+            Lotka-Volterra system), or None.
         integrated: uᵀ W_p(t) v from the integrated flow, mean over equal modes, or None where
             the closed form is the flow.
         plateau: s / d_eff in floats, or None.
@@ -72,7 +73,7 @@ class Prediction:
             training.
         method: How it was computed, in words.
         closed_loss: The loss of the closed forms alone, later stages from converged earlier
-            ones, or None where there is no closed form.
+            ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
         modes: One curve a mode that learns something.
         free_constants: Numbers set by hand or fitted.
     """
@@ -99,10 +100,14 @@ def _network(derivation: Derivation) -> NetworkSpec:
 def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Prediction:
     """Evaluate a derivation without free parameters.
 
-    One stage whose modes are closed is evaluated from its closed forms, and one stage of coupled
-    modes integrates their Lotka-Volterra system. Everything else is integrated from t = 0 with
-    the coupled matrices, which hold at every level and let later
+    One stage whose modes are closed is evaluated from its closed forms. Everything else is
+    integrated from t = 0 with the coupled matrices, which hold at every level and let later
     stages start to grow while earlier ones still learn.
+
+    Coupled modes are no exception: strengths of an aligned start never change sign, so a mode
+    that loses its race dies out, whereas in a network the small unaligned part of its weights
+    grows once s − Σ kappa pi is negative and takes the strength below zero, to the least-squares
+    solution. Their Lotka-Volterra system is given beside the prediction.
     """
     network = _network(derivation)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
@@ -117,14 +122,7 @@ def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) 
             modes=_mode_curves(derivation, closed, {}),
         )
     if derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
-        loss, integrated = _integrate_modes(derivation, grid)
-        return Prediction(
-            times=grid,
-            loss=loss,
-            method="coupled modes (competitive Lotka-Volterra system), integrated from t = 0",
-            closed_loss=None,
-            modes=_mode_curves(derivation, {}, integrated),
-        )
+        closed_loss, closed = _integrate_modes(derivation, grid)
     loss, integrated = _integrate(derivation, grid)
     together = "staged" if network.training == "staged" else "joint"
     return Prediction(

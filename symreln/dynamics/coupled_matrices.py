@@ -190,7 +190,7 @@ class _Reduced:
     @property
     def rate(self) -> float:
         """2 s of the largest singular value: the rate at which its mode relaxes to its plateau."""
-        return 2 * max((np.linalg.norm(s, 2) for s in self.s if s.size), default=0.0)
+        return 2 * max((float(np.linalg.norm(s, 2)) for s in self.s if s.size), default=0.0)
 
     def maps(self, state: list[np.ndarray]) -> list[np.ndarray]:
         """W_p = B2_p B1_p of every pathway."""

@@ -133,6 +133,11 @@ class Validation:
         """What the network is called."""
         return "ReLU network" if self.network.settings.activation == "relu" else "linear network"
 
+    @property
+    def _modes_name(self) -> str:
+        closed = self.derivation.at_values.closed
+        return "closed forms" if closed else "coupled modes"
+
     def band(self, run: TrainingRun) -> SeedBand:
         """Return the spread over seeds of a run."""
         return seed_band(run.losses)
@@ -143,7 +148,7 @@ class Validation:
             "theory_vs_gdln": "theory – GDLN",
             "theory_vs_relu": f"theory – {self.network_name}",
             "gdln_vs_relu": f"GDLN – {self.network_name}",
-            "closed_vs_relu": f"closed forms alone – {self.network_name}",
+            "closed_vs_relu": f"{self._modes_name} alone – {self.network_name}",
         }
         for name, found in self.metrics.items():
             yield (titles[name], *_cells(found))
