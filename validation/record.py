@@ -15,7 +15,14 @@ from symreln.report.jsonio import write_json, write_text
 from symreln.report.plots import loss_figure
 
 HERE = Path(__file__).parent
-NAMES = ("xor", "contextual-3", "contextual-different")
+NAMES = (
+    "linear-hierarchy",
+    "xor",
+    "contextual-3",
+    "contextual-4",
+    "contextual-5",
+    "contextual-different",
+)
 
 
 def record(name: str, seeds: int, rng: int) -> str:
