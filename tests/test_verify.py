@@ -105,6 +105,11 @@ FORGERIES = {
     "zero denominator": ("denominator", lambda c: _first(c)["d"].__setitem__(0, "1 / 0")),
     "undeclared name": ("certificate", lambda c: _first(c)["d"].__setitem__(0, "1*e^1")),
     "huge power": ("certificate", lambda c: _first(c)["d"].__setitem__(0, "1*Delta^999999999")),
+    "same place twice": ("inputs", lambda c: c["inputs"]["entries"].append([0, 0, "2"])),
+    "outside": ("inputs", lambda c: c["inputs"]["entries"].append([9, 9, "2"])),
+    "negative place": ("inputs", lambda c: c["inputs"]["entries"].append([-1, 0, "2"])),
+    "a gate too many": ("gate", lambda c: c["stages"][0]["pathways"][0]["gate"].append(0)),
+    "outputs twice": ("outputs", lambda c: c["stages"][0]["pathways"][0]["outputs"].append(0)),
     "code": ("certificate", lambda c: _first(c)["d"].__setitem__(0, "__import__('os')")),
 }
 
@@ -147,6 +152,19 @@ def test_couplings_cannot_be_left_out() -> None:
     certificate["stages"][0]["level"] = certificate["level"] = "closed"
     certificate["digest"] = digest(certificate)
     with pytest.raises(CertificateError, match="couplings"):
+        verify(certificate)
+
+
+def test_a_wrong_gram_inverse_cannot_hide_couplings() -> None:
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    stage = certificate["stages"][0]
+    for item in stage["pathways"]:
+        for mode_class in item["classes"]:
+            mode_class["gram_inverse"]["entries"] = []
+    stage["couplings"] = []
+    stage["level"] = certificate["level"] = "closed"
+    certificate["digest"] = digest(certificate)
+    with pytest.raises(CertificateError, match="gram_inverse"):
         verify(certificate)
 
 

@@ -7,13 +7,14 @@ smallest integer t that works is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers, polynomials
+from symreln.exact.field import Field, solve
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -71,7 +72,40 @@ def solve_block(block: Block, family: Family) -> list[Eigenvalues]:
         values = [[action[0, 0]] for action in block.actions]
         return [_linear(values, ((one,),), family)]
     found = _constant(block, family)
-    return found if found is not None else _parametric(block, family)
+    if found is None:
+        found = _parametric(block, family)
+    return [_through_m(values) for values in found]
+
+
+def _through_m(values: Eigenvalues) -> Eigenvalues:
+    """Return the same eigenvalues with T = M where M alone generates their field.
+
+    A block may need t > 0 to come apart though single classes of it do not; one form for all
+    makes equal classes of unlike blocks equal.
+    """
+    if values.t == 0 or values.at is not None:
+        return values
+    names = values.eigenvalue[0].parameters
+    field = Field([Scalar(names, coefficient) for coefficient in values.minpoly])
+    minpoly = field.minimal_polynomial(values.eigenvalue)
+    if len(minpoly) != len(values.minpoly):
+        return values
+    zero, one = Scalar(names, 0), Scalar(names, 1)
+    powers = [field.constant(1)]
+    while len(powers) < field.degree:
+        powers.append(field.multiply(powers[-1], values.eigenvalue))
+    # Coordinates of d over 1, lambda, lambda², …: a linear system over the ground field.
+    ground = Field((zero, one))
+    matrix = [[(power[row],) for power in powers] for row in range(field.degree)]
+    assert values.d is not None
+    found = solve(ground, matrix, [[(value,)] for value in values.d])
+    return replace(
+        values,
+        minpoly=tuple(coefficient.numerator for coefficient in minpoly),
+        t=0,
+        eigenvalue=tuple(one if power == 1 else zero for power in range(field.degree)),
+        d=tuple(row[0][0] for row in found),
+    )
 
 
 def _combine(

@@ -88,6 +88,11 @@ def test_nested_roots_are_denested_where_that_is_exact(
     assert str(number(minpoly, coefficients, 1, is_sqrt=True).to_sympy()) == text
 
 
+def test_denesting_with_a_negative_cofactor() -> None:
+    numbers = [number([-2, 0, 1], [3, -2], i, is_sqrt=True) for i in (0, 1)]  # √(3 ∓ 2(∓√2))
+    assert [str(n.to_sympy()) for n in numbers] == ["1 + sqrt(2)", "-1 + sqrt(2)"]
+
+
 def test_denesting_with_a_parameter() -> None:
     minpoly = [C**4, -(1 + 2 * C * C), 1]
     numbers = [number(minpoly, [0, 1], i, is_sqrt=True, names=("c",)) for i in (0, 1)]
@@ -221,6 +226,14 @@ def test_decimals_lie_within_their_radius(digits: int) -> None:
         low, high = Fraction(decimal) - Fraction(radius), Fraction(decimal) + Fraction(radius)
         assert low * low <= value <= high * high
         assert Fraction(radius) <= Fraction(decimal) / 10 ** (digits - 2)
+
+
+def test_a_radius_is_rounded_up_to_a_power_of_ten() -> None:
+    # 1.5 ± 2^-10 at one digit: 2 is off by 0.5, so the radius has to reach 0.501.
+    with enclosure.precision(64):
+        assert enclosure.decimal_of(arb("1.5", 2.0**-10), 1) == ("2", "1e0")
+        assert enclosure.decimal_of(arb(2), 5) == ("2", "0")
+    assert [enclosure._radius(value, -3) for value in (99, 100, 101)] == ["1e-1", "1e-1", "1e0"]
 
 
 def test_a_decimal_that_ends_is_exact() -> None:

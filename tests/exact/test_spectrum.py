@@ -103,6 +103,27 @@ def test_irrational_modes_of_one_class() -> None:
         assert sp.expand(mode.s.to_sympy() - value) == 0
 
 
+@pytest.mark.parametrize("names", [(), ("c",)])
+def test_classes_that_only_sigma_x_separates_are_written_through_m(names: tuple) -> None:
+    """Two copies of an irrational pair with unlike d, mixed: T = M suffices for each of them."""
+    scale = Scalar.symbol("c", names) if names else 1
+    small = ExactMatrix.from_rows([[scale, 1], [0, 1]], names)
+    zero = ExactMatrix.zeros(2, 2, names)
+    mix = ExactMatrix.from_rows([[3, 0, 4, 0], [0, 3, 0, 4], [-4, 0, 3, 0], [0, -4, 0, 3]]).scale(
+        Fraction(1, 5)
+    )
+    rows = [ExactMatrix.beside([small, zero]), ExactMatrix.beside([zero, small])]
+    spectrum = joint_spectrum(
+        ExactMatrix.stacked(rows) @ mix.promoted(names),
+        mix.T @ ExactMatrix.diagonal([1, 1, 2, 2]) @ mix,
+    )
+    assert spectrum.commutes
+    assert [(c.degree, c.multiplicity) for c in spectrum.classes] == [(2, 1), (2, 1)]
+    assert sorted(str(c.d[0]) for c in spectrum.classes) == ["1", "2"]
+    assert all(c.operator.weight_x.is_zero and c.d[1].is_zero for c in spectrum.classes)
+    assert spectrum.classes[0].minpoly == spectrum.classes[1].minpoly
+
+
 def test_a_refuted_pair_has_a_witness() -> None:
     sigma_yx = ExactMatrix.from_rows([[1, 0], [0, 2]])
     sigma_x = ExactMatrix.from_rows([[2, 1], [1, 2]])
@@ -288,6 +309,17 @@ def test_nearly_degenerate_singular_values_keep_their_vectors() -> None:
     (_, _, first), (_, _, second) = spectrum.numpy_modes()
     assert np.abs(np.abs(first[:, 0]) - [0.8, 0.6]).max() < 1e-15
     assert np.abs(np.abs(second[:, 0]) - [0.6, 0.8]).max() < 1e-15
+
+
+def test_conjugate_modes_1e45_apart_keep_their_vectors() -> None:
+    """M = [[1, e], [e, 1 + e²]]: eigenvalues about 1 ± e, irrational; vectors (1, ±1)/√2."""
+    tiny = Fraction(1, 10**45)
+    spectrum = joint_spectrum(ExactMatrix.from_rows([[1, tiny], [0, 1]]), ExactMatrix.identity(2))
+    assert [c.degree for c in spectrum.classes] == [2]
+    (_, _, first), (_, _, second) = spectrum.numpy_modes()
+    half = np.sqrt(0.5)
+    assert np.abs(first[:, 0] * np.sign(first[0, 0]) - [half, half]).max() < 1e-15
+    assert np.abs(second[:, 0] * np.sign(second[0, 0]) - [half, -half]).max() < 1e-15
 
 
 def test_a_point_where_modes_collide_gets_a_full_basis() -> None:
