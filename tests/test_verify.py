@@ -168,6 +168,23 @@ def test_a_wrong_gram_inverse_cannot_hide_couplings() -> None:
         verify(certificate)
 
 
+@pytest.mark.parametrize("level", ["closed", "closed by symmetry", "coupled matrices"])
+def test_the_level_follows_from_the_couplings(level: str) -> None:
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    certificate["stages"][0]["level"] = certificate["level"] = level
+    certificate["digest"] = digest(certificate)
+    with pytest.raises(CertificateError, match="level"):
+        verify(certificate)
+
+
+def test_inputs_and_targets_have_the_same_samples() -> None:
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    certificate["targets"]["columns"] += 1
+    certificate["digest"] = digest(certificate)
+    with pytest.raises(CertificateError, match="targets"):
+        verify(certificate)
+
+
 def test_factors_that_exist_cannot_be_denied() -> None:
     certificate = json.loads(json.dumps(certificates()["white"]))
     certificate["stages"][0]["couplings"][0]["factors"] = None
