@@ -41,12 +41,15 @@ def _sum(a: Any, b: Any) -> Any:
     return {key: value for key, value in total.items() if value}
 
 
-def _product(a: Poly, b: Poly) -> Poly:
-    total: Poly = {}
+def _accumulate(total: Poly, a: Poly, b: Poly) -> Poly:
     for (x, p), (y, q) in product(a.items(), b.items()):
-        key = tuple(map(int.__add__, x, y))
+        key = tuple(map(int.__add__, x, y)) if x else x
         total[key] = total[key] + p * q if key in total else p * q
-    return {key: value for key, value in total.items() if value}
+    return total
+
+
+def _product(a: Poly, b: Poly) -> Poly:
+    return {key: value for key, value in _accumulate({}, a, b).items() if value}
 
 
 def _quotient(a: Poly, b: Poly) -> Poly | None:  # None where a/b is no polynomial
@@ -97,11 +100,15 @@ class _Matrix(dict[tuple[int, int], _Ratio]):
         rows: dict[int, list[tuple[int, _Ratio]]] = {}
         for (k, j), value in other.items():
             rows.setdefault(k, []).append((j, value))
-        total, zero = dict[tuple[int, int], _Ratio](), _Ratio({})
+        slow, fast, zero = dict[Any, _Ratio](), dict[Any, Poly](), _Ratio({})
         for (i, k), left in self.items():
             for j, right in rows.get(k, ()):
-                total[i, j] = total.get((i, j), zero) + left * right
-        return _Matrix((self.shape[0], other.shape[1]), total)
+                if left.below or right.below:
+                    slow[i, j] = slow.get((i, j), zero) + left * right
+                else:
+                    _accumulate(fast.setdefault((i, j), {}), left.top, right.top)
+        total = {key: _Ratio({e: n for e, n in cell.items() if n}) for key, cell in fast.items()}
+        return _Matrix((self.shape[0], other.shape[1]), _sum(total, slow))
 
     def __add__(self, other: _Matrix) -> _Matrix:
         return _Matrix(self.shape, _sum(self, other))
@@ -288,7 +295,6 @@ def _actions(data: _Data, paths: list[Any]) -> dict[Any, list[list[_Matrix]]]:
 
 
 def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
-    """Check the couplings of a stage and return the level that they prove."""
     commute = all(p.commutes for p in paths)
     actions = _actions(data, paths) if commute else {}
     classes = {(p, a): c for p, x in enumerate(paths) for a, c in enumerate(x.classes)}
@@ -300,8 +306,7 @@ def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
     for item in couplings:
         v = _take(item, path, "target sources factors")
         node, pushers = tuple(v.target), [tuple(source) for source in v.sources]
-        known = pushers and all((node, source) in left for source in pushers)
-        _require(known, path, "couplings that do not vanish, each listed once")
+        _require(pushers and all((node, x) in left for x in pushers), path, "listed once each")
         tables, c = [left.pop((node, source)) for source in pushers], classes[node]
         table = [[reduce(_Matrix.__add__, cell) for cell in zip(*r)] for r in zip(*tables)]  # noqa: B905
         if v.factors is None:
@@ -312,8 +317,7 @@ def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
             _require(max(ranks) > known, path, "factors, which exist")
             leaks = True
             continue
-        unit = paths[0].units[1]
-        rows = [[item * unit for item in data.ratios(q, path, c.degree)] for q in v.factors]
+        rows = [[x * paths[0].units[1] for x in data.ratios(q, path, c.degree)] for q in v.factors]
         for q, row in zip(rows, table, strict=True):
             good = all(cell == _apply(q, c.drive[n:]) for n, cell in enumerate(row))
             _require(good, path, "factors q_k with A_kl = A_p q_k(T) T^l w")
@@ -326,9 +330,7 @@ def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
         kinds = [(classes[n].kind, gamma.get(n, [_Ratio({})] * classes[n].degree)) for n in members]
         symmetric = symmetric and all(kind == kinds[0] for kind in kinds)
     _require(symmetric or single or leaks, path, "of one source each, or closed by symmetry")
-    if leaks or not commute:
-        return LEVELS[3]
-    return LEVELS[0] if not actions else LEVELS[1] if symmetric else LEVELS[2]
+    return LEVELS[3 if leaks or not commute else 0 if not actions else 1 if symmetric else 2]
 
 
 def _stage(data: _Data, value: Any, path: str) -> tuple[str, str]:
@@ -346,9 +348,8 @@ def _stage(data: _Data, value: Any, path: str) -> tuple[str, str]:
     good = not any((data.y @ p.x.flip()).part(p.outputs, range(p.x.shape[0])) for p in paths)
     _require(good, f"{path}.map", "a minimiser of the stage's loss")
     loss = data.y.square() * Fraction(1, 2 * data.x.shape[1] * data.y_unit**2)
-    _require(
-        data.ratio(v.final_loss, f"{path}.final_loss") == loss, f"{path}.final_loss", "|Y - WF|²/2P"
-    )
+    holds = data.ratio(v.final_loss, f"{path}.final_loss") == loss
+    _require(holds, f"{path}.final_loss", "|Y - W F|²/2P")
     return v.level, f"{path}: {', '.join(p.name for p in paths)}: {v.level}"
 
 
@@ -362,11 +363,8 @@ def verify(certificate: Any) -> tuple[str, ...]:
     """Return what was proven, a line a stage, or raise CertificateError that names the field."""
     keys = "format parameters inputs targets stages level free_constants digest"
     v = _take(certificate, "whole", keys)
-    _require(
-        v.format == FORMAT and v.digest == digest(certificate),
-        "digest",
-        f"{FORMAT} and its SHA-256",
-    )
+    good = v.format == FORMAT and v.digest == digest(certificate)
+    _require(good, "digest", f"{FORMAT} and its SHA-256")
     _require(_integers([v.free_constants], "free_constants", 0), "free_constants", "0")
     data = _Data(names=v.parameters, used=set(), where="parameters")
     try:
