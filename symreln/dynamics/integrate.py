@@ -11,12 +11,13 @@ from symreln.errors import LimitReachedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Local error per step, relative to a state's entry and to the largest entry of the start (or 1,
-#: where that is smaller): with a fixed absolute bound, weights that start below it would grow
-#: without any control of error. 1e-12 takes no longer than 1e-9 here, because the maps at all
-#: times are what costs.
+#: Local error per step, relative to an entry of the state and to the state's largest entry at the
+#: time. The second must follow the state: with a fixed one, weights that start below it would
+#: grow without any control of error; one as small as such a start would, once others have
+#: grown, ask for more than rounding allows (a few 1e-16 of the largest) and stop the integration.
+#: 1e-12 takes no longer than 1e-9 here, because the maps at all times are what costs.
 RELATIVE_TOLERANCE = 1e-12
-ABSOLUTE_TOLERANCE = 1e-14
+ROUNDING_TOLERANCE = 1e-15
 
 #: Longest step, in units of the fastest time. Near a plateau only stability (6 units) bounds the
 #: step, and the output between steps, which no error control sees, is then up to 1000 times worse
@@ -50,7 +51,6 @@ def integrate(
     yield slice(0, done), np.repeat(start[:, None], done, axis=1)
     if done == len(times):
         return
-    largest = float(np.abs(start).max(initial=0.0)) or 1.0
     solver = DOP853(
         rhs,
         float(times[0]),
@@ -58,9 +58,10 @@ def integrate(
         float(times[-1]),
         max_step=LONGEST_STEP / fastest if fastest > 0 else float("inf"),
         rtol=RELATIVE_TOLERANCE,
-        atol=ABSOLUTE_TOLERANCE * min(1.0, largest),
+        atol=_smallest(start),
     )
     while solver.status == "running":
+        solver.atol = _smallest(solver.y)
         message = solver.step()
         if solver.status == "failed":
             msg = (
@@ -73,3 +74,8 @@ def integrate(
         if end > done:
             yield slice(done, end), solver.dense_output()(times[done:end])
             done = end
+
+
+def _smallest(state: np.ndarray) -> float:
+    """Return the error that rounding makes of a state's largest entry; not 0."""
+    return ROUNDING_TOLERANCE * (float(np.abs(state).max(initial=0.0)) or 1.0)

@@ -46,7 +46,7 @@ def equal_race(structure: Rows) -> Spec:
 
 def race(structure: Rows, **options) -> Spec:
     """Two pathways that explain the same thing at different speeds: coupled modes."""
-    return scaled_structure(structure, [1, 2, 4], [(1, 1, 0), (0, 1, 1)], **options)
+    return scaled_structure(structure, [3, 2, 4], [(1, 1, 0), (0, 1, 1)], **options)
 
 
 def race_of_three(structure: Rows) -> Spec:

@@ -1,0 +1,381 @@
+"""Numbers of a derivation: exact ends of the loss, closed forms against trajectories, balls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+import symreln as sr
+from symreln.dynamics.two_layer import strength_float
+from symreln.errors import InputError, NoClosedFormError
+from symreln.exact.scalar import Scalar
+from symreln.prediction import coupled_matrices, learning_modes, probe_bases
+from symreln.spec.model import Parameter
+from symreln.verdict import Level
+from tests.cases import CASES, contexts_spec, derived, matrix_spec
+from tests.dynamics.full_flow import GatedNetwork, aligned_start
+from tests.pathways.examples import (
+    CUBIC,
+    GOLDEN,
+    RATIONAL,
+    all_examples,
+    one_hot_contexts,
+    race,
+    scaled_structure,
+)
+
+TINY = {"init_std": Fraction(1, 10**9)}  # π0 = 1e-17: the ends of the loss are those of π0 → 0
+LONG = np.concatenate([[0.0], np.geomspace(1, 1e9, 200)])
+EXAMPLES = all_examples()
+CLOSED = {name: spec for name, spec in EXAMPLES.items() if name.startswith("closed")}
+
+
+def numbered(spec, **network):
+    from symreln.spec.model import NetworkSpec
+    from tests.cases import PLAIN_NETWORK
+
+    return replace(spec, network=NetworkSpec(**(PLAIN_NETWORK | network)))
+
+
+def least_squares_loss(spec) -> float:
+    """Least joint loss of all pathways, by numpy, output by output."""
+    network = GatedNetwork.of(spec)
+    total = 0.0
+    for row, wanted in enumerate(network.y):
+        members = [p for p in range(len(network.gates)) if row in network.outputs[p]]
+        if not members:
+            total += float(wanted @ wanted)
+            continue
+        features = np.vstack([network.gated_inputs(p) for p in members])
+        fit = np.linalg.lstsq(features.T, wanted, rcond=None)[0]
+        total += float(np.sum((wanted - fit @ features) ** 2))
+    return total / (2 * network.y.shape[1])
+
+
+# -- the loss and its ends -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_loss_starts_and_ends_at_the_exact_values(name):
+    # The integrated start has no strength at all yet; it needs no tiny weights.
+    derivation = sr.derive(numbered(EXAMPLES[name], **(TINY if name in CLOSED else {})))
+    initial = float(derivation.initial_loss.to_fraction())
+    final = float(derivation.final_loss.to_fraction())
+    y = derivation.spec.dataset.targets.to_numpy()
+    assert initial == pytest.approx(np.sum(y**2) / (2 * y.shape[1]), rel=1e-14)
+    assert final == pytest.approx(least_squares_loss(derivation.spec), abs=1e-12)
+    times = LONG if derivation.closed else np.geomspace(1, 3e4, 100)
+    loss = derivation.evaluate(np.concatenate([[0.0], times[1:]])).loss
+    assert loss[0] == pytest.approx(initial, rel=1e-12)
+    # The slowest of these modes relaxes with 2s/τ > 1e-3 a step: 30 times 1/e by the last time.
+    assert loss[-1] == pytest.approx(final, abs=1e-9 * initial)
+    # Gradient flow: no more than the integrator's share upwards.
+    assert (np.diff(loss) <= 1e-11 * initial).all()
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES[:4]] + ["contextual n=4 C=3"])
+def test_loss_of_known_cases_ends_where_the_stages_end(name):
+    derivation = derived(name)
+    if derivation.spec.network is None:
+        derivation = replace(derivation, spec=numbered(derivation.spec))
+    times = LONG if len(derivation.stages) == 1 else np.linspace(0, 1e4, 200)
+    prediction = derivation.evaluate(times)
+    numbers = derivation.at_values
+    assert prediction.loss[-1] == pytest.approx(float(numbers.final_loss.to_fraction()), abs=1e-6)
+    assert (np.diff(prediction.loss) <= 1e-11 * prediction.loss[0]).all()
+    assert prediction.free_constants == derivation.free_constants == 0
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_mode_space_loss_is_the_loss_of_the_maps(name):
+    # ‖Y − Σ ŷ‖²/(2P) of the maps U diag(π(t)) Vᵀ, sample by sample; and the printed formula.
+    derivation = sr.derive(numbered(CLOSED[name]))
+    times = np.array([0.0, 50.0, 400.0, 1e3, 3e3, 1e4])
+    prediction = derivation.evaluate(times)
+    network = GatedNetwork.of(derivation.spec)
+    curves = {mode.label: mode.best for mode in prediction.modes}
+    for place, _ in enumerate(times):
+        weights = []
+        for pathway in derivation.pathways:
+            u, v, labels = probe_bases(pathway)
+            strengths = np.array([curves[label][place] for label in labels])
+            weights.append((v.T, u * strengths))
+        assert prediction.loss[place] == pytest.approx(network.loss(weights), rel=1e-11)
+        values = {label: curve[place] for label, curve in curves.items()} | {
+            # Roots of degree 3 are named in the formula.
+            str(symbol): mode.s.to_float()
+            for _, mode in learning_modes(derivation)
+            for symbol in mode.strength.s.free_symbols
+        }
+        loss = derivation.loss
+        formula = loss.subs({symbol: values[str(symbol)] for symbol in loss.free_symbols})
+        assert float(formula) == pytest.approx(prediction.loss[place], rel=1e-10)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_prediction_is_the_flow_of_aligned_weights(name):
+    derivation = sr.derive(numbered(CLOSED[name]))
+    times = np.linspace(0, 3000, 31)
+    modes = [probe_bases(p)[:2] for p in derivation.pathways]
+    start = aligned_start(modes, float(derivation.strength0), np.random.default_rng(0))
+    network = GatedNetwork.of(derivation.spec)
+    flow = network.flow(start, times, float(derivation.tau))
+    losses = np.array([network.loss(weights) for weights in flow])
+    found = derivation.evaluate(times).loss
+    np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
+
+
+def test_matrices_and_closed_forms_meet_as_the_start_shrinks():
+    # sinh against exp: the expected start holds both combinations of a mode's amplitudes.
+    distances = []
+    for exponent in (3, 5, 7):
+        spec = contexts_spec(GOLDEN, 3, network={"init_std": Fraction(1, 10**exponent)})
+        derivation = sr.derive(spec)
+        times = np.linspace(0, 30000, 200)
+        matrices = coupled_matrices(derivation).trajectory(times).losses
+        distances.append(np.abs(derivation.evaluate(times).loss - matrices).max())
+    assert distances[0] > 50 * distances[1] > 50 * 50 * distances[2]
+
+
+# -- coupled modes ---------------------------------------------------------------------------------
+
+LOSER = scaled_structure(RATIONAL, [-1, 4, 6], [(1, 1, 0), (0, 1, 1)], network={})
+
+
+def test_a_mode_that_loses_its_race_changes_sign():
+    """The Lotka-Volterra system holds for aligned weights only, and the prediction knows it.
+
+    Pathway 1 wants −1 of what it sees alone and 4 of what both see; the least-squares solution
+    gives it a negative strength, which an aligned mode can only approach from above zero.
+    """
+    derivation = sr.derive(LOSER)
+    assert derivation.verdict.level is Level.COUPLED_MODES
+    prediction = derivation.evaluate(np.linspace(0, 1e5, 201))
+    final = float(derivation.final_loss.to_fraction())
+    assert prediction.loss[-1] == pytest.approx(final, rel=1e-9)
+    assert prediction.closed_loss[-1] > 5 * final
+    loser = next(mode for mode in prediction.modes if mode.label == "pi_1_1")
+    assert loser.closed.min() >= 0
+    assert loser.integrated[-1] < -0.1
+    assert loser.best is loser.integrated
+
+
+def test_coupled_modes_agree_with_matrices_while_no_mode_loses():
+    derivation = sr.derive(
+        scaled_structure(RATIONAL, [2, 2, 3], [(1, 1, 0), (0, 1, 1)], network=TINY)
+    )
+    prediction = derivation.evaluate(np.linspace(0, 4e4, 101))
+    # Unaligned weights are a share π0/plateau, 1e-17, of the aligned ones.
+    np.testing.assert_allclose(
+        prediction.closed_loss, prediction.loss, atol=1e-8 * prediction.loss[0]
+    )
+
+
+def test_loss_of_the_aligned_system_is_the_loss_of_aligned_weights():
+    derivation = sr.derive(race(GOLDEN, network={}))
+    times = np.linspace(0, 4000, 41)
+    modes = [probe_bases(p)[:2] for p in derivation.pathways]
+    start = aligned_start(modes, float(derivation.strength0), np.random.default_rng(0))
+    network = GatedNetwork.of(derivation.spec)
+    losses = [network.loss(w) for w in network.flow(start, times, float(derivation.tau))]
+    found = derivation.evaluate(times).closed_loss
+    np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
+
+
+# -- null modes ------------------------------------------------------------------------------------
+
+
+def test_null_modes_stay_at_zero():
+    # Nothing wanted: the loss is exactly that of zero outputs, at all times.
+    derivation = sr.derive(matrix_spec([[1, 2], [0, 1]], [[0, 0]], [[1, 1]], network={}))
+    (pathway,) = derivation.pathways
+    assert all(mode.is_null for mode in pathway.modes)
+    assert all(mode.strength.expr == 0 for mode in pathway.modes)
+    assert all(mode.strength.residual() == 0 for mode in pathway.modes)
+    np.testing.assert_array_equal(derivation.evaluate([0, 10, 1000]).loss, 0)
+
+
+def test_null_modes_are_at_zero_in_the_flow_of_aligned_weights():
+    # Common null direction of all pathways, correlated between them: nothing may drive it.
+    derivation = derived("contextual n=4 C=3").at_values
+    stage = derivation.stages[1]
+    targets = derivation.spec.dataset.targets.to_numpy()
+    x = derivation.spec.dataset.inputs.to_numpy()
+    left = targets - targets @ np.linalg.pinv(x) @ x
+    network = GatedNetwork.of(derivation.spec, targets=left).only([1, 2, 3])
+    modes = [probe_bases(p)[:2] for p in stage.pathways]
+    nulls = [
+        v
+        for p in stage.pathways
+        for m, (_, _, v) in zip(p.modes, p.spectrum.numpy_modes(), strict=True)
+        if m.is_null
+    ]
+    assert len(nulls) == 3
+    start = aligned_start(modes, 1e-2, np.random.default_rng(0))
+    for weights in network.flow(start, np.linspace(0, 400, 9)):
+        for (w1, w2), null in zip(weights, nulls, strict=True):
+            assert np.abs(w2 @ w1 @ null).max() < 1e-9  # the integrator's rounding
+
+
+# -- times, values, errors -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "closed by symmetry: contexts, degree 2",
+        "coupled modes: race, rational",
+        "coupled matrices: leaves the span",
+    ],
+)
+def test_a_time_alone_is_the_time_in_a_grid(name):
+    derivation = sr.derive(numbered(EXAMPLES[name]))
+    grid = np.linspace(0, 2000, 21)
+    whole = derivation.evaluate(grid)
+    assert derivation.evaluate().times.tolist() == list(range(1001))
+    for place in (0, 7, 20):
+        one = derivation.evaluate([grid[place]])
+        assert one.loss[0] == pytest.approx(whole.loss[place], rel=1e-9)
+        for mode, other in zip(one.modes, whole.modes, strict=True):
+            assert mode.best[0] == pytest.approx(other.best[place], rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "times", [[], [np.nan], [0, np.inf], [-1, 2], [2, 1], [[0, 1]], ["x"], None.__class__]
+)
+def test_wrong_times_are_told(times):
+    with pytest.raises(InputError, match="times: "):
+        sr.derive(contexts_spec(RATIONAL, 3, network={})).evaluate(times)
+
+
+def parametric(value, structure=None):
+    a = Scalar.symbol("a", ("a",))
+    parameter = Parameter(name="a", value=None if value is None else Fraction(value))
+    y = [[1, 1], [0, a]] if structure is None else structure(a)
+    return matrix_spec([[1, 0], [0, 1]], y, [[1, 1]], parameters=(parameter,), network={})
+
+
+@pytest.mark.parametrize("value", [0, 1, -2, Fraction(1, 1000)])
+def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
+    # a = 0: one singular value vanishes; others irrational, of either sign of a.
+    general = sr.derive(parametric(value))
+    special = sr.derive(parametric(value).at_values())
+    found, expected = general.evaluate(LONG[:120]), special.evaluate(LONG[:120])
+    np.testing.assert_array_equal(found.loss, expected.loss)
+    exact = special.final_loss
+    assert general.at_values.final_loss == exact
+    y = np.array([[1, 1], [0, float(value)]])
+    singular = np.linalg.svd(y / 2, compute_uv=False)
+    for mode, s in zip(found.modes, singular, strict=False):
+        alone = strength_float(np.array(s), np.array(0.5), np.array(1e-3), found.times, 100.0)
+        np.testing.assert_allclose(mode.best, alone, rtol=1e-11)
+
+
+def test_colliding_singular_values():
+    # diag(1, a): two modes for all a, one of multiplicity 2 at a = ±1.
+    def structure(a):
+        return [[1, 0], [0, a]]
+
+    for value, counts in ((1, [2]), (-1, [2]), (2, [1, 1])):
+        general = sr.derive(parametric(value, structure))
+        assert [m.multiplicity for m in general.pathways[0].modes] == [1, 1]
+        (pathway,) = general.at_values.pathways
+        assert [m.multiplicity for m in pathway.modes] == counts
+        expected = sr.derive(parametric(value, structure).at_values()).evaluate(LONG[:120]).loss
+        np.testing.assert_array_equal(general.evaluate(LONG[:120]).loss, expected)
+        assert set(general.enclose([0, 7])) == {"pi_1_1", "pi_1_2"}
+
+
+def test_xor_linear_without_its_third_input_has_nothing_to_learn():
+    derivation = sr.derive(sr.load("xor-linear", ["parameters.Delta.value=0"]))
+    assert derivation.evaluate([0, 1000, 2000]).loss.tolist() == [0.5, 0.5, 0.5]
+    assert derivation.at_values.final_loss == Fraction(1, 2)
+    # For small Δ the mode is slow, but its end is zero loss: the limit is not uniform.
+    near = sr.derive(sr.load("xor-linear", ["parameters.Delta.value=1/100"]))
+    assert near.at_values.final_loss == 0
+
+
+def test_a_parameter_without_a_value_is_named():
+    derivation = sr.derive(parametric(None))
+    for ask in (
+        derivation.evaluate,
+        lambda: derivation.enclose([0]),
+        lambda: sr.validate(derivation, seeds=1),
+    ):
+        with pytest.raises(InputError, match=r"\ba\b"):
+            ask()
+
+
+def test_numbers_need_a_network():
+    derivation = sr.derive(contexts_spec(RATIONAL, 3))
+    for ask in (
+        derivation.evaluate,
+        lambda: derivation.enclose([0]),
+        lambda: sr.validate(derivation, seeds=1),
+    ):
+        with pytest.raises(InputError, match="network"):
+            ask()
+    assert derivation.tau is None
+    assert derivation.strength0 is None
+
+
+# -- certified balls -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        contexts_spec(RATIONAL, 3, network={}),
+        contexts_spec(CUBIC, 4, network={}),
+        one_hot_contexts([GOLDEN], [(1,)], network={"init_std": Fraction(1, 10**12)}),
+        parametric(Fraction(7, 3)),
+    ],
+    ids=["rational", "degree 3", "tiny start", "parameter"],
+)
+def test_balls_contain_the_doubles(spec):
+    derivation = sr.derive(spec)
+    times = [0, 1, Fraction(1, 3), 100, 2500, 10**7]
+    balls = derivation.enclose(times, digits=40)
+    order = np.argsort([float(t) for t in times])
+    prediction = derivation.evaluate([float(times[i]) for i in order])
+    assert set(balls) == {mode.label for mode in prediction.modes}
+    for mode in prediction.modes:
+        for place, index in enumerate(order):
+            ball = balls[mode.label][index]
+            assert ball.rel_accuracy_bits() >= 40 * 3.32
+            double = mode.closed[place]
+            # A ball of 40 digits hardly contains a double; it lies within its rounding.
+            assert abs(ball - arb(double)) < abs(ball) * 1e-13
+
+
+def test_digits_asked_for_are_delivered_and_consistent():
+    derivation = sr.derive(contexts_spec(CUBIC, 3, network={}))
+    few, many = derivation.enclose([1234], 10), derivation.enclose([1234], 200)
+    for label, (ball,) in many.items():
+        assert ball.rel_accuracy_bits() >= 200 * 3.32
+        assert few[label][0].overlaps(ball)
+
+
+@pytest.mark.parametrize("value", [0, Fraction(1, 10**6)])
+def test_a_singular_value_that_vanishes_is_enclosed(value):
+    # At a = 0 the mode does not learn: its ball is that of the decay from π0. The balls of
+    # nearly vanishing s need more working digits, and get them.
+    def structure(a):
+        return [[1, 1], [0, a]]
+
+    balls = sr.derive(parametric(value, structure)).enclose([0, 1000], 30)
+    last = balls["pi_1_2"][1]
+    assert last.rel_accuracy_bits() >= 30 * 3.32
+    p0, d = Fraction(1, 1000), Fraction(1, 2)
+    decay = p0 / (1 + 2 * d * p0 * 1000 / 100)
+    # s = a/(2√2): growth by 2 s t/τ = 7e-6.
+    assert abs(last - arb(decay.numerator) / decay.denominator) < arb("1e-5") * last
+
+
+def test_only_closed_forms_can_be_enclosed():
+    with pytest.raises(NoClosedFormError, match="coupled modes"):
+        sr.derive(race(RATIONAL, network={})).enclose([0])
