@@ -1,0 +1,272 @@
+"""The confrontation: reproducible, two-sided, and honest about what was published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.derivation import Derivation
+from symreln.errors import InputError
+from symreln.prediction import Prediction
+from symreln.spec.model import Spec, ValidationSpec
+from symreln.validation import confront
+from symreln.validation.confront import Validation, gated_pathways, percent, steps_text
+from tests.cases import contexts_spec, matrix_spec
+from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
+
+# tau = 100 steps; every mode has risen and settled after 3000 of them.
+NETWORK = {"hidden": 400, "init_std": Fraction(1, 1000), "steps": 2001}
+
+
+def one_pathway(**network) -> Spec:
+    return one_hot_contexts([RATIONAL], [(1,)], network=NETWORK | network)
+
+
+def xor(**network) -> Spec:
+    """One pathway a sample; tau = 25 steps and half-times of 300 steps."""
+    small = {"hidden": 400, "loss": "sum", "steps": 1001, "activation": "relu"}
+    small |= {"init_std": Fraction(1, 1000)}
+    gates = [[int(k == j) for k in range(4)] for j in range(4)]
+    return matrix_spec(
+        [[1, -1, 1, -1], [1, -1, -1, 1]], [[1, 1, -1, -1]], gates, network=small | network
+    )
+
+
+@lru_cache(maxsize=8)
+def linear(rng: int) -> Validation:
+    return sr.validate(sr.derive(one_pathway()), seeds=3, rng=rng)
+
+
+@lru_cache(maxsize=1)
+def relu() -> Validation:
+    return sr.validate(sr.derive(xor()), seeds=4, rng=0)
+
+
+# -- randomness ------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_run():
+    again = sr.validate(sr.derive(one_pathway()), seeds=3, rng=0)
+    np.testing.assert_array_equal(again.network.losses, linear(0).network.losses)
+    np.testing.assert_array_equal(again.gdln.losses, linear(0).gdln.losses)
+    assert again.metrics == linear(0).metrics
+    (one,), (other,) = again.gdln_alignment, linear(0).gdln_alignment
+    assert (one.left, one.right, one.outside) == (other.left, other.right, other.outside)
+
+
+def test_another_seed_gives_other_networks_and_the_same_prediction():
+    assert not np.array_equal(linear(1).network.losses, linear(0).network.losses)
+    assert not np.array_equal(linear(1).gdln.losses, linear(0).gdln.losses)
+    np.testing.assert_array_equal(linear(1).prediction.loss, linear(0).prediction.loss)
+
+
+def test_network_and_gdln_are_drawn_apart():
+    # One linear pathway is the same network as the GDLN: only their weights can differ.
+    assert not np.array_equal(linear(0).network.losses, linear(0).gdln.losses)
+
+
+def test_more_seeds_keep_the_first_ones():
+    more = sr.validate(sr.derive(one_pathway()), seeds=4, rng=0)
+    np.testing.assert_allclose(more.network.losses[:3], linear(0).network.losses, rtol=1e-12)
+
+
+# -- agreement -------------------------------------------------------------------------------------
+
+
+def test_theory_agrees_with_small_networks_of_its_own_kind():
+    found = linear(0)
+    assert found.agrees
+    assert "agree:" in found.sentence()
+    assert "DISAGREE" not in found.sentence()
+    # π0 of 400 units is known to √(2/400), 7 %, which moves a rise by 0.07 τ/(2s), 3.5 steps.
+    assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.05
+    # Trained to the end from small weights, a linear network ends on the modes.
+    (alignment,) = found.gdln_alignment
+    assert min(alignment.left + alignment.right) > 0.999
+    assert alignment.outside < 1e-3
+    assert found.network_alignment is not None or found.drift is None
+
+
+def test_theory_agrees_with_relu_networks_on_xor():
+    found = relu()
+    assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.05
+    assert found.drift is not None
+    assert 0 < found.assignment_exact <= 1
+    assert [a.pathway for a in found.network_alignment] == ["p1", "p2", "p3", "p4"]
+
+
+def test_the_verdict_follows_the_tolerance():
+    found = linear(0)
+    worst = max(
+        found.metrics[name].max_abs_over_initial for name in ("theory_vs_gdln", "theory_vs_relu")
+    )
+
+    def at(tolerance: Fraction) -> Validation:
+        spec = replace(
+            found.derivation.spec, validation=ValidationSpec(tolerance=tolerance, reason="a test")
+        )
+        return replace(found, derivation=replace(found.derivation, spec=spec))
+
+    assert at(Fraction(worst) * 1001 / 1000).agrees
+    below = at(Fraction(worst) * 999 / 1000)
+    assert not below.agrees
+    assert "DISAGREE" in below.sentence()
+    assert len(below.disagreements) >= 1
+    assert at(Fraction(0)).disagreements == ("theory_vs_gdln", "theory_vs_relu")
+
+
+# -- known negatives -------------------------------------------------------------------------------
+
+
+def trained(spec: Spec) -> np.ndarray:
+    """Mean loss of three GDLNs of a spec."""
+    run = confront.train_gdln(
+        spec.dataset.inputs.to_numpy(),
+        spec.dataset.targets.to_numpy(),
+        gated_pathways(spec),
+        confront.training_settings(spec),
+        training=spec.network.training,
+        seeds=3,
+        rng=0,
+        workers=1,
+    )
+    return run.mean_loss
+
+
+def confronted(spec: Spec, predicted: Derivation) -> float:
+    """max |ΔL|/L(0) of a GDLN trained on one spec and the prediction of another."""
+    prediction = predicted.evaluate(np.arange(spec.network.steps))
+    return confront.compare(prediction.loss, trained(spec)).max_abs_over_initial
+
+
+TWO = ([[[1, 0], [0, 3]], [[1, 0], [0, 3]], [[2, 1], [0, 2]]], [(1, 1, 0), (0, 0, 1)])
+SWAPPED = (TWO[0], [(1, 0, 0), (0, 1, 1)])
+
+
+def test_right_gates_agree_and_swapped_gates_do_not():
+    spec = one_hot_contexts(*TWO, network=NETWORK)
+    assert confronted(spec, sr.derive(spec)) < 0.05
+    assert confronted(spec, sr.derive(one_hot_contexts(*SWAPPED, network=NETWORK))) > 0.05
+
+
+def test_a_wrong_learning_rate_disagrees():
+    spec = one_pathway()
+    wrong = one_pathway(learning_rate=Fraction(1, 80))
+    assert confronted(spec, sr.derive(spec)) < 0.05
+    assert confronted(spec, sr.derive(wrong)) > 0.05
+
+
+def test_large_initial_weights_disagree():
+    # π0 of the order of the plateau: neither small nor aligned.
+    found = sr.validate(sr.derive(one_pathway(init_std=Fraction(1, 5), steps=401)), seeds=2)
+    assert not found.agrees
+    assert set(found.disagreements) == {"theory_vs_gdln", "theory_vs_relu"}
+
+
+def test_coupled_modes_that_lose_agree_by_matrices_and_not_alone():
+    spec = scaled_structure(
+        RATIONAL, [-1, 4, 6], [(1, 1, 0), (0, 1, 1)], network=NETWORK | {"steps": 4001}
+    )
+    prediction = sr.derive(spec).evaluate(np.arange(spec.network.steps))
+    # What the loser could still explain is 1.1 of a loss of 22; by the end it has.
+    late = trained(spec)[-1] / prediction.loss[0]
+    assert prediction.loss[-1] / prediction.loss[0] == pytest.approx(late, abs=1e-3)
+    assert prediction.closed_loss[-1] / prediction.loss[0] > late + 0.045
+
+
+# -- published figures -----------------------------------------------------------------------------
+
+
+def standing_for(spec: Spec) -> Validation:
+    """A validation of a spec without the training: only the spec is looked at."""
+    found = linear(0)
+    return replace(found, derivation=replace(found.derivation, spec=spec))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "published"),
+    [
+        ([], True),
+        (["validation.tolerance=1/100", 'validation.reason="a test"'], True),
+        (["network.hidden=50"], False),
+        (["network.init_std=1/1000"], False),
+        (["parameters.c.value=2"], False),
+        (["network.training=joint"], False),
+    ],
+)
+def test_published_figures_stand_beside_the_published_experiment_only(overrides, published):
+    spec = sr.load("contextual-3", overrides)
+    assert spec.source == "contextual-3"
+    found = standing_for(spec)
+    assert (found.published is not None) is published
+    shown = [row[0] for row in found.metric_rows()]
+    assert any(title.startswith("published") for title in shown) is published
+
+
+def test_a_file_of_the_same_name_is_not_the_published_experiment():
+    assert standing_for(replace(one_pathway(), source="contextual-3")).published is None
+    assert standing_for(replace(one_pathway(), source="mine.toml")).published is None
+
+
+# -- the rest --------------------------------------------------------------------------------------
+
+
+def test_metrics_have_the_names_of_the_interface():
+    assert list(linear(0).metrics) == ["theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"]
+    titles = [row[0] for row in linear(0).metric_rows()]
+    assert titles[1] == "theory – linear network"
+    assert titles[-1] == "seed floor of the linear network"
+    assert [row[0] for row in relu().metric_rows()][1] == "theory – ReLU network"
+
+
+def test_one_seed_has_no_floor():
+    found = sr.validate(sr.derive(one_pathway(steps=101)), seeds=1)
+    assert found.floor is None
+    assert linear(0).floor is not None
+
+
+def test_progress_rises_to_the_whole_and_counts_both_trainings():
+    calls: list[tuple[int, int]] = []
+    sr.validate(
+        sr.derive(one_pathway(steps=301)), seeds=2, progress=lambda a, b: calls.append((a, b))
+    )
+    done = [a for a, _ in calls]
+    assert done == sorted(done)
+    assert {b for _, b in calls} == {2 * 2 * 301}
+    assert calls[-1][0] == 2 * 2 * 301
+    assert any(a <= 2 * 301 for a in done)
+
+
+def test_wrong_requests_are_told():
+    derivation = sr.derive(one_pathway())
+    with pytest.raises(InputError, match="at least 1"):
+        sr.validate(derivation, seeds=0)
+
+
+def test_pathways_get_the_units_that_the_initial_strength_counts():
+    assert {p.hidden for p in gated_pathways(xor(hidden=61))} == {30}  # round half to even
+    assert {p.hidden for p in gated_pathways(xor(hidden=1))} == {1}
+    assert {p.hidden for p in gated_pathways(contexts_spec(GOLDEN, 3, network={}))} == {20}
+
+
+def test_maps_are_recorded_at_the_end_only_where_they_are_many(monkeypatch):
+    spec = one_pathway()
+    assert confront._map_recording(spec, 2).steps is None
+    monkeypatch.setattr(confront, "MAPS_LIMIT", 100)
+    assert confront._map_recording(spec, 2).steps == (spec.network.steps - 1,)
+
+
+def test_numbers_in_words():
+    assert [percent(x) for x in (0.0123456, 0.5, 1.5)] == ["1.2 %", "50 %", "150 %"]
+    assert [steps_text(x) for x in (1, -1, 0, 2.5)] == ["1 step", "-1 step", "0 steps", "2.5 steps"]
+
+
+def test_free_constants_are_zero():
+    assert isinstance(linear(0).prediction, Prediction)
+    assert linear(0).prediction.free_constants == 0
+    assert "free constants: 0" in linear(0).sentence()
