@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,7 +106,7 @@ class CoupledMatrices:
                 basis = orthonormal_span(np.hstack([bases[p], *seen]))
                 grown |= basis.shape[1] > bases[p].shape[1]
                 bases[p] = basis
-        return tuple(bases)
+        return _shared(bases)
 
     @cached_property
     def _reduced(self) -> _Reduced:
@@ -142,7 +143,8 @@ class CoupledMatrices:
         reduced = self._reduced
         state = [np.array(q) for q in (start or self.start())]
         shapes = [q.shape for q in state]
-        ends = np.cumsum([q.size for q in state])[:-1]
+        ends = np.cumsum([0, *(q.size for q in state)])
+        places = [slice(a, b) for a, b in pairwise(ends)]
         probe_list = [
             (u.T @ base_u, base_v.T @ v)
             for (u, v), base_u, base_v in zip(
@@ -158,7 +160,7 @@ class CoupledMatrices:
         ]
 
         def unpack(flat: np.ndarray) -> list[np.ndarray]:
-            return [a.reshape(s) for a, s in zip(np.split(flat, ends), shapes, strict=True)]
+            return [flat[part].reshape(s) for part, s in zip(places, shapes, strict=True)]
 
         def rhs(_: float, flat: np.ndarray) -> np.ndarray:
             return reduced.derivative(unpack(flat)) / self.tau
@@ -177,12 +179,28 @@ class CoupledMatrices:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class _Coupled:
+    """What the error of one pathway contains: Σ_j K_j W_j G_j as one product of wide matrices."""
+
+    partners: tuple[int, ...]
+    k: tuple[np.ndarray | None, ...]
+    g: np.ndarray
+
+    def seen(self, maps: list[np.ndarray]) -> np.ndarray:
+        wide = [
+            maps[j] if k is None else k @ maps[j]
+            for j, k in zip(self.partners, self.k, strict=True)
+        ]
+        return np.concatenate(wide, axis=1) @ self.g
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Reduced:
     """S, K, G and the data in reduced coordinates."""
 
     widths: tuple[int, ...]
     s: tuple[np.ndarray, ...]
-    couplings: tuple[tuple[tuple[int, np.ndarray, np.ndarray], ...], ...]
+    couplings: tuple[_Coupled, ...]
     targets: np.ndarray
     lifts: tuple[np.ndarray, ...]
     inputs: tuple[np.ndarray, ...]
@@ -200,7 +218,7 @@ class _Reduced:
         maps = self.maps(state)
         parts = []
         for p, (q, width) in enumerate(zip(state, self.widths, strict=True)):
-            error = self.s[p] - sum(k @ maps[j] @ g for j, k, g in self.couplings[p])
+            error = self.s[p] - self.couplings[p].seen(maps)
             parts += [(error.T @ q[width:]).ravel(), (error @ q[:width]).ravel()]
         return np.concatenate(parts)
 
@@ -211,22 +229,45 @@ class _Reduced:
         return 0.5 * float(np.vdot(error, error)) / self.targets.shape[1]
 
 
+def _coupled(system: CoupledMatrices, inputs: list[np.ndarray], p: int) -> _Coupled:
+    u, mask = system.output_bases, system.pathways[p].outputs[:, None]
+    partners, ks, gs = [], [], []
+    for j in range(len(u)):
+        k = u[p].T @ (mask * u[j])
+        g = inputs[j] @ inputs[p].T / system.targets.shape[1]
+        # A pathway always sees itself, so that there is something to concatenate.
+        if j == p or (system.sees(p, j) and np.any(k) and np.any(g)):
+            partners.append(j)
+            # U_p lies inside O_p, so with one basis for both K is the identity.
+            ks.append(None if u[j] is u[p] else k)
+            gs.append(g)
+    return _Coupled(partners=tuple(partners), k=tuple(ks), g=np.concatenate(gs))
+
+
+def _shared(bases: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Give pathways with the same span the same basis, so that their K is the identity."""
+    shared: list[np.ndarray] = []
+    for basis in bases:
+        same = (
+            known
+            for known in shared
+            if known.shape == basis.shape
+            and np.abs(basis - known @ (known.T @ basis)).max(initial=0.0) < SPAN_TOLERANCE
+        )
+        shared.append(next(same, basis))
+    return tuple(shared)
+
+
 def _reduce(system: CoupledMatrices) -> _Reduced:
     samples = system.targets.shape[1]
     u, v = system.output_bases, system.input_bases
     inputs = [base.T @ path.inputs for base, path in zip(v, system.pathways, strict=True)]
     # One basis of everything that is written or wanted, so that the loss is a plain norm.
     whole = orthonormal_span(np.hstack([system.targets, *u]))
-    couplings = []
-    for p in range(len(u)):
-        seen = [j for j in range(len(u)) if system.sees(p, j)]
-        mask = system.pathways[p].outputs[:, None]
-        terms = [(j, u[p].T @ (mask * u[j]), inputs[j] @ inputs[p].T / samples) for j in seen]
-        couplings.append(tuple(term for term in terms if np.any(term[1]) and np.any(term[2])))
     return _Reduced(
         widths=tuple(base.shape[1] for base in v),
         s=tuple(base.T @ system.targets @ x.T / samples for base, x in zip(u, inputs, strict=True)),
-        couplings=tuple(couplings),
+        couplings=tuple(_coupled(system, inputs, p) for p in range(len(u))),
         targets=whole.T @ system.targets,
         lifts=tuple(whole.T @ base for base in u),
         inputs=tuple(inputs),
