@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.errors import InputError
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from flint import arb
 
@@ -102,6 +106,30 @@ class SigmoidalMode:
             _TAU: self.tau,
         }
 
+    def to_numpy(self, *arguments: sp.Symbol) -> Callable[..., np.ndarray]:
+        """Return the trajectory as a float64 function, stable for any t >= 0.
+
+        Args:
+            arguments: Every symbol that occurs, in the order in which the function takes values:
+                ``t``, and ``tau``, ``strength0`` and parameters where they are symbols.
+
+        Raises:
+            InputError: A symbol that occurs is not among the arguments.
+
+        Example:
+            >>> mode = SigmoidalMode(s=sp.Integer(2), d=sp.Integer(1), tau=sp.Integer(100))
+            >>> float(mode.to_numpy(TIME, STRENGTH0)(0.0, 0.5))
+            0.5
+        """
+        parts = (self.s, self.d, self.strength0, self.t, self.tau)
+        missing = set().union(*(part.free_symbols for part in parts)) - set(arguments)
+        if missing:
+            names = ", ".join(sorted(map(str, missing)))
+            msg = f"to_numpy: {names} occurs in the trajectory; give it among the arguments"
+            raise InputError(msg)
+        functions = [sp.lambdify(arguments, part, "numpy") for part in parts]
+        return lambda *values: strength_float(*(function(*values) for function in functions))
+
     def to_latex(self) -> str:
         """Return the LaTeX of the trajectory, without delimiters."""
         return sp.latex(self.expr)
@@ -153,6 +181,7 @@ def strength_float(
     """
     import numpy as np
 
+    s, d, strength0, t = (np.asarray(value, dtype=float) for value in (s, d, strength0, t))
     x = 2 * s * (t / tau)
     small = np.where(x > 0, x, 1.0)
     phi = np.where(x > 0, -np.expm1(-x) / small, 1.0)

@@ -187,7 +187,7 @@ class Spec:
         source: Where the spec came from (a file name or a task's name).
     """
 
-    title: str
+    title: str = "Untitled derivation"
     dataset: Dataset
     parameters: tuple[Parameter, ...] = ()
     pathways: tuple[PathwaySpec, ...]
