@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flint import fmpq, fmpq_poly
+
 from symreln.derivation import Step
+from symreln.exact.field import Field
 from symreln.truth import Truth
 from symreln.verify import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from symreln.derivation import (
@@ -18,9 +22,6 @@ if TYPE_CHECKING:
         StageDerivation,
     )
     from symreln.exact.scalar import Scalar
-
-#: Digits to which two certified numbers are compared where no exact comparison is made.
-DIGITS = 40
 
 
 def derivation_steps(derivation: Derivation) -> tuple[Step, ...]:
@@ -52,9 +53,13 @@ def _certificate(derivation: Derivation) -> Step:
             "Correlations, joint eigenspaces, multiplicities, commutators, couplings, d_eff and "
             "the residuals of converged stages are what is printed."
         ),
-        check=f"certificate, recomputed from the dataset by the verifier ({len(lines)} parts)",
+        check=f"certificate, recomputed from the dataset by the verifier ({_parts(len(lines))})",
         outcome=Truth.PROVEN,
     )
+
+
+def _parts(count: int) -> str:
+    return "1 stage" if count == 1 else f"{count} stages"
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:
@@ -71,35 +76,31 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
 
 def _least_loss(stage: StageDerivation) -> Step:
     """Compare two routes to the loss that a stage leaves: its plateaus, and least squares."""
+    total = stage.initial_loss
+    for pathway in stage.pathways:
+        for index, mode_class in enumerate(pathway.spectrum.classes):
+            if not mode_class.is_null:
+                total = total - _learned(pathway, index)
     name = f"least loss of stage {stage.stage}"
-    statement = "The strengths' plateaus reach the least-squares loss."
-    modes = [m for p in stage.pathways for m in p.modes if not m.is_null]
-    terms = [_learned(mode) for mode in modes]
-    if all(term is not None for term in terms):
-        total = stage.initial_loss
-        for term in terms:
-            total = total if term is None else total - term
-        if total != stage.final_loss:
-            raise _fail(name)
-        return Step(
-            name=name,
-            statement=statement,
-            check="sum of s²/(2 d_eff) against the orthogonal projection, equal exactly",
-            outcome=Truth.PROVEN,
-        )
+    if total != stage.final_loss:
+        raise _fail(name)
     return Step(
         name=name,
-        statement=statement,
-        check="not compared exactly: s²/d_eff of some mode is not rational in the parameters",
-        outcome=Truth.UNDECIDED,
+        statement="The strengths' plateaus reach the least-squares loss.",
+        check="sum of s²/(2 d_eff) against the orthogonal projection, equal exactly",
+        outcome=Truth.PROVEN,
     )
 
 
-def _learned(mode: ModeDerivation) -> Scalar | None:
-    """Return m s²/(2 d_eff), or None where it is not rational in the parameters."""
-    if mode.d_eff is None or mode.d_eff.scalar is None or mode.s.scalar is None:
-        return None
-    return mode.s.scalar * mode.multiplicity / (mode.d_eff.scalar * 2)
+def _learned(pathway: PathwayDerivation, class_index: int) -> Scalar:
+    """Return m Σ s²/(2 d_eff) over the conjugate modes of a class: a trace, no root needed."""
+    mode_class = pathway.spectrum.classes[class_index]
+    mode = next(m for m in pathway.modes if m.class_index == class_index)
+    if mode.d_eff is None:
+        raise _fail("no d_eff in a closed stage: " + mode.label)
+    field = Field(mode_class.minpoly)
+    ratio = field.multiply(mode_class.eigenvalue, field.inverse(mode.d_eff.coefficients))
+    return field.trace(ratio) * mode_class.multiplicity / 2
 
 
 def _has_values(derivation: Derivation) -> bool:
@@ -109,15 +110,8 @@ def _has_values(derivation: Derivation) -> bool:
 def _values(derivation: Derivation) -> Step:
     """Compare the formulas at the declared values with a derivation made at those values."""
     values = derivation.spec.values
-    outcome = Truth.PROVEN
     for general, special in zip(derivation.pathways, derivation.at_values.pathways, strict=True):
-        exact = _squares_at(general, values), _squares_at(special, {})
-        if None not in exact:
-            equal = exact[0] == exact[1]
-        else:
-            equal = _overlap(general, special, values)
-            outcome = Truth.UNDECIDED
-        if not equal:
+        if _squares(general, values) != _squares(special, {}):
             raise _fail("the spectrum at the declared values of pathway " + general.name)
     level = derivation.at_values.verdict.level
     same = derivation.verdict.level is level
@@ -125,33 +119,17 @@ def _values(derivation: Derivation) -> Step:
         name="declared values",
         statement="The formulas give the singular values at the declared values"
         + ("." if same else f"; the verdict there is '{level.value}'."),
-        check="a second exact derivation at the values, "
-        + ("equal exactly" if outcome is Truth.PROVEN else f"equal to {DIGITS} digits"),
-        outcome=outcome,
+        check="a second exact derivation at the values; polynomials of all s² equal exactly",
+        outcome=Truth.PROVEN,
     )
 
 
-def _squares_at(pathway: PathwayDerivation, values: dict[str, Fraction]) -> list[Fraction] | None:
-    """Return s² of every mode, ascending, or None where one is not rational."""
-    squares = [(mode.s.scalar, mode.multiplicity) for mode in pathway.modes]
-    if any(square is None for square, _ in squares):
-        return None
-    return sorted(
-        square.substitute(values).to_fraction()
-        for square, count in squares
-        if square is not None
-        for _ in range(count)
-    )
-
-
-def _overlap(
-    general: PathwayDerivation, special: PathwayDerivation, values: dict[str, Fraction]
-) -> bool:
-    """Return whether the certified balls of both spectra overlap, largest first."""
-    bits = 4 * DIGITS
-    balls = [
-        [ball for m in p.modes for ball in [m.s.ball(at, bits)] * m.multiplicity]
-        for p, at in ((general, values), (special, {}))
-    ]
-    ordered = [sorted(side, key=lambda ball: -float(ball.mid())) for side in balls]
-    return all(x.overlaps(y) for x, y in zip(*ordered, strict=True))
+def _squares(pathway: PathwayDerivation, values: Mapping[str, Fraction]) -> fmpq_poly:
+    """Return the monic polynomial whose roots are s² of all modes, with multiplicities."""
+    product = fmpq_poly([1])
+    for mode_class in pathway.spectrum.classes:
+        characteristic = Field(mode_class.minpoly).characteristic(mode_class.eigenvalue)
+        exact = [c.substitute(values).to_fraction() for c in characteristic]
+        factor = fmpq_poly([fmpq(c.numerator, c.denominator) for c in exact])
+        product *= factor**mode_class.multiplicity
+    return product

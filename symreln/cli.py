@@ -136,9 +136,9 @@ def run(
     with progress("training") as report:
         validation = validate(derivation, seeds=seeds, rng=rng, progress=report)
     with progress("writing the report"):
-        write_validation(validation, folder)
-        write_derivation(derivation, folder, validation=validation)
-    console.show_run(derivation, validation, folder, as_json=as_json)
+        written = write_validation(validation, folder)
+        written += write_derivation(derivation, folder, validation=validation)
+    console.show_run(derivation, validation, folder, written, as_json=as_json)
     return 0 if validation.agrees else 3
 
 
@@ -149,7 +149,7 @@ def run(
     "formats",
     type=click.Choice(["json", "tex", "html"]),
     multiple=True,
-    help="What to write; may be repeated.  [default: all]",
+    help="What to write beside the certificate; may be repeated.  [default: all]",
 )
 def derive(
     spec: str,
@@ -169,8 +169,9 @@ def derive(
     folder = _folder(out, spec)
     with console.Progress(quiet=quiet)("deriving"):
         derivation = derive_spec(checked)
-        write_derivation(derivation, folder, formats=formats or None)
-    console.show_derivation(derivation, folder, as_json=as_json)
+        written = write_derivation(derivation, folder, formats=formats or None)
+    console.note_earlier_run(folder)
+    console.show_derivation(derivation, folder, written, as_json=as_json)
     return 0
 
 
@@ -201,8 +202,8 @@ def validate(
         derivation = derive_spec(checked)
     with progress("training") as report:
         validation = confront(derivation, seeds=seeds, rng=rng, progress=report)
-    write_validation(validation, folder)
-    console.show_validation(validation, folder, as_json=as_json)
+    written = write_validation(validation, folder)
+    console.show_validation(validation, folder, written, as_json=as_json)
     return 0 if validation.agrees else 3
 
 
@@ -220,22 +221,25 @@ def _with_tolerance(overrides: tuple[str, ...], tolerance: str | None) -> tuple[
 @click.argument("certificate", metavar="CERTIFICATE.JSON", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def verify(certificate: Path, as_json: bool) -> int:
-    """Check a certificate with rational arithmetic alone (no SymPy, no FLINT)."""
+    """Check a certificate, or the one in a folder, with rational arithmetic alone."""
     from symreln import console
     from symreln import verify as verifier
 
+    if certificate.is_dir():
+        certificate /= "certificate.json"
     checks = verifier.verify_file(certificate)
     console.show_verified(certificate, checks, as_json=as_json)
     return 0
 
 
 @cli.command()
+@click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-def tasks(as_json: bool) -> int:
-    """List the ready-made tasks."""
+def tasks(name: str | None, as_json: bool) -> int:
+    """List the ready-made specs, or print the TOML of one, to start your own from."""
     from symreln import console
 
-    console.show_tasks(as_json=as_json)
+    console.show_tasks(name, as_json=as_json)
     return 0
 
 

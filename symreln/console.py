@@ -12,7 +12,7 @@ import click
 from symreln.report.jsonio import Json, dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from symreln.derivation import Derivation
@@ -93,7 +93,9 @@ def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
     console.print(table)
 
 
-def show_derivation(derivation: Derivation, folder: Path, *, as_json: bool) -> None:
+def show_derivation(
+    derivation: Derivation, folder: Path, written: Sequence[Path], *, as_json: bool
+) -> None:
     """Print the verdict and the modes."""
     from symreln.report.derivation_json import derivation_to_json
 
@@ -101,7 +103,7 @@ def show_derivation(derivation: Derivation, folder: Path, *, as_json: bool) -> N
         click.echo(dumps(derivation_to_json(derivation)), nl=False)
         return
     _show_verdict(derivation)
-    _written(folder)
+    _written(folder, written)
 
 
 def _show_verdict(derivation: Derivation) -> None:
@@ -130,24 +132,34 @@ def _show_verdict(derivation: Derivation) -> None:
                 )
         if nulls:
             rows.append([pathway.name, "0", "", "", str(nulls), "nothing to learn"])
-    _table("modes", ["pathway", "s", "d", "d_eff", "times", "family"], rows)
+    _table("modes", ["pathway", "s", "d", "d_eff", "multiplicity", "family"], rows)
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     click.echo(f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0")
+    for step in derivation.steps:
+        if step.outcome is not Truth.PROVEN:
+            click.echo(f"  {step.outcome.value}: {step.name}: {step.check}")
 
 
-def show_validation(validation: Validation, folder: Path, *, as_json: bool) -> None:
+def show_validation(
+    validation: Validation, folder: Path, written: Sequence[Path], *, as_json: bool
+) -> None:
     """Print the agreement."""
     if as_json:
         click.echo(dumps(validation.to_json()), nl=False)
         return
     _show_agreement(validation)
-    _written(folder)
+    _written(folder, written)
 
 
 def show_run(
-    derivation: Derivation, validation: Validation, folder: Path, *, as_json: bool
+    derivation: Derivation,
+    validation: Validation,
+    folder: Path,
+    written: Sequence[Path],
+    *,
+    as_json: bool,
 ) -> None:
     """Print the verdict, the modes and the agreement."""
     from symreln.report.derivation_json import derivation_to_json
@@ -161,7 +173,7 @@ def show_run(
         return
     _show_verdict(derivation)
     _show_agreement(validation)
-    _written(folder)
+    _written(folder, written)
 
 
 def _show_agreement(validation: Validation) -> None:
@@ -174,9 +186,19 @@ def _show_agreement(validation: Validation) -> None:
     click.echo(validation.sentence())
 
 
-def _written(folder: Path) -> None:
-    names = sorted(p.name for p in folder.iterdir() if p.is_file())
+def _written(folder: Path, written: Sequence[Path]) -> None:
+    names = list(dict.fromkeys(path.relative_to(folder).as_posix() for path in written))
     click.echo(f"written to {folder}: {', '.join(names)}")
+
+
+def note_earlier_run(folder: Path) -> None:
+    """Say on stderr that a confrontation of an earlier run lies beside a new derivation."""
+    if (folder / "validation.json").exists():
+        click.echo(
+            f"symreln: {folder} holds a validation of an earlier run, which the new derivation "
+            "does not contain; `symreln run` writes both",
+            err=True,
+        )
 
 
 def show_verified(certificate: Path, checks: tuple[str, ...], *, as_json: bool) -> None:
@@ -186,13 +208,16 @@ def show_verified(certificate: Path, checks: tuple[str, ...], *, as_json: bool) 
         return
     for check in checks:
         click.echo(f"  ok  {check}")
-    click.echo(f"{certificate}: every identity holds ({len(checks)} checks)")
+    click.echo(f"{certificate}: every identity holds")
 
 
-def show_tasks(*, as_json: bool) -> None:
-    """Print the ready-made specs."""
+def show_tasks(name: str | None, *, as_json: bool) -> None:
+    """Print the ready-made specs, or one of them in full."""
     from symreln.tasks import list_tasks
 
+    if name is not None:
+        click.echo(_spec_text(name), nl=False)
+        return
     found = list_tasks()
     if as_json:
         click.echo(dumps([{"name": n, "summary": s} for n, s in found]), nl=False)
@@ -200,6 +225,18 @@ def show_tasks(*, as_json: bool) -> None:
     width = max(len(name) for name, _ in found)
     for name, summary in found:
         click.echo(f"{name:<{width}}  {summary}")
+
+
+def _spec_text(name: str) -> str:
+    from symreln.errors import InputError
+    from symreln.tasks import list_tasks
+    from symreln.tasks.registry import spec_path
+
+    names = [known for known, _ in list_tasks()]
+    if name not in names:
+        msg = f"tasks: found no ready-made spec '{name}'. There are: {', '.join(names)}"
+        raise InputError(msg)
+    return spec_path(name).read_text(encoding="utf-8")
 
 
 def show_info(*, as_json: bool) -> None:

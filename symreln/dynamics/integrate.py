@@ -20,8 +20,8 @@ RELATIVE_TOLERANCE = 1e-12
 ROUNDING_TOLERANCE = 1e-15
 
 #: Longest step, in units of the fastest time. Near a plateau only stability (6 units) bounds the
-#: step, and the output between steps, which no error control sees, is then up to 1000 times worse
-#: than the steps (measured against Radau at 1e-13); at 2 units it is better than 1e-9.
+#: step, and the output between steps, which no error control sees, is then over 1e-9 of the
+#: largest entry (measured against short steps); at 2 units it is below 1e-10.
 LONGEST_STEP = 2.0
 
 

@@ -126,6 +126,10 @@ class Field:
             for power, value in enumerate(found)
         )
 
+    def trace(self, a: Element) -> Scalar:
+        """Return the sum of a over all roots of f."""
+        return -self.characteristic(a)[self.degree - 1]
+
     def minimal_polynomial(self, a: Element) -> tuple[Scalar, ...]:
         """Return the minimal polynomial of a over Q(parameters), primitive over Z[parameters]."""
         return irreducible_factors(self.characteristic(a))[0]

@@ -7,7 +7,7 @@ dropped only where the parameters' assumptions prove the sign.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, isqrt
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -57,12 +57,28 @@ def split_square(value: Scalar) -> SquareSplit:
     return SquareSplit(Scalar(value.parameters, outside * square, value.denominator), inside * free)
 
 
+#: Bits up to which a number is factored for certain, 0.1 s at the worst, and the number of primes
+#: tried beyond: a value given to 30 digits would otherwise never come back.
+FACTORED_BITS = 128
+TRIAL_PRIMES = 10_000
+
+
 def square_part(number: int) -> tuple[int, int]:
-    """Return (h, r) with number = h²·r and r square-free (trial of FLINT's factors)."""
+    """Return (h, r) with number = h²·r and r square-free.
+
+    Of a number above ``FACTORED_BITS`` r may keep the square of a large prime: the root is then
+    as exact, and longer than need be.
+    """
     square, free = 1, -1 if number < 0 else 1
-    for prime, exponent in fmpz(abs(number)).factor():
-        square *= int(prime) ** (int(exponent) // 2)
-        free *= int(prime) ** (int(exponent) % 2)
+    size = abs(number)
+    large = size.bit_length() > FACTORED_BITS
+    factors = fmpz(size).factor(trial_limit=TRIAL_PRIMES) if large else fmpz(size).factor()
+    for found, exponent in factors:
+        factor = int(found)
+        root = isqrt(factor) if large else 0
+        base, power = (root, 2 * int(exponent)) if root**2 == factor else (factor, int(exponent))
+        square *= base ** (power // 2)
+        free *= base ** (power % 2)
     return square, free
 
 

@@ -119,6 +119,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     if validation is not None:
         sentence = validation.sentence()
         items.append((sentence[:1].upper() + sentence[1:], " (", Reference("sec:agreement"), ")."))
+        items.append((f"The prediction: {validation.prediction.method}.",))
     return Section(
         title="Summary",
         label="sec:summary",

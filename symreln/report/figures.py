@@ -91,7 +91,8 @@ class PathwaySpectrum:
     Attributes:
         label: Name of the pathway.
         s: Singular values of Sigma^{yx}, one a mode.
-        d: Matching singular values of Sigma^{x}.
+        d: Matching singular values of Sigma^{x}; NaN where the pathway has no joint eigenbasis,
+            so that its modes have no height.
         multiplicity: How many modes share each pair.
     """
 
@@ -182,10 +183,11 @@ def singular_values(
     """Draw each pathway's s (speed) and s/d (plateau) as stems, with multiplicities above 1."""
     left, right = axes or new_axes(2.3, 2)
     for ax, title in ((left, "speed: $s$"), (right, "plateau: $s/d$")):
-        start = 0.0
+        start, drawn = 0.0, False
         centres: list[float] = []
         for index, pathway in enumerate(pathways):
             heights = _heights(pathway, plateau=ax is right)
+            drawn |= bool(np.isfinite(heights).any())
             places = start + np.arange(len(heights), dtype=np.float64)
             _stems(ax, places, heights, pathway.multiplicity, PALETTE[index % len(PALETTE)])
             centres.append(float(places.mean()) if len(places) else start)
@@ -197,13 +199,16 @@ def singular_values(
         ax.tick_params(axis="x", length=0)
         ax.set_ylim(bottom=0)
         ax.margins(y=0.18)
+        if not drawn:
+            ax.set_yticks([])
+            ax.text(0.5, 0.5, "no joint eigenbasis", ha="center", transform=ax.transAxes)
     return left, right
 
 
 def _heights(pathway: PathwaySpectrum, *, plateau: bool) -> NDArray[np.float64]:
     s, d = np.array(pathway.s), np.array(pathway.d)
     # A null mode has s = d = 0 and never moves: its plateau is where it starts, drawn at 0.
-    return np.divide(s, d, out=np.zeros_like(s), where=d > 0) if plateau else s
+    return np.divide(s, d, out=np.zeros_like(s), where=~(d <= 0)) if plateau else s
 
 
 def _stems(
@@ -216,7 +221,7 @@ def _stems(
     ax.vlines(places, 0, heights, color=colour, linewidth=1.2)
     ax.plot(places, heights, "o", color=colour, markersize=4, clip_on=False)
     for place, height, count in zip(places, heights, multiplicity, strict=True):
-        if count > 1:
+        if count > 1 and np.isfinite(height):
             ax.annotate(
                 f"×{count}",
                 (place, height),

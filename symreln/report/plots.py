@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,7 +82,7 @@ def _pathway_spectrum(pathway: PathwayDerivation) -> PathwaySpectrum:
     return PathwaySpectrum(
         label=pathway.name,
         s=tuple(mode.s.to_float() for mode in learning),
-        d=tuple(0.0 if mode.d is None else mode.d.to_float() for mode in learning),
+        d=tuple(math.nan if mode.d is None else mode.d.to_float() for mode in learning),
         multiplicity=tuple(mode.multiplicity for mode in learning),
     )
 

@@ -40,6 +40,9 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             "network": None
             if validation.network_alignment is None
             else [_alignment(a) for a in validation.network_alignment],
+            "network_share_of_pathways": None
+            if validation.network_shares is None
+            else list(validation.network_shares),
             "network_share_with_exact_gates": validation.assignment_exact,
         },
         "gate_drift": None

@@ -60,6 +60,7 @@ def write_derivation(
         if "tex" in wanted:
             written.append(folder / "derivation.tex")
             latex.save(document, written[-1])
+            written += [folder / "figures" / f"{figure.name}.pdf" for figure in figures]
         if "html" in wanted:
             written.append(folder / "derivation.html")
             html.save(document, written[-1])

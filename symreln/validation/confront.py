@@ -80,6 +80,8 @@ class Validation:
         gdln_alignment: One entry a pathway.
         network_alignment: The same for the network, neurons given to the nearest gate; None for
             a linear network with several pathways.
+        network_shares: Share of the network's contribution ‖w1‖‖w2‖ that each pathway has at the
+            end, neurons given to the nearest gate, mean over seeds; None for a linear network.
         assignment_exact: Share of the network's contribution by neurons whose activity is
             exactly a pathway's gate, mean over seeds; None for a linear network.
         rng: Seed of the random streams.
@@ -94,6 +96,7 @@ class Validation:
     drift: GateDrift | None
     gdln_alignment: tuple[PathwayAlignment, ...]
     network_alignment: tuple[PathwayAlignment, ...] | None
+    network_shares: tuple[float, ...] | None
     assignment_exact: float | None
     rng: int
 
@@ -159,9 +162,9 @@ class Validation:
             yield (
                 f"published: {self.published.source}",
                 percent(self.published.max_abs_over_initial),
-                "-",
-                "-" if drop is None else steps_text(drop),
-                "-",
+                "–",
+                "–" if drop is None else steps_text(drop),
+                "–",
             )
 
     def sentence(self) -> str:
@@ -206,7 +209,7 @@ def _cells(found: CurveComparison) -> tuple[str, str, str, str]:
         percent(found.max_abs_over_initial),
         percent(found.mean_abs_over_initial),
         "never drops" if drop is None else steps_text(drop),
-        f"{found.log10_tail_rms:.2g}",
+        "–" if found.log10_tail_rms is None else f"{found.log10_tail_rms:.2g}",
     )
 
 
@@ -260,9 +263,9 @@ def validate(
         record=_map_recording(spec, seeds),
         progress=report(1),
     )
-    network_alignment, exact = None, None
+    split = None
     if relu:
-        network_alignment, exact = _network_alignment(numbers, network, inputs)
+        split = _split_network(numbers, network, inputs)
     return Validation(
         derivation=derivation,
         prediction=prediction,
@@ -272,8 +275,9 @@ def validate(
         floor=seed_floor(network.losses),
         drift=_drift(network) if relu else None,
         gdln_alignment=_gdln_alignment(numbers, gdln),
-        network_alignment=network_alignment,
-        assignment_exact=exact,
+        network_alignment=None if split is None else split.alignment,
+        network_shares=None if split is None else split.shares,
+        assignment_exact=None if split is None else split.exact,
         rng=rng,
     )
 
@@ -393,21 +397,35 @@ def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> Path
     )
 
 
-def _network_alignment(
+@dataclass(frozen=True, kw_only=True)
+class _SplitNetwork:
+    """ReLU networks seen as pathways: means over seeds."""
+
+    alignment: tuple[PathwayAlignment, ...]
+    shares: tuple[float, ...]
+    exact: float
+
+
+def _split_network(
     derivation: Derivation, network: TrainingRun, inputs: np.ndarray
-) -> tuple[tuple[PathwayAlignment, ...], float]:
+) -> _SplitNetwork:
     """Split trained ReLU networks into pathways by the nearest gate and compare their maps."""
     gates = np.array([p.effective.pathway.gate for p in derivation.pathways])
     weights = network.weights[0]
     maps = np.zeros((network.seeds, len(gates), weights.w2.shape[1], inputs.shape[0]))
-    exact = []
+    exact, shares = [], []
     for seed in range(network.seeds):
         w1, w2 = weights.w1[seed], weights.w2[seed]
         size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
         assigned: NeuronAssignment = assign_neurons(w1 @ inputs > 0, gates, size)
         exact.append(assigned.exact_share)
+        shares.append(assigned.shares)
         for p in range(len(gates)):
             chosen = assigned.index == p
             maps[seed, p] = w2[:, chosen] @ w1[chosen]
     found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))]
-    return tuple(a for a in found if a is not None), float(np.mean(exact))
+    return _SplitNetwork(
+        alignment=tuple(a for a in found if a is not None),
+        shares=tuple(float(share) for share in np.mean(shares, axis=0)),
+        exact=float(np.mean(exact)),
+    )

@@ -26,13 +26,14 @@ class CurveComparison:
         drop_time_error_steps: Drop time of A minus that of B, in steps: positive where A drops
             later. None where one of them never drops. See :func:`drop_time`.
         log10_tail_rms: Root mean square of log10 A − log10 B over the last quarter of the steps.
-            A loss under machine epsilon times L(0), which is rounding, counts as that much.
+            A loss under machine epsilon times L(0), which is rounding, counts as that much. None
+            where both curves are under it throughout: there is nothing left to compare.
     """
 
     max_abs_over_initial: float
     mean_abs_over_initial: float
     drop_time_error_steps: float | None
-    log10_tail_rms: float
+    log10_tail_rms: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,9 +147,11 @@ def _checked_curve(name: str, curve: np.ndarray) -> np.ndarray:
     return values
 
 
-def _tail_rms(a: np.ndarray, b: np.ndarray, initial: float) -> float:
+def _tail_rms(a: np.ndarray, b: np.ndarray, initial: float) -> float | None:
     tail = slice((3 * len(a)) // 4, None)
     floor = np.finfo(float).eps * initial
+    if max(a[tail].max(), b[tail].max()) <= floor:
+        return None
     difference = np.log10(np.maximum(a[tail], floor)) - np.log10(np.maximum(b[tail], floor))
     return float(np.sqrt(np.mean(difference**2)))
 
@@ -181,8 +184,12 @@ def _over_seeds(each: Sequence[CurveComparison], reduce: np.ufunc | object) -> C
         max_abs_over_initial=over([one.max_abs_over_initial for one in each]),
         mean_abs_over_initial=over([one.mean_abs_over_initial for one in each]),
         drop_time_error_steps=over(known) if len(known) == len(drops) else None,
-        log10_tail_rms=over([one.log10_tail_rms for one in each]),
+        log10_tail_rms=over(tails) if (tails := _known_tails(each)) else None,
     )
+
+
+def _known_tails(each: Sequence[CurveComparison]) -> list[float]:
+    return [one.log10_tail_rms for one in each if one.log10_tail_rms is not None]
 
 
 def seed_band(losses: np.ndarray, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> SeedBand:

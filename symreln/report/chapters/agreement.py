@@ -19,6 +19,7 @@ from symreln.validation.confront import percent
 
 if TYPE_CHECKING:
     from symreln.validation.confront import PathwayAlignment, Validation
+    from symreln.validation.metrics import GateDrift
 
 
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
@@ -108,22 +109,36 @@ def _assumptions(validation: Validation) -> list[Block]:
     ]
     if validation.network_alignment is not None:
         blocks.append(_alignment_table(validation.network_name, validation.network_alignment))
-    drift = validation.drift
-    if drift is not None and validation.assignment_exact is not None:
-        moved = (
-            "no loss dropped"
-            if drift.max_after_drop is None
-            else (
-                f"up to {percent(drift.max_after_drop)} of the gates, weighted by what their "
-                "neurons contribute, still change after the loss has dropped"
-            )
+    if validation.drift is not None:
+        blocks += _gates(validation, validation.drift)
+    return blocks
+
+
+def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
+    """Say how far the network's gates are from the theory's."""
+    content: list = [Strong("Gates"), " are fixed in the theory and move in the network"]
+    if drift.max_after_drop is not None:
+        content.append(
+            f": up to {percent(drift.max_after_drop)} of them, weighted by what their neurons "
+            "contribute, still change after the loss has dropped"
         )
+    if validation.assignment_exact is not None:
+        content.append(
+            f". At the end {percent(validation.assignment_exact)} of the contribution comes from "
+            "neurons whose activity is exactly the gate of a pathway"
+        )
+    blocks: list[Block] = [prose(*content, ".")]
+    if validation.network_shares is not None:
+        pathways = validation.derivation.pathways
+        shares = zip(pathways, validation.network_shares, strict=True)
+        shown = ", ".join(f"{p.name} {percent(share)}" for p, share in list(shares)[:12])
         blocks.append(
             prose(
-                Strong("Gates"),
-                f" are fixed in the theory and move in the network: {moved}; at the end "
-                f"{percent(validation.assignment_exact)} of the contribution comes from neurons "
-                "whose activity is exactly the gate of a pathway.",
+                Strong("Initial strengths"),
+                " in the theory count half of the neurons for every pathway. With every neuron "
+                f"given to the nearest gate, the pathways end with these shares of the "
+                f"contribution: {shown}. Fewer neurons in a pathway mean a smaller effective "
+                "start, and learning later than predicted.",
             )
         )
     return blocks

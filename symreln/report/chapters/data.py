@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.report.described import (
+    SMALL,
     NamedMatrices,
     Pattern,
     describe,
@@ -57,6 +58,15 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
             "; every entry is exact.",
         ),
     ]
+    if max(dataset.samples, dataset.n_x, dataset.n_y) <= SMALL:
+        blocks.append(
+            equation(
+                *(
+                    f"{name} &= {matrix_latex(matrix.to_sympy(spec.symbols).tolist())}"
+                    for name, matrix in (("X", dataset.inputs), ("Y", dataset.targets))
+                )
+            )
+        )
     if spec.parameters:
         rows = tuple(
             (

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.dynamics.two_layer import SigmoidalMode
-from symreln.mode_system import symbolic_system
 from symreln.report.breaking import equation_lines
 from symreln.report.chapters.alike import Alike, alike
+from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.derivation_json import half_time_ball
 from symreln.report.document import (
     Block,
@@ -27,13 +27,11 @@ from symreln.report.document import (
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.words import NONE, fraction_latex
-from symreln.verdict import Level
 
 if TYPE_CHECKING:
     from symreln.derivation import (
         Derivation,
         ModeDerivation,
-        StageDerivation,
     )
     from symreln.report.inlines import Content
 
@@ -49,7 +47,7 @@ def dynamics_chapter(derivation: Derivation, *, figures: bool) -> Section:
     if derivation.closed:
         blocks += _closed(derivation)
     else:
-        blocks += _not_closed(derivation)
+        blocks += not_closed(derivation)
     blocks += _initial(derivation)
     if figures:
         blocks.append(
@@ -89,7 +87,7 @@ def _time_paragraph(derivation: Derivation) -> Block:
         content += [
             "With learning rate ",
             Math(rf"\eta = {fraction_latex(network.learning_rate)}"),
-            f" and the loss as a {network.loss} over samples, the time constant is ",
+            f" and training on the {network.loss} over samples, the time constant is ",
             Math(rf"\tau = {formula} = {fraction_latex(derivation.tau)}"),
             " steps.",
         ]
@@ -129,15 +127,18 @@ def _closed(derivation: Derivation) -> list[Block]:
     if len(derivation.stages) > 1:
         blocks.append(
             prose(
-                "Closed forms of later stages hold once the earlier stages have converged. The "
-                "predicted loss does not use that: it integrates the flow of all pathways from ",
+                "Closed forms of later stages hold once the earlier stages have converged; while "
+                "those still learn, later stages see more of the targets and grow faster. The "
+                "predicted loss therefore integrates all pathways together from ",
                 Math("t = 0"),
-                ".",
+                ", with the matrix reduction below.",
             )
         )
     for group in alike(derivation):
         blocks += _solutions(derivation, group)
     blocks += _loss(derivation)
+    if len(derivation.stages) > 1:
+        blocks += matrix_reduction()
     return blocks
 
 
@@ -188,15 +189,21 @@ def _solutions(derivation: Derivation, group: Alike) -> list[Block]:
         )
     )
     table = Table(
-        header=("strength", "height", "half-time (steps)", "times"),
+        header=("strength", "height", "half-time (steps)", "multiplicity"),
         rows=tuple(_solution_row(derivation, group, mode) for mode in shown),
-        caption=f"Heights and half-times of {group.title}.",
+        caption=_solutions_caption(derivation, group),
         alignment="lccr",
     )
     title = f"Solutions of {group.title}"
     if len(shown) > FOLDED_SOLUTIONS:
         return [Details(summary=f"{title} ({len(shown)})", blocks=(formulas, table))]
     return [prose(f"{title}:"), formulas, table]
+
+
+def _solutions_caption(derivation: Derivation, group: Alike) -> str:
+    caption = f"Heights and half-times of {group.title}."
+    later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
+    return caption + " With converged earlier stages from the start; the flow is faster." * later
 
 
 def _solution_row(
@@ -216,6 +223,7 @@ def _loss(derivation: Derivation) -> list[Block]:
     symbols = derivation.spec.symbols
     final = to_latex(derivation.final_loss.to_sympy(symbols))
     initial = to_latex(derivation.initial_loss.to_sympy(symbols))
+    # Whatever the training descends, losses are shown as means.
     definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
     if derivation.loss is None:
         return [
@@ -231,7 +239,7 @@ def _loss(derivation: Derivation) -> list[Block]:
     d = r"d_\alpha" if not _any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
         prose(
-            "The loss ",
+            "The mean loss ",
             Math(definition),
             " is, with the multiplicity ",
             Math(r"m_\alpha"),
@@ -258,79 +266,6 @@ def _loss(derivation: Derivation) -> list[Block]:
 
 def _any_coupled(derivation: Derivation) -> bool:
     return any(stage.verdict.d_eff for stage in derivation.stages)
-
-
-def _not_closed(derivation: Derivation) -> list[Block]:
-    level = derivation.verdict.level
-    blocks: list[Block] = []
-    if level is Level.COUPLED_MODES:
-        blocks += [
-            prose(
-                "The strengths obey a competitive Lotka–Volterra system ", Citation("Saxe2022"), ":"
-            ),
-            equation(
-                r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr), "
-                r"\qquad \kappa_{aa} = d_a, \quad \kappa_{ab} = k_{ab}\, g_{ba}.",
-                label="eq:lotka",
-            ),
-        ]
-        for stage in derivation.stages:
-            blocks += _systems(derivation, stage)
-    blocks += [
-        prose(
-            "The reduction that always holds keeps matrices. With ",
-            Math(r"W^{(1)}_p = R\, B^{(1)}_p V_p^{\top}"),
-            " and ",
-            Math(r"W^{(2)}_p = U_p B^{(2)}_p R^{\top}"),
-            ",",
-        ),
-        equation(
-            r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p, \qquad "
-            r"\tau \dot{B}^{(2)}_p = E_p B^{(1)\,\top}_p,",
-            r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
-            label="eq:matrices",
-        ),
-        prose(
-            "with ",
-            Math(r"S_p = U_p^{\top} \Sigma^{yx}(p) V_p"),
-            ", ",
-            Math(r"K_{pj} = U_p^{\top} O_p O_j U_j"),
-            " and ",
-            Math(r"G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p"),
-            ". It is exact: ",
-            Math("V_p"),
-            " spans the pathway's inputs, and ",
-            Math("U_p"),
-            " the targets, enlarged by every ",
-            Math("O_p O_j U_j"),
-            " until no error points out of it.",
-        ),
-        prose(
-            "The least loss that the pathways can reach is ",
-            Math(to_latex(derivation.final_loss.to_sympy(derivation.spec.symbols))),
-            "; it starts from ",
-            Math(to_latex(derivation.initial_loss.to_sympy(derivation.spec.symbols))),
-            " with all outputs zero.",
-        ),
-    ]
-    return blocks
-
-
-def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    """Print the system of a stage of coupled modes, equation by equation."""
-    if stage.verdict.level is not Level.COUPLED_MODES:
-        return []
-    system = symbolic_system(stage, derivation.spec.symbols)
-    if system is None:
-        return [prose("Some s² is not rational; the system is integrated in numbers.")]
-    lines = tuple(
-        rf"\tau \dot{{{to_latex(p)}}} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
-        for p, drive in zip(system.strengths, system.drives, strict=True)
-    )
-    shown = equation(*lines[:MOST_SOLUTIONS])
-    if len(lines) > FOLDED_SOLUTIONS:
-        return [Details(summary=f"The system, {len(lines)} modes", blocks=(shown,))]
-    return [prose("Written out:"), shown]
 
 
 def _initial(derivation: Derivation) -> list[Block]:
@@ -360,15 +295,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
             label="eq:initial",
         ),
-        prose(
-            "The coupled matrices start from the expected Gram matrix ",
-            Math(r"\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I"),
-            " of ",
-            Math(r"Q_p = [B^{(1)\,\top}_p;\, B^{(2)}_p]"),
-            ", on which alone their maps depend. The number of free constants is ",
-            Math(str(derivation.free_constants)),
-            ".",
-        ),
+        prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
     ]
 
 

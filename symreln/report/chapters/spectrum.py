@@ -50,7 +50,9 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
             " to a height set by ",
             Math("s/d"),
             ": the two orders need not agree. The spaces, rational in the parameters, are in the "
-            "certificate.",
+            "certificate. A decimal such as ",
+            Math("0.577350(1)"),
+            " is certified: its last digit is off by at most the number in brackets.",
         ),
     ]
     groups = alike(derivation)
@@ -94,7 +96,7 @@ def _mode_table(derivation: Derivation, group: Alike) -> Table:
             Math("s"),
             *((Math("d"), Math("s/d")) if joint else ()),
             (Math("s"), " at values"),
-            "times",
+            "multiplicity",
         ),
         rows=tuple(rows),
         caption=_caption(group, len(learning) - len(rows)),
@@ -144,7 +146,8 @@ def _definitions(derivation: Derivation, groups: list[Alike]) -> list[Block]:
         Table(
             header=("number", "is a root of", "decimal", "radius"),
             rows=tuple(rows),
-            caption="Singular values without a short radical form: certified enclosures.",
+            caption="Singular values without a short radical form, certified. Polynomials that "
+            "are not printed here are in derivation.json.",
             alignment="lpll",
         )
     ]
@@ -159,7 +162,7 @@ def _polynomial_latex(mode: ModeDerivation) -> str:
     x = sp.Symbol("x")
     degree = mode.s.degree
     coefficients = mode.s.defining_polynomial
-    if degree > 8 or sum(len(str(c)) for c in coefficients) > 80:
+    if degree > 6 or sum(len(str(c)) for c in coefficients) > 30:
         return rf"\text{{polynomial of degree }} {degree}"
     polynomial = sp.Add(*(c.to_sympy() * x**power for power, c in enumerate(coefficients)))
     return to_latex(polynomial)

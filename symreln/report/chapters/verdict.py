@@ -124,8 +124,13 @@ _FORMULAS = {
 _SPELLED = re.compile("|".join(map(re.escape, _FORMULAS)))
 
 
+#: The witness inside a reason: the table of witnesses sets it as mathematics.
+_WITNESS = re.compile(r": \[Sigma.*, not 0$")
+
+
 def _as_content(reason: str) -> Content:
     """Return a reason as a sentence with its formulas set as mathematics."""
+    reason = _WITNESS.sub(": Sigma^x does not commute with Sigma^yx^T Sigma^yx", reason)
     words = _SPELLED.split(reason)
     formulas = [Math(_FORMULAS[found]) for found in _SPELLED.findall(reason)]
     content: list = [part for pair in zip(words, formulas, strict=False) for part in pair]
@@ -231,26 +236,41 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             ". Both are computed from the effective datasets.",
         )
     ]
-    if not found:
-        return blocks
-    groups = _grouped(derivation, stage, found)
-    blocks.append(
-        Table(
-            header=("pathways", "modes", Math("k"), Math("g"), Math(r"k g")),
-            rows=tuple(groups[:MOST_COUPLINGS]),
-            caption=(
-                "Couplings of modes with common input directions: ",
-                Math("K = k I"),
-                " and ",
-                Math("G = g I"),
-                " on them."
-                if len(groups) <= MOST_COUPLINGS
-                else f" on them; the first {MOST_COUPLINGS} of {len(groups)}.",
-            ),
-            alignment="llccc",
+    plain = tuple(c for c in found if _has_numbers(c))
+    if plain:
+        rows = _grouped(derivation, stage, plain)
+        blocks.append(
+            Table(
+                header=("pathways", "modes", Math("k"), Math("g"), Math(r"k g")),
+                rows=tuple(rows[:MOST_COUPLINGS]),
+                caption=(
+                    "Couplings of modes with common input directions: ",
+                    Math("K = k I"),
+                    " and ",
+                    Math("G = g I"),
+                    " on them."
+                    if len(rows) <= MOST_COUPLINGS
+                    else f" on them; the first {MOST_COUPLINGS} of {len(rows)}.",
+                ),
+                alignment="ppccc",
+            )
         )
-    )
+    if len(plain) < len(found):
+        blocks.append(
+            prose(
+                f"{len(found) - len(plain)} of {len(found)} couplings are between modes whose "
+                "input directions differ or whose eigenvalues are conjugate: there ",
+                Math("K"),
+                " and ",
+                Math("G"),
+                " are matrices, given in derivation.json at the declared values.",
+            )
+        )
     return blocks
+
+
+def _has_numbers(coupling: ModeCoupling) -> bool:
+    return coupling.overlap_squared is not None and coupling.input_overlap is not None
 
 
 def _grouped(
@@ -286,8 +306,8 @@ def _overlap_latex(
     from symreln.report.couplings import overlap
 
     k, g = overlap(stage, coupling, derivation.spec.symbols)
-    if k is None or g is None:
-        return (r"\text{no number}", r"\text{no number}", r"\text{no number}")
+    assert k is not None
+    assert g is not None
     return to_latex(k), to_latex(g), to_latex(k * g)
 
 

@@ -1,0 +1,107 @@
+"""Reductions that are integrated: coupled modes and coupled matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.mode_system import symbolic_system
+from symreln.report.document import Block, Citation, Details, Math, equation, prose
+from symreln.report.mathtext import to_latex
+from symreln.verdict import Level
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, StageDerivation
+
+#: Equations of a system that are printed.
+MOST_EQUATIONS = 40
+#: Equations above which they are folded away on a page.
+FOLDED_EQUATIONS = 8
+
+
+def not_closed(derivation: Derivation) -> list[Block]:
+    """Return the equations of a derivation whose modes do not all close."""
+    blocks: list[Block] = []
+    if derivation.verdict.level is Level.COUPLED_MODES:
+        blocks += [
+            prose(
+                "The strengths of an aligned start obey a competitive Lotka–Volterra system ",
+                Citation("Saxe2022"),
+                ":",
+            ),
+            equation(
+                r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr), "
+                r"\qquad \kappa_{aa} = d_a, \quad \kappa_{ab} = k_{ab}\, g_{ba}.",
+                label="eq:lotka",
+            ),
+        ]
+        for stage in derivation.stages:
+            blocks += _systems(derivation, stage)
+    symbols = derivation.spec.symbols
+    return [
+        *blocks,
+        *matrix_reduction(),
+        prose(
+            "The least loss that the pathways can reach is ",
+            Math(to_latex(derivation.final_loss.to_sympy(symbols))),
+            "; it starts from ",
+            Math(to_latex(derivation.initial_loss.to_sympy(symbols))),
+            " with all outputs zero.",
+        ),
+    ]
+
+
+def matrix_reduction() -> list[Block]:
+    """Return the reduction that holds at every level."""
+    return [
+        prose(
+            "The reduction that always holds keeps matrices. With ",
+            Math(r"W^{(1)}_p = R\, B^{(1)}_p V_p^{\top}"),
+            " and ",
+            Math(r"W^{(2)}_p = U_p B^{(2)}_p R^{\top}"),
+            ",",
+        ),
+        equation(
+            r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p, \qquad "
+            r"\tau \dot{B}^{(2)}_p = E_p B^{(1)\,\top}_p,",
+            r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
+            label="eq:matrices",
+        ),
+        prose(
+            "with ",
+            Math(r"S_p = U_p^{\top} \Sigma^{yx}(p) V_p"),
+            ", ",
+            Math(r"K_{pj} = U_p^{\top} O_p O_j U_j"),
+            " and ",
+            Math(r"G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p"),
+            ", the sum over the pathways that ",
+            Math("p"),
+            " sees. It is exact: ",
+            Math("V_p"),
+            " spans the pathway's inputs, and ",
+            Math("U_p"),
+            " the targets, enlarged by every ",
+            Math("O_p O_j U_j"),
+            " until no error points out of it. It starts from the expected Gram matrix ",
+            Math(r"\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I"),
+            " of ",
+            Math(r"Q_p = [B^{(1)\,\top}_p;\, B^{(2)}_p]"),
+            ", on which alone the maps depend.",
+        ),
+    ]
+
+
+def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    """Print the system of a stage of coupled modes, equation by equation."""
+    if stage.verdict.level is not Level.COUPLED_MODES:
+        return []
+    system = symbolic_system(stage, derivation.spec.symbols)
+    if system is None:
+        return [prose("Some s² is not rational; the system is integrated in numbers.")]
+    lines = tuple(
+        rf"\tau \dot{{{to_latex(p)}}} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
+        for p, drive in zip(system.strengths, system.drives, strict=True)
+    )
+    shown = equation(*lines[:MOST_EQUATIONS])
+    if len(lines) > FOLDED_EQUATIONS:
+        return [Details(summary=f"The system, {len(lines)} modes", blocks=(shown,))]
+    return [prose("Written out:"), shown]
