@@ -252,3 +252,33 @@ def test_names_with_markup_are_printed_as_they_are(tmp_path, capsys):
     code, out, _ = run(capsys, "derive", str(spec), "--out", str(tmp_path / "a"))
     assert code == 0
     assert "[bold]x[/bold]" in out
+
+
+def test_only_written_files_are_listed_and_an_earlier_validation_is_noted(tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("mine", "utf-8")
+    (tmp_path / "validation.json").write_text("{}", "utf-8")
+    code, out, err = run(
+        capsys, "derive", "xor", "--quiet", "--format", "json", "--out", str(tmp_path)
+    )
+    assert code == 0
+    assert out.splitlines()[-1].endswith(": certificate.json, derivation.json")
+    assert "validation of an earlier run" in err
+    assert (tmp_path / "notes.txt").read_text("utf-8") == "mine"
+
+
+def test_tasks_prints_a_ready_made_spec_that_loads(tmp_path, capsys):
+    code, out, _ = run(capsys, "tasks", "xor")
+    assert code == 0
+    path = tmp_path / "mine.toml"
+    path.write_text(out, "utf-8")
+    assert run(capsys, "derive", str(path), "--quiet", "--out", str(tmp_path / "o"))[0] == 0
+    code, _, err = run(capsys, "tasks", "xorr")
+    assert code == 2
+    assert "xor-linear" in err
+
+
+def test_verify_takes_a_folder(tmp_path, capsys):
+    run(capsys, "derive", "xor", "--format", "json", "--out", str(tmp_path))
+    code, out, _ = run(capsys, "verify", str(tmp_path))
+    assert code == 0
+    assert "every identity holds" in out

@@ -89,7 +89,12 @@ def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):
         for block, _ in walk(sections(different)["Joint spectrum"].blocks)
         if isinstance(block, Table)
     )
-    assert [plain_text(cell) for cell in first.header] == ["strength", "s", "s at values", "times"]
+    assert [plain_text(cell) for cell in first.header] == [
+        "strength",
+        "s",
+        "s at values",
+        "multiplicity",
+    ]
 
 
 def test_the_verdict_names_its_witness(different):
