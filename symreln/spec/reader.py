@@ -191,6 +191,7 @@ def _read_network(
         return None
     model = problems.check(NetworkModel, value, "network")
     if model is None:
+        _check_formulas(value, problems)
         return None
     init_std = _positive(model.init_std, "network.init_std", problems)
     learning_rate = _positive(model.learning_rate, "network.learning_rate", problems)
@@ -204,6 +205,14 @@ def _read_network(
         activation=model.activation,
         training=model.training or ("staged" if staged else "joint"),
     )
+
+
+def _check_formulas(table: object, problems: Problems) -> None:
+    """Report wrong formulas of a [network] that is refused for other keys, in the same pass."""
+    if isinstance(table, Mapping):
+        for key in ("init_std", "learning_rate"):
+            if isinstance(table.get(key), str):
+                _positive(table[key], f"network.{key}", problems)
 
 
 def _positive(value: object, path: str, problems: Problems, most: int | None = None) -> Fraction:

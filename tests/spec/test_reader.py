@@ -57,6 +57,7 @@ def test_all_problems_at_once_in_the_order_of_the_file(tmp_path: Path):
         (13, "pathway[1].name"),
         (15, "pathway[1].stage"),
         (17, "network.hidden"),
+        (19, "network.learning_rate"),
         (20, "network.loss"),
         (23, "validation.tolerance"),
         (24, "validation.reason"),
@@ -197,3 +198,14 @@ def test_json_schema_knows_every_key_and_resolves():
     assert contextual["additionalProperties"] is False
     assert set(contextual["required"]) == {"task", "contexts"}
     assert schema["$defs"]["NetworkModel"]["properties"]["hidden"]["maximum"] == MAX_HIDDEN
+
+
+def test_wrong_formulas_are_reported_beside_other_wrong_keys():
+    network = {"hidden": -5, "init_std": "0", "learning_rate": "x", "steps": 10}
+    with pytest.raises(SpecError) as caught:
+        load({**BASE, "network": network})
+    assert [problem.path for problem in caught.value.problems] == [
+        "network.hidden",
+        "network.init_std",
+        "network.learning_rate",
+    ]
