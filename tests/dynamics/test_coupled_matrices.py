@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from symreln.dynamics import integrate
 from symreln.dynamics.coupled_matrices import (
     CoupledMatrices,
     MatrixPathway,
@@ -128,6 +129,20 @@ def test_reduction_is_the_flow_of_all_weights(name, start):
     for p in range(len(network.gates)):
         maps = np.array([(w[p][1] @ w[p][0]).ravel() for w in flow]).T
         np.testing.assert_allclose(found.strengths[p], maps, rtol=0, atol=1e-9 * np.abs(maps).max())
+
+
+def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
+    # A slow mode on a settled fast one: stability alone would allow steps far too long to
+    # interpolate in. Short steps are the reference.
+    network = masks_network()
+    rng = np.random.default_rng(1)
+    start = [0.2 * rng.standard_normal((len(q), 6)) for q in reduced(network).start()]
+    times = np.linspace(0, 60, 3001)
+    found = reduced(network).trajectory(times, whole_map_probes(network), start=start)
+    monkeypatch.setattr(integrate, "LONGEST_STEP", 0.2)
+    close = reduced(network).trajectory(times, whole_map_probes(network), start=start)
+    for one, other in zip(found.strengths, close.strengths, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=5e-10 * np.abs(other).max())
 
 
 def test_span_is_enlarged_where_another_pathway_points_out_of_it():

@@ -120,13 +120,13 @@ def exact_strength(s, d, p0, t, tau):
 
 
 def parameter_sets(count: int) -> list[tuple[float, ...]]:
-    """s and d over 12 decades, strength0 from 1e-30 to 1e3 plateaus, t from 0 to 1e12 tau."""
+    """s and d over 12 decades, strength0 from 1e-30 to 1e9 plateaus, t from 0 to 1e12 tau."""
     rng = np.random.default_rng(7)
     sets = []
     for number in range(count):
         s, d = 10.0 ** rng.uniform(-6, 6, 2)
         tau = 10.0 ** rng.uniform(-3, 4)
-        p0 = s / d * 10.0 ** rng.choice([rng.uniform(-30, 0), rng.uniform(-3, 3)])
+        p0 = s / d * 10.0 ** rng.choice([rng.uniform(-30, 0), rng.uniform(-3, 9)])
         t = tau * 10.0 ** rng.uniform(-12, 12)
         # Near the rise, where the exponential is what counts.
         rise = tau / (2 * s) * np.log1p(s / (d * p0))

@@ -15,8 +15,9 @@ from tests.cases import contexts_spec, matrix_spec
 
 Rows = Sequence[Sequence[int]]
 
-# Spectra of MᵀM: rational; irreducible of degree 2; irreducible of degree 3.
+# Spectra of MᵀM: rational; degenerate; irreducible of degree 2; of degree 3.
 RATIONAL: Rows = [[1, 0], [0, 2]]
+EQUAL: Rows = [[1, 1], [1, -1]]
 GOLDEN: Rows = [[1, 1], [0, 1]]
 CUBIC: Rows = [[2, 1, 0], [0, 1, 1], [1, 0, 3]]
 CUBIC_CORNER: Rows = [[2, 1], [0, 1]]
@@ -71,6 +72,25 @@ def drives_a_null_mode() -> Spec:
     return one_hot_contexts([[[1, 1]], [[1, -1]], [[1, -1]]], [(1, 1, 0), (0, 1, 1)])
 
 
+def drives_only_a_null_mode() -> Spec:
+    """As above, but each pathway has one mode and acts on nothing but the other's null mode."""
+    return one_hot_contexts([[[1, 1]], [[1, -1]], [[-1, -1]]], [(1, 1, 0), (0, 1, 1)])
+
+
+def equal_speeds_other_outputs() -> Spec:
+    """s = √5/3 and d equal, U_1 = (2, 1)/√5 and U_2 = (1, 2)/√5: no sum of them cancels."""
+    return one_hot_contexts([[[1], [0]], [[1], [1]], [[0], [1]]], [(1, 1, 0), (0, 1, 1)])
+
+
+def masked_race() -> Spec:
+    """Pathway 1 does not write the output of pathway 2's second mode, so that one is no leak."""
+    x = [[1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]]
+    y = [[3, 1, 2, -1, 4, 1], [0, 0, 0, 2, 0, 1]]
+    return matrix_spec(
+        x, y, [{"gate": [1, 1, 1, 1, 0, 0], "outputs": [0]}, {"gate": [0, 0, 1, 1, 1, 1]}]
+    )
+
+
 def same_inputs_other_outputs() -> Spec:
     """Overlapping gates, but outputs do not meet: closed."""
     x = [[1, 0, 1, 0], [0, 1, 0, 1]]
@@ -90,6 +110,8 @@ def all_examples() -> dict[str, Spec]:
     return {
         "closed: outputs do not meet": same_inputs_other_outputs(),
         "closed: gates do not meet": one_hot_contexts([GOLDEN, CUBIC_CORNER], [(1, 0), (0, 1)]),
+        "closed: equal modes": one_hot_contexts([EQUAL], [(1,)]),
+        "closed by symmetry: contexts, equal modes": contexts_spec(EQUAL, 3),
         "closed by symmetry: contexts, rational": contexts_spec(RATIONAL, 3),
         "closed by symmetry: contexts, degree 2": contexts_spec(GOLDEN, 3),
         "closed by symmetry: contexts, degree 3": contexts_spec(CUBIC, 4),
@@ -100,9 +122,12 @@ def all_examples() -> dict[str, Spec]:
         "coupled modes: race, degree 3": race(CUBIC),
         "coupled modes: three, rational": race_of_three(RATIONAL),
         "coupled modes: three, degree 3": race_of_three(CUBIC),
+        "coupled modes: an output mask": masked_race(),
         "coupled matrices: leaves the span": leaves_the_span(),
         "coupled matrices: orthogonal outputs": orthogonal_outputs(),
         "coupled matrices: drives a null mode": drives_a_null_mode(),
+        "coupled matrices: drives only a null mode": drives_only_a_null_mode(),
+        "coupled matrices: equal speeds, other outputs": equal_speeds_other_outputs(),
         "coupled matrices: other structure a context": one_hot_contexts(
             [[[1, 0], [0, 2]], [[1, 1], [0, 1]], [[2, 0], [1, 1]]], [(1, 1, 0), (0, 1, 1)]
         ),

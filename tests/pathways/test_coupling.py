@@ -13,7 +13,15 @@ from symreln.pathways.residual import stages_decouple
 from symreln.prediction import overlap_matrices, probe_bases
 from symreln.verdict import Level
 from tests.cases import CASES, derived, matrix_spec
-from tests.pathways.examples import CUBIC, GOLDEN, RATIONAL, one_hot_contexts, race, race_of_three
+from tests.pathways.examples import (
+    CUBIC,
+    GOLDEN,
+    RATIONAL,
+    one_hot_contexts,
+    race,
+    race_of_three,
+    same_inputs_other_outputs,
+)
 
 COUPLED = [case for case in CASES if case.overlaps is not None]
 
@@ -81,6 +89,12 @@ def test_symbolic_system_is_the_numeric_one():
     np.testing.assert_allclose([float(s) for s in exact.s], numeric.s, rtol=1e-14)
     assert exact.names == numeric.labels
     assert symbolic_system(sr.derive(race(GOLDEN)).stages[0], {}) is None
+
+
+def test_pathways_without_common_outputs_are_no_pair():
+    (stage,) = sr.derive(same_inputs_other_outputs()).stages
+    assert stage.verdict.couplings.coupled_pairs == ()
+    assert stage.verdict.couplings.couplings == ()
 
 
 def test_components_follow_chains():

@@ -65,9 +65,22 @@ def test_another_seed_gives_other_networks_and_the_same_prediction():
     np.testing.assert_array_equal(linear(1).prediction.loss, linear(0).prediction.loss)
 
 
-def test_network_and_gdln_are_drawn_apart():
+def test_network_and_gdln_are_drawn_apart(monkeypatch):
     # One linear pathway is the same network as the GDLN: only their weights can differ.
     assert not np.array_equal(linear(0).network.losses, linear(0).gdln.losses)
+    streams = []
+    for name in ("train_network", "train_gdln"):
+        genuine = getattr(confront, name)
+
+        def spy(*args, genuine=genuine, **options):
+            streams.append(options["rng"])
+            return genuine(*args, **options)
+
+        monkeypatch.setattr(confront, name, spy)
+    sr.validate(sr.derive(one_pathway(steps=11)), seeds=1, rng=5)
+    one, other = streams
+    assert one.entropy == other.entropy == 5
+    assert one.spawn_key != other.spawn_key
 
 
 def test_more_seeds_keep_the_first_ones():
