@@ -210,8 +210,9 @@ def _read_network(
 def _check_formulas(table: object, problems: Problems) -> None:
     """Report wrong formulas of a [network] that is refused for other keys, in the same pass."""
     if isinstance(table, Mapping):
+        refused = {problem.path for problem in problems.found}
         for key in ("init_std", "learning_rate"):
-            if isinstance(table.get(key), str):
+            if key in table and f"network.{key}" not in refused:
                 _positive(table[key], f"network.{key}", problems)
 
 

@@ -57,13 +57,14 @@ def test_all_problems_at_once_in_the_order_of_the_file(tmp_path: Path):
         (13, "pathway[1].name"),
         (15, "pathway[1].stage"),
         (17, "network.hidden"),
+        (18, "network.init_std"),
         (19, "network.learning_rate"),
         (20, "network.loss"),
         (23, "validation.tolerance"),
         (24, "validation.reason"),
         (25, "more"),
     ]
-    assert str(caught.value).startswith("the spec has 10 problems:\n  - ")
+    assert str(caught.value).startswith("the spec has 12 problems:\n  - ")
 
     mended = WRONG.replace("2*d", "2*c").replace("value = -1", "value = 1")
     mended = mended.replace("hidden = -1", "hidden = 1").replace('"men"', '"mean"')
