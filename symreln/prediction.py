@@ -14,6 +14,7 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.initial import gram_scale
+from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.two_layer import strength_ball, strength_float
 from symreln.errors import InputError
 from symreln.mode_system import mode_system
@@ -97,7 +98,11 @@ def _network(derivation: Derivation) -> NetworkSpec:
     return derivation.spec.network
 
 
-def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Prediction:
+def predict(
+    derivation: Derivation,
+    times: Sequence[float] | np.ndarray | None,
+    relative_tolerance: float = RELATIVE_TOLERANCE,
+) -> Prediction:
     """Evaluate a derivation without free parameters.
 
     One stage whose modes are closed is evaluated from its closed forms. Everything else is
@@ -108,6 +113,11 @@ def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) 
     that loses its race dies out, whereas in a network the small unaligned part of its weights
     grows once s − Σ kappa pi is negative and takes the strength below zero, to the least-squares
     solution. Their Lotka-Volterra system is given beside the prediction.
+
+    Args:
+        derivation: What is evaluated.
+        times: Ascending times in steps; every step of the network by default.
+        relative_tolerance: Local error of a step where the flow is integrated.
     """
     network = _network(derivation)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
@@ -123,7 +133,7 @@ def predict(derivation: Derivation, times: Sequence[float] | np.ndarray | None) 
         )
     if derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
-    loss, integrated = _integrate(derivation, grid)
+    loss, integrated = _integrate(derivation, grid, relative_tolerance)
     together = "staged" if network.training == "staged" else "joint"
     return Prediction(
         times=grid,
@@ -186,7 +196,9 @@ def _closed_loss(
     return loss
 
 
-def _integrate(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
+def _integrate(
+    derivation: Derivation, grid: np.ndarray, relative_tolerance: float
+) -> tuple[np.ndarray, dict]:
     system = coupled_matrices(derivation)
     probes, places = [], []
     for pathway in derivation.pathways:
@@ -194,7 +206,7 @@ def _integrate(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, di
         probes.append((u, v))
         places.append(labels)
     whole = _from_zero(grid)
-    trajectory = system.trajectory(whole, probes)
+    trajectory = system.trajectory(whole, probes, relative_tolerance=relative_tolerance)
     first = len(whole) - len(grid)
     curves: dict[str, np.ndarray] = {}
     for labels, values in zip(places, trajectory.strengths, strict=True):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.integrate import integrate
+from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,6 +130,7 @@ class CoupledMatrices:
         times: np.ndarray,
         probes: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
         start: Sequence[np.ndarray] | None = None,
+        relative_tolerance: float = RELATIVE_TOLERANCE,
     ) -> MatrixTrajectory:
         """Integrate the flow.
 
@@ -139,6 +140,7 @@ class CoupledMatrices:
                 (inputs of the pathway, k); the strengths uᵀ W_p v are returned.
             start: One Q_p a pathway, shape (inputs span + outputs span, any); the expected
                 start by default.
+            relative_tolerance: Local error of a step.
         """
         reduced = self._reduced
         state = [np.array(q) for q in (start or self.start())]
@@ -169,7 +171,9 @@ class CoupledMatrices:
         strengths = [np.empty((u.shape[0], len(times))) for u, _ in probe_list]
         flat_start = np.concatenate([q.ravel() for q in state])
         grid = np.asarray(times, dtype=float)
-        for part, states in integrate(rhs, flat_start, grid, fastest=reduced.rate / self.tau):
+        for part, states in integrate(
+            rhs, flat_start, grid, reduced.rate / self.tau, relative_tolerance
+        ):
             for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
                 maps = reduced.maps(unpack(flat))
                 losses[index] = reduced.loss(maps)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 RELATIVE_TOLERANCE = 1e-12
 ROUNDING_TOLERANCE = 1e-15
 
+#: A line is drawn to about 1/2000 of its figure: 1e-6 is far below.
+DRAWING_TOLERANCE = 1e-6
+
 #: Longest step, in units of the fastest time. Near a plateau only stability (6 units) bounds the
 #: step, and the output between steps, which no error control sees, is then over 1e-9 of the
 #: largest entry (measured against short steps); at 2 units it is below 1e-10.
@@ -30,6 +33,7 @@ def integrate(
     start: np.ndarray,
     times: np.ndarray,
     fastest: float = 0.0,
+    relative_tolerance: float = RELATIVE_TOLERANCE,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (slice of ``times``, states of shape (state, times in the slice)) in order.
 
@@ -41,6 +45,8 @@ def integrate(
         start: State at times[0].
         times: Ascending times, in the unit of ``rhs``.
         fastest: Largest rate with which states relax, in 1/time; 0 where none is known.
+        relative_tolerance: Local error of a step; the default where the result is a number,
+            DRAWING_TOLERANCE where it is a line in a figure.
 
     Raises:
         LimitReachedError: The step size fell below what float64 resolves.
@@ -57,7 +63,7 @@ def integrate(
         start,
         float(times[-1]),
         max_step=LONGEST_STEP / fastest if fastest > 0 else float("inf"),
-        rtol=RELATIVE_TOLERANCE,
+        rtol=relative_tolerance,
         atol=_smallest(start),
     )
     while solver.status == "running":

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.dynamics.integrate import DRAWING_TOLERANCE
+from symreln.prediction import predict
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
@@ -74,7 +76,8 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
     network = derivation.spec.network
     if network is None or any(p.value is None for p in derivation.spec.parameters):
         return None
-    return derivation.evaluate(drawn_times(network.steps))
+    times = drawn_times(network.steps)
+    return predict(derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE)
 
 
 def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
