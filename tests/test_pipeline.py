@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 import symreln as sr
+from symreln.exact.radicals import square_part
 from symreln.exact.scalar import Scalar
 from symreln.spec.model import Parameter
 from tests.cases import CASES, derived, found_modes, matrix_spec
@@ -28,6 +29,15 @@ def test_values_with_many_digits_come_back():
     parameter = Parameter(name="a", value=Fraction(1, 10**30))
     spec = matrix_spec([[1, 0], [0, 1]], [[1, 1], [0, a]], [[1, 1]], parameters=(parameter,))
     assert sr.derive(spec).at_values.closed
+
+
+def test_squares_are_taken_out_of_numbers_of_any_size():
+    prime = 2**127 - 1
+    assert square_part(12 * 49 * 10**40) == (14 * 10**20, 3)
+    # Above 128 bits large primes are not searched for, but their squares are seen.
+    assert square_part(-12 * prime**2) == (2 * prime, -3)
+    h, r = square_part(12 * 7**3 * prime * (2**89 - 1))
+    assert (h, h * h * r) == (14, 12 * 7**3 * prime * (2**89 - 1))
 
 
 @pytest.mark.parametrize("case", CASES[:6], ids=lambda case: case.name)
