@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from symreln.dynamics import two_layer
 from symreln.dynamics.two_layer import STRENGTH0, TIME_CONSTANT, SigmoidalMode, strength_ball
+from symreln.errors import InputError
 
 a, b = sp.symbols("a b", positive=True)
 
@@ -205,6 +206,18 @@ def test_closed_form_is_what_runge_kutta_gives():
     )
     found = two_layer.strength_float(s[:, None], d[:, None], p0[:, None], times, 1.0)
     np.testing.assert_allclose(found, flow.y, rtol=1e-8)
+
+
+def test_lambdified_is_the_printed_expression():
+    mode = MODES["height, parameter"]
+    times = np.array([0.0, 1.0, 30.0, 1e9])
+    found = mode.to_numpy(mode.t, a, STRENGTH0, TIME_CONSTANT)(times, 1.5, 0.01, 7.0)
+    values = {a: sp.Rational(3, 2), STRENGTH0: sp.Rational(1, 100), TIME_CONSTANT: 7}
+    for time, value in zip(times, found, strict=True):
+        expected = mode.expr.subs(values | {mode.t: sp.Rational(time)})
+        assert value == pytest.approx(float(sp.N(expected, 30)), rel=1e-14)
+    with pytest.raises(InputError, match="pi_0, tau occurs"):
+        mode.to_numpy(mode.t, a)
 
 
 def test_strength0_is_a_free_symbol_until_it_is_given():
