@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.spec.model import NetworkSpec
 
+#: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
+STABLE_RATE = 2.0
 #: log2(10), rounded up.
 BITS_PER_DIGIT = 3.3220
 
@@ -205,6 +207,7 @@ def _integrate(
         u, v, labels = probe_bases(pathway)
         probes.append((u, v))
         places.append(labels)
+    _check_step_size(derivation, system.rate)
     whole = _from_zero(grid)
     trajectory = system.trajectory(whole, probes, relative_tolerance=relative_tolerance)
     first = len(whole) - len(grid)
@@ -214,6 +217,25 @@ def _integrate(
             rows = [row for row, found in enumerate(labels) if found == label]
             curves[label] = values[rows, first:].mean(axis=0)
     return trajectory.losses[first:], curves
+
+
+def _check_step_size(derivation: Derivation, rate: float) -> None:
+    """Refuse to predict training that cannot converge.
+
+    Near its plateau the slowest-to-stabilise mode contracts by 1 − rate a step of gradient
+    descent, which diverges above a rate of 2; the flow would need as many integration steps as
+    the rate is too large, to no purpose.
+    """
+    network = _network(derivation)
+    if not rate < STABLE_RATE:
+        bound = float(network.learning_rate) * STABLE_RATE / rate if np.isfinite(rate) else 0.0
+        advice = f"below {bound:.2g}" if bound > 0 else "or scale the data"
+        msg = (
+            f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
+            f"diverge on these data (a mode relaxes by {rate:.3g} a step, 2 is the limit). "
+            f"Lower it {advice}"
+        )
+        raise InputError(msg)
 
 
 def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 
 class Level(Enum):
-    """The five levels, strongest first."""
+    """The five levels, strongest first.
+
+    NUMERIC_ONLY is for derivations that a limit cuts short. Without limits the exact decisions
+    are total (commutators and couplings are identities of rational functions), and the matrix
+    reduction holds for all data, so that :func:`judge` never ends there.
+    """
 
     CLOSED = "closed"
     CLOSED_BY_SYMMETRY = "closed by symmetry"
@@ -196,5 +201,5 @@ def _leak(
     source = node_name(effective, spectra, coupling.source)
     target = node_name(effective, spectra, coupling.target)
     if _target_class(spectra, coupling).is_null:
-        return f"{source} drives null {target}"
-    return f"{source} pushes {target} out of its own modes"
+        return f"the action of {source} drives a null direction, {target}"
+    return f"the action of {source} on {target} leaves the latter's span"

@@ -282,3 +282,35 @@ def test_verify_takes_a_folder(tmp_path, capsys):
     code, out, _ = run(capsys, "verify", str(tmp_path))
     assert code == 0
     assert "every identity holds" in out
+
+
+OWN = (
+    'title = "own"\n[dataset]\nX = {x}\nY = {y}\n[[pathway]]\nname = "all"\ngate = "all"\n'
+    '[network]\nhidden = 10\ninit_std = "1/100"\nlearning_rate = "1/1000"\nsteps = 2000\n'
+)
+
+
+def test_unscaled_data_derive_and_say_how_far_to_lower_the_learning_rate(tmp_path, capsys):
+    spec = tmp_path / "own.toml"
+    x, y = '[["100", "700"], ["300", "1000"]]', '[["500", "900"]]'
+    spec.write_text(OWN.format(x=x, y=y), "utf-8")
+    assert run(capsys, "derive", str(spec), "--out", str(tmp_path / "a"))[0] == 0
+    code, _, err = run(capsys, "validate", str(spec), "--out", str(tmp_path / "b"))
+    assert code == 2
+    assert "network.learning_rate" in err
+    bound = float(err.split("below ")[1])
+    # At half the bound the same data train without diverging.
+    code, _, err = run(
+        capsys, "validate", str(spec), "--seeds", "1", "--quiet", "--out", str(tmp_path / "b"),
+        "--set", f"network.learning_rate={bound / 2:.9f}", "--set", "network.steps=200",
+    )  # fmt: skip
+    assert code in (0, 3), err
+
+
+def test_zero_targets_derive_and_have_nothing_to_validate(tmp_path, capsys):
+    spec = tmp_path / "own.toml"
+    spec.write_text(OWN.format(x='[["1", "0"], ["0", "1"]]', y='[["0", "0"]]'), "utf-8")
+    assert run(capsys, "derive", str(spec), "--out", str(tmp_path / "a"))[0] == 0
+    code, _, err = run(capsys, "validate", str(spec), "--out", str(tmp_path / "b"))
+    assert code == 2
+    assert "nothing to learn" in err

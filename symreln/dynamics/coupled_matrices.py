@@ -112,6 +112,11 @@ class CoupledMatrices:
     def _reduced(self) -> _Reduced:
         return _reduce(self)
 
+    @property
+    def rate(self) -> float:
+        """Largest rate with which a mode relaxes to its plateau, 2 s/tau, in 1/steps."""
+        return self._reduced.rate / self.tau
+
     def start(self) -> list[np.ndarray]:
         """Return Q_p = [B1_pᵀ; B2_p] with Q_p Q_pᵀ equal to its expectation g I.
 
@@ -171,9 +176,7 @@ class CoupledMatrices:
         strengths = [np.empty((u.shape[0], len(times))) for u, _ in probe_list]
         flat_start = np.concatenate([q.ravel() for q in state])
         grid = np.asarray(times, dtype=float)
-        for part, states in integrate(
-            rhs, flat_start, grid, reduced.rate / self.tau, relative_tolerance
-        ):
+        for part, states in integrate(rhs, flat_start, grid, self.rate, relative_tolerance):
             for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
                 maps = reduced.maps(unpack(flat))
                 losses[index] = reduced.loss(maps)

@@ -32,10 +32,7 @@ def matrix_latex(
         column_blocks: Sizes of the blocks of columns.
         largest: Rows or columns that are shown in full.
     """
-    cells = [
-        [entry if isinstance(entry, str) else to_latex(sp.sympify(entry)) for entry in row]
-        for row in rows
-    ]
+    cells = [[_cell(entry) for entry in row] for row in rows]
     if not cells or len({len(row) for row in cells}) != 1 or not cells[0]:
         msg = f"matrix: rows of {[len(row) for row in cells]} entries. Give rows of one length."
         raise InputError(msg)
@@ -45,6 +42,12 @@ def matrix_latex(
     bars = _ends(column_blocks, len(cells[0]), "columns")
     letters = "".join("|" * (c in bars) + "c" for c in range(len(cells[0])))
     return _array(cells, rules, letters if rules or bars else "")
+
+
+def _cell(entry: Entry) -> str:
+    if isinstance(entry, str):
+        return entry
+    return to_latex(sp.Integer(entry) if isinstance(entry, int) else entry)
 
 
 def _ends(sizes: Sequence[int], total: int, what: str) -> set[int]:

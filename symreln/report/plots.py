@@ -44,7 +44,8 @@ def derivation_figures(
         pdf: Whether the drawings carry a PDF for LaTeX; it takes as long as all the rest.
     """
     axes = {"gates": _gates(derivation)}
-    if all(parameter.value is not None for parameter in derivation.spec.parameters):
+    values = all(parameter.value is not None for parameter in derivation.spec.parameters)
+    if values and any(not m.is_null for p in derivation.at_values.pathways for m in p.modes):
         axes["spectrum"] = _spectrum(derivation.at_values)
     if prediction is not None and prediction.modes:
         axes["modes"] = _modes(derivation, prediction)
@@ -117,7 +118,9 @@ def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
     if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
         curves.append(
             LossCurve(
-                label="closed forms alone",
+                label="closed forms alone"
+                if validation.derivation.closed
+                else "aligned strengths alone",
                 times=times,
                 loss=prediction.closed_loss[chosen],
                 rival=True,

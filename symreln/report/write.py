@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.dynamics.integrate import DRAWING_TOLERANCE
+from symreln.errors import InputError
 from symreln.prediction import predict
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
@@ -70,14 +71,21 @@ def write_derivation(
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
-    """Return the curves to draw, or None where a value or the network is missing."""
+    """Return the curves to draw, or None where there are none.
+
+    A value or the network may be missing, or training may be bound to diverge: then validation
+    says so, and the derivation, which is exact all the same, has no figure of curves.
+    """
     if validation is not None:
         return validation.prediction
     network = derivation.spec.network
     if network is None or any(p.value is None for p in derivation.spec.parameters):
         return None
     times = drawn_times(network.steps)
-    return predict(derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE)
+    try:
+        return predict(derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE)
+    except InputError:
+        return None
 
 
 def write_validation(validation: Validation, directory: str | Path) -> list[Path]:

@@ -236,6 +236,12 @@ def validate(
         msg = f"validate: found seeds = {seeds}. Give at least 1."
         raise InputError(msg)
     numbers = derivation.at_values
+    if numbers.initial_loss.is_zero:
+        msg = (
+            "the targets are all zero, so there is nothing to learn and no loss to compare. "
+            "Give targets that are not zero"
+        )
+        raise InputError(msg)
     prediction = predict(numbers, None)
     spec = numbers.spec
     inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
