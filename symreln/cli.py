@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -265,6 +266,9 @@ def schema() -> int:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the right exit code."""
+    # A command makes millions of small objects that live until it ends: collecting among them
+    # again and again costs a tenth of a short command's time and frees nothing.
+    gc.set_threshold(200_000, 50, 50)
     sys.exit(_guarded(arguments))
 
 

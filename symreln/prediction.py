@@ -126,13 +126,7 @@ def predict(
     closed = _closed_curves(derivation, grid) if derivation.closed else {}
     closed_loss = _closed_loss(derivation, closed, grid) if derivation.closed else None
     if closed_loss is not None and len(derivation.stages) == 1:
-        return Prediction(
-            times=grid,
-            loss=closed_loss,
-            method="closed forms of all modes",
-            closed_loss=closed_loss,
-            modes=_mode_curves(derivation, closed, {}),
-        )
+        return _closed_prediction(derivation, grid, closed, closed_loss)
     if derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
     loss, integrated = _integrate(derivation, grid, relative_tolerance)
@@ -143,6 +137,30 @@ def predict(
         method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
+    )
+
+
+def closed_forms(derivation: Derivation, times: np.ndarray) -> Prediction | None:
+    """Evaluate the closed forms alone, or return None where there are none.
+
+    Later stages are then those of converged earlier ones; :func:`predict` integrates instead.
+    """
+    if not derivation.closed:
+        return None
+    curves = _closed_curves(derivation, times)
+    loss = _closed_loss(derivation, curves, times)
+    return None if loss is None else _closed_prediction(derivation, times, curves, loss)
+
+
+def _closed_prediction(
+    derivation: Derivation, grid: np.ndarray, curves: dict[str, np.ndarray], loss: np.ndarray
+) -> Prediction:
+    return Prediction(
+        times=grid,
+        loss=loss,
+        method="closed forms of all modes",
+        closed_loss=loss,
+        modes=_mode_curves(derivation, curves, {}),
     )
 
 

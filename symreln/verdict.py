@@ -201,5 +201,5 @@ def _leak(
     source = node_name(effective, spectra, coupling.source)
     target = node_name(effective, spectra, coupling.target)
     if _target_class(spectra, coupling).is_null:
-        return f"the action of {source} drives a null direction, {target}"
+        return f"{source} drives null {target}"
     return f"the action of {source} on {target} leaves the latter's span"

@@ -79,7 +79,7 @@ def derivation_document(
         correlation_chapter(derivation),
         spectrum_chapter(derivation, figures="spectrum" in names),
         verdict_chapter(derivation),
-        dynamics_chapter(derivation, figures="modes" in names),
+        dynamics_chapter(derivation, figures="modes" in names, confronted=validation is not None),
     ]
     if validation is not None:
         chapters.append(agreement_chapter(validation, figures="loss" in names))

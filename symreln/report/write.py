@@ -10,7 +10,7 @@ import numpy as np
 
 from symreln.dynamics.integrate import DRAWING_TOLERANCE
 from symreln.errors import InputError
-from symreln.prediction import predict
+from symreln.prediction import closed_forms, predict
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
@@ -73,8 +73,10 @@ def write_derivation(
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
     """Return the curves to draw, or None where there are none.
 
-    A value or the network may be missing, or training may be bound to diverge: then validation
-    says so, and the derivation, which is exact all the same, has no figure of curves.
+    A derivation by itself shows the closed forms that it prints; beside a confrontation it shows
+    the prediction that was confronted. A value or the network may be missing, or training may be
+    bound to diverge: then validation says so, and the derivation, which is exact all the same,
+    has no figure of curves.
     """
     if validation is not None:
         return validation.prediction
@@ -83,7 +85,9 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
         return None
     times = drawn_times(network.steps)
     try:
-        return predict(derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE)
+        return closed_forms(derivation.at_values, times) or predict(
+            derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE
+        )
     except InputError:
         return None
 

@@ -141,7 +141,7 @@ def test_diagonal_overlaps_are_not_enough():
     assert abs(k[0, 0]) > 0.1
     assert abs(g[0, 0]) > 0.1
     assert left > OFF_MODES
-    assert "out of its own modes" in derivation.verdict.reasons[-1]
+    assert "leaves the latter's span" in derivation.verdict.reasons[-1]
 
 
 def test_orthogonal_outputs_are_not_enough():

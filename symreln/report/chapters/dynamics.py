@@ -41,8 +41,15 @@ MOST_SOLUTIONS = 40
 FOLDED_SOLUTIONS = 8
 
 
-def dynamics_chapter(derivation: Derivation, *, figures: bool) -> Section:
-    """Return the chapter on the dynamics."""
+def dynamics_chapter(derivation: Derivation, *, figures: bool, confronted: bool = False) -> Section:
+    """Return the chapter on the dynamics.
+
+    Args:
+        derivation: What is shown.
+        figures: Whether there is a figure of the strengths.
+        confronted: Whether it shows the prediction that was confronted with training, rather than
+            the closed forms that are printed here.
+    """
     blocks: list[Block] = [_time_paragraph(derivation)]
     if derivation.closed:
         blocks += _closed(derivation)
@@ -53,15 +60,16 @@ def dynamics_chapter(derivation: Derivation, *, figures: bool) -> Section:
         blocks.append(
             Figure(
                 name="modes",
-                caption=("Predicted strengths. ", *_figure_note(derivation)),
+                caption=("Predicted strengths. ", *_figure_note(derivation, confronted)),
                 alt="Strength of every mode against time, one colour a pathway.",
             )
         )
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
 
 
-def _figure_note(derivation: Derivation) -> tuple[str | Math, ...]:
-    if len(derivation.stages) == 1 and derivation.closed:
+def _figure_note(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
+    closed_only = len(derivation.stages) == 1 or (not confronted and derivation.loss is not None)
+    if derivation.closed and closed_only:
         return ("Curves are the closed forms; thin lines are the heights ", Math("s/d"), ".")
     return (
         "Curves are ",
