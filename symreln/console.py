@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -51,6 +52,15 @@ class _ProgressLine:
         self.start = time.monotonic()
         self.shown = ""
         self.terminal = sys.stderr.isatty()
+        # Exact work cannot say how far it is: a timer says at least that it is under way.
+        self.timer = threading.Timer(PATIENCE, self._under_way)
+        self.timer.daemon = True
+        if not quiet:
+            self.timer.start()
+
+    def _under_way(self) -> None:
+        if not self.shown:
+            self._show(f"\r{self.phase} … " if self.terminal else f"{self.phase} …\n")
 
     def update(self, done: int, total: int) -> None:
         elapsed = time.monotonic() - self.start
@@ -70,6 +80,7 @@ class _ProgressLine:
         click.echo(text, err=True, nl=False)
 
     def close(self) -> None:
+        self.timer.cancel()
         elapsed = time.monotonic() - self.start
         if self.quiet or (elapsed < PATIENCE and not self.shown):
             return
