@@ -16,7 +16,10 @@ from symreln.errors import SymrelnError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from symreln.console import Progress
+    from symreln.derivation import Derivation
     from symreln.spec.model import Spec
+    from symreln.validation.confront import Validation
 
 EXIT_CODES = """
 \b
@@ -123,19 +126,15 @@ def run(
 ) -> int:
     """Derive, train, compare and report: the main job."""
     from symreln import console
-    from symreln.pipeline import derive
     from symreln.report.write import write_derivation, write_validation
-    from symreln.validation.confront import validate
 
     progress = console.Progress(quiet=quiet)
     checked = _load(spec, _with_tolerance(overrides, tolerance), allow_outside_data)
     folder = _folder(out, spec)
-    with progress("deriving"):
-        derivation = derive(checked)
-        # Written before training starts: an interrupted run keeps its derivation.
-        write_derivation(derivation, folder)
-    with progress("training") as report:
-        validation = validate(derivation, seeds=seeds, rng=rng, progress=report)
+    # Written before training starts: an interrupted run keeps its derivation.
+    derivation, validation = _confronted(
+        checked, seeds, rng, progress, keep=lambda derived: write_derivation(derived, folder)
+    )
     with progress("writing the report"):
         written = write_validation(validation, folder)
         written += write_derivation(derivation, folder, validation=validation)
@@ -192,20 +191,34 @@ def validate(
 ) -> int:
     """Train the network and the GDLN and compare them with the prediction."""
     from symreln import console
-    from symreln.pipeline import derive as derive_spec
     from symreln.report.write import write_validation
-    from symreln.validation.confront import validate as confront
 
     progress = console.Progress(quiet=quiet)
     checked = _load(spec, _with_tolerance(overrides, tolerance), allow_outside_data)
     folder = _folder(out, spec)
-    with progress("deriving"):
-        derivation = derive_spec(checked)
-    with progress("training") as report:
-        validation = confront(derivation, seeds=seeds, rng=rng, progress=report)
+    _, validation = _confronted(checked, seeds, rng, progress)
     written = write_validation(validation, folder)
     console.show_validation(validation, folder, written, as_json=as_json)
     return 0 if validation.agrees else 3
+
+
+def _confronted(
+    spec: Spec,
+    seeds: int,
+    rng: int,
+    progress: Progress,
+    keep: Callable[[Derivation], object] = lambda _: None,
+) -> tuple[Derivation, Validation]:
+    """Derive, hand the derivation to ``keep``, train and compare."""
+    from symreln.pipeline import derive as derive_spec
+    from symreln.validation.confront import validate as confront
+
+    with progress("deriving"):
+        derivation = derive_spec(spec)
+        keep(derivation)
+    with progress("training") as report:
+        validation = confront(derivation, seeds=seeds, rng=rng, progress=report)
+    return derivation, validation
 
 
 def _with_tolerance(overrides: tuple[str, ...], tolerance: str | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import sympy as sp
 from symreln.dynamics import initial
 from symreln.errors import InputError, NoClosedFormError
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict import Level, diagonalisable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ class PathwayDerivation:
     @property
     def commutes(self) -> Truth:
         """Whether the two correlations have a joint eigenbasis."""
-        return Truth.PROVEN if self.spectrum.commutes else Truth.REFUTED
+        return diagonalisable(self.spectrum)
 
     def mode_numbers(self, class_index: int) -> str:
         """Return the numbers of the modes of a class, as text."""
