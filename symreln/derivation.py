@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from symreln.dynamics.two_layer import SigmoidalMode
     from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.exact.exceptional import ExceptionalSets
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
+    from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
     from symreln.prediction import Prediction
     from symreln.spec.model import Spec
@@ -148,6 +150,9 @@ class Derivation:
         verdict: Which reduction holds.
         loss: The loss in mode space, or None where the strengths do not close.
         steps: What was checked, in order.
+        exceptional: Values of the parameters at which the generic answer breaks, or None without
+            parameters.
+        family: The answer for every number of contexts, or None without a size symbol.
     """
 
     spec: Spec
@@ -155,6 +160,8 @@ class Derivation:
     verdict: DiagonalisabilityVerdict
     loss: sp.Expr | None
     steps: tuple[Step, ...]
+    exceptional: ExceptionalSets | None = None
+    family: FamilyDerivation | None = None
 
     @property
     def pathways(self) -> tuple[PathwayDerivation, ...]:

@@ -81,6 +81,7 @@ def derivation_document(
         verdict_chapter(derivation),
         dynamics_chapter(derivation, figures="modes" in names, confronted=validation is not None),
     ]
+    chapters += _optional(derivation)
     if validation is not None:
         chapters.append(agreement_chapter(validation, figures="loss" in names))
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
@@ -91,6 +92,23 @@ def derivation_document(
         figures=figures,
         bibliography=BIBLIOGRAPHY,
     )
+
+
+def _optional(derivation: Derivation) -> list[Section]:
+    """Return the chapters that only some derivations have.
+
+    Imported where they are needed: most documents have none of them.
+    """
+    chapters: list[Section] = []
+    if derivation.exceptional is not None:
+        from symreln.report.chapters import exceptional
+
+        chapters.append(exceptional.chapter(derivation))
+    if derivation.family is not None:
+        from symreln.report.chapters import family
+
+        chapters.append(family.chapter(derivation))
+    return chapters
 
 
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:

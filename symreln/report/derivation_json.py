@@ -84,6 +84,8 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "final": _number(derivation, derivation.final_loss),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
+        "exceptional": _exceptional(derivation),
+        "family": _family(derivation),
         "steps": [
             {
                 "name": step.name,
@@ -95,6 +97,22 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         ],
         "versions": library_versions(),
     }
+
+
+def _exceptional(derivation: Derivation) -> Any:
+    if derivation.exceptional is None:
+        return None
+    from symreln.report.exceptional_json import exceptional_to_json
+
+    return exceptional_to_json(derivation)
+
+
+def _family(derivation: Derivation) -> Any:
+    if derivation.family is None:
+        return None
+    from symreln.report.family_json import family_to_json
+
+    return family_to_json(derivation)
 
 
 def _text(value: Fraction | None) -> str | None:
