@@ -13,8 +13,8 @@ Grammar, a name being a declared parameter:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symreln.errors import SpecError
@@ -114,14 +114,31 @@ class Declared:
     Attributes:
         names: Declared parameters, in order.
         nonnegative: Those of them that are declared >= 0.
+        sizes: Values of the symbols that stand for sizes; options may use them beside the names.
     """
 
     names: tuple[str, ...] = ()
     nonnegative: frozenset[str] = frozenset()
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def parse(self, text: object, where: str) -> Scalar:
-        """Return the exact value of a formula in these names; see :func:`parse_formula`."""
-        return parse_formula(text, self.names, where, nonnegative=self.nonnegative)
+        """Return the exact value of a formula in these names; see :func:`parse_formula`.
+
+        The formula must make sense for every size; the value is that at the declared sizes.
+
+        Raises:
+            SpecError: It is no such formula, or infinite at the declared sizes.
+        """
+        if not self.sizes:
+            return parse_formula(text, self.names, where, nonnegative=self.nonnegative)
+        names = (*self.names, *self.sizes)
+        value = parse_formula(text, names, where, nonnegative={*self.nonnegative, *self.sizes})
+        try:
+            return value.substitute({name: Fraction(size) for name, size in self.sizes.items()})
+        except ZeroDivisionError:
+            sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+            found = f"a formula that is infinite at {sizes}"
+            raise SpecError([Finding(found=found, expected="a finite value").at(where)]) from None
 
 
 class _Parser:

@@ -1,4 +1,4 @@
-"""Gate patterns: Boolean formulas over the labels of samples, or lists of 0 and 1.
+"""Gate patterns: Boolean formulas over the labels of samples, or lists of 0, 1 and gains.
 
     gate        = either
     either      = both (("or" | "|") both)*
@@ -17,10 +17,15 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
 from symreln.errors import SpecError
+from symreln.exact.scalar import Scalar
+from symreln.spec.expression import Declared, evaluate
 from symreln.spec.finding import Finding, counted, nearest, quoted, shown
-from symreln.spec.model import Label
+from symreln.spec.model import Gain, Label
+from symreln.spec.number import DecimalText
+from symreln.spec.rational import as_fraction
 from symreln.spec.tokens import Token, Tokens
 
 MAX_INTEGER_DIGITS = 18
@@ -49,18 +54,20 @@ Gate = list[bool]
 
 
 def parse_gate(
-    gate: str | Sequence[int],
+    gate: str | Sequence[object],
     labels: Mapping[str, tuple[Label, ...]],
     samples: int,
     where: str = "gate",
-) -> tuple[int, ...]:
-    """Return 0 or 1 for every sample.
+    declared: Declared | None = None,
+) -> tuple[Gain, ...]:
+    """Return 0, 1 or a gain for every sample.
 
     Args:
-        gate: "all", a Boolean formula over labels, or a list of 0 and 1.
+        gate: "all", a Boolean formula over labels, or a list of 0, 1 and gains in quotes.
         labels: Labels of the samples, each of length P.
         samples: P, the number of samples.
         where: Key path for messages.
+        declared: Names that gains may use.
 
     Raises:
         SpecError: It is no gate for this dataset, or is never open.
@@ -71,28 +78,32 @@ def parse_gate(
         (0, 1, 0)
     """
     try:
-        return evaluate_gate(gate, labels, samples)
+        return evaluate_gate(gate, labels, samples, declared)
     except Finding as finding:
         raise SpecError([finding.at(where)]) from None
 
 
 def evaluate_gate(
-    gate: object, labels: Mapping[str, tuple[Label, ...]], samples: int
-) -> tuple[int, ...]:
-    """Return 0 or 1 for every sample.
+    gate: object,
+    labels: Mapping[str, tuple[Label, ...]],
+    samples: int,
+    declared: Declared | None = None,
+) -> tuple[Gain, ...]:
+    """Return 0, 1 or a gain for every sample.
 
     Raises:
         Finding: It is no gate for this dataset, or is never open.
     """
+    values: tuple[Gain, ...]
     if isinstance(gate, str):
         values = _from_text(gate, labels, samples)
     elif isinstance(gate, Sequence):
-        values = _from_list(gate, samples)
+        values = _from_list(gate, samples, declared or Declared())
     else:
         raise Finding(
-            found=shown(gate), expected='"all", a formula over labels, or a list of 0 and 1'
+            found=shown(gate), expected='"all", a formula over labels, or a list of 0, 1 and gains'
         )
-    if not any(values):
+    if all(value == 0 for value in values):
         what = f"the gate {quoted(gate)}" if isinstance(gate, str) else "a gate"
         found = f"{what} that is 0 on every sample"
         raise Finding(
@@ -110,22 +121,44 @@ def _label_values(labels: Mapping[str, tuple[Label, ...]]) -> str:
     return f"Values of the labels: {'; '.join(parts)}." if parts else ""
 
 
-def _from_list(gate: Sequence[object], samples: int) -> tuple[int, ...]:
-    expected = f"one 0 or 1 for every sample ({samples} of them)"
-    for index, value in enumerate(gate):
-        if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
-            raise Finding(found=f"{shown(value)} at index {index} of a gate", expected=expected)
+def _from_list(gate: Sequence[object], samples: int, declared: Declared) -> tuple[Gain, ...]:
+    values = tuple(_gain(value, index, declared) for index, value in enumerate(gate))
     if len(gate) != samples:
         hint = 'Add or remove entries, or write a formula over labels, or "all".'
         raise Finding(
             found=f"{counted(len(gate), 'entry')} for {counted(samples, 'sample')}",
-            expected=expected,
+            expected=f"one 0, 1 or gain for every sample ({samples} of them)",
             hint=hint,
         )
-    return tuple(int(value) for value in gate if isinstance(value, int))
+    return values
 
 
-def _from_text(gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int) -> tuple[int, ...]:
+def _gain(value: object, index: int, declared: Declared) -> Gain:
+    """Return one entry of a list.
+
+    A bare whole number is 0 or 1, so that a list of sample indices is seen to be none.
+
+    Raises:
+        Finding: It is neither 0, 1 nor a formula.
+    """
+    expected = 'an entry 0 or 1, or a gain in quotes, such as "g" or "1/2"'
+    where = f"at index {index} of a gate"
+    if isinstance(value, int) and not isinstance(value, bool) and value in (0, 1):
+        return int(value)
+    if not isinstance(value, str | float | Fraction | DecimalText):
+        raise Finding(found=f"{shown(value)} {where}", expected=expected)
+    try:
+        gain = evaluate(value, declared.names, declared.nonnegative)
+    except Finding as finding:
+        found = f"{finding.found}, {where}"
+        raise Finding(found=found, expected=finding.expected, hint=finding.hint) from None
+    number = as_fraction(gain)
+    return int(number) if number in (0, 1) else Scalar.of(gain, declared.names)
+
+
+def _from_text(
+    gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int
+) -> tuple[Gain, ...]:
     if gate.strip() == "all":
         return (1,) * samples
     if re.fullmatch(r"[01\s,]+", gate):

@@ -13,11 +13,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     import sympy as sp
 
 Label = int | str
+Gain = int | Scalar
+"""What a gate multiplies a sample by: 0, 1, or a gain in the declared parameters."""
 
 
 def _frozen(mapping: Mapping) -> Mapping:
@@ -35,11 +38,13 @@ class Parameter:
         minimum: Smallest value allowed, or None.
         maximum: Largest value allowed, or None.
         value: The value used where numbers are needed, or None.
+        integer: Whether it is a size (of contexts, of items) rather than a symbol of the data.
     """
 
     name: str
     positive: bool = False
     nonnegative: bool = False
+    integer: bool = False
     minimum: Fraction | None = None
     maximum: Fraction | None = None
     value: Fraction | None = None
@@ -54,6 +59,59 @@ class Parameter:
         if self.nonnegative or self.minimum == 0:
             return sp.Symbol(self.name, nonnegative=True)
         return sp.Symbol(self.name, real=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeSymbol:
+    """A size of a task for which a symbol stands: the derivation is asked for every value of it.
+
+    Everything else in a :class:`Spec` is the ordinary spec at ``value``.
+
+    Attributes:
+        name: An identifier, declared with ``integer = true``.
+        option: The task's option that it stands for: "contexts" or "items".
+        minimum: Smallest value, at least what the option allows.
+        maximum: Largest value, or None.
+        value: The size at which numbers are computed and networks trained.
+    """
+
+    name: str
+    option: str
+    minimum: int
+    maximum: int | None = None
+    value: int
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """The SymPy symbol: a positive integer."""
+        import sympy as sp
+
+        return sp.Symbol(self.name, integer=True, positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathwayFamily:
+    """Pathways that are written as one entry with ``each``: one for every value of a label.
+
+    Attributes:
+        label: The label that ``each`` names.
+        values: Its values, one a member, in the order in which they occur.
+        members: Indices of the members in ``Spec.pathways``, in the same order.
+        name: Template of the names, ``{label}`` standing for the value.
+        gate: Template of the gates' text.
+        inputs: Template of the inputs' text.
+        outputs: Template of the outputs' text.
+        stage: Training stage of all of them.
+    """
+
+    label: str
+    values: tuple[Label, ...]
+    members: tuple[int, ...]
+    name: str
+    gate: str
+    inputs: str = "all"
+    outputs: str = "all"
+    stage: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +164,7 @@ class PathwaySpec:
 
     Attributes:
         name: Unique name.
-        gate: 0 or 1 for every sample, length P.
+        gate: 0, 1 or an exact gain for every sample, length P.
         gate_text: What the user wrote for it.
         inputs: Indices of the inputs that the pathway sees, ascending.
         inputs_text: What the user wrote for them ("all", a group's name, or a list).
@@ -116,7 +174,7 @@ class PathwaySpec:
     """
 
     name: str
-    gate: tuple[int, ...]
+    gate: tuple[Gain, ...]
     gate_text: str = "all"
     inputs: tuple[int, ...]
     inputs_text: str = "all"
@@ -126,8 +184,31 @@ class PathwaySpec:
 
     @property
     def open_samples(self) -> tuple[int, ...]:
-        """Indices of the samples on which the gate is open."""
-        return tuple(index for index, value in enumerate(self.gate) if value)
+        """Indices of the samples on which the gate is not identically 0."""
+        return tuple(index for index, value in enumerate(self.gate) if value != 0)
+
+    @property
+    def has_gains(self) -> bool:
+        """Whether the gate takes other values than 0 and 1, which no ReLU gives."""
+        return any(isinstance(value, Scalar) for value in self.gate)
+
+    def at(self, values: Mapping[str, Fraction]) -> PathwaySpec:
+        """Return the pathway with parameters in its gains replaced by values.
+
+        Raises:
+            ZeroDivisionError: A gain is infinite there.
+        """
+        if not self.has_gains:
+            return self
+        return replace(self, gate=tuple(_gain_at(value, values) for value in self.gate))
+
+
+def _gain_at(value: Gain, values: Mapping[str, Fraction]) -> Gain:
+    """Return a gain at values, as 0 or 1 where it is one of them."""
+    if isinstance(value, int):
+        return value
+    value = value.substitute(values)
+    return int(value.to_fraction()) if value == 0 or value == 1 else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,11 +261,16 @@ class Spec:
     Attributes:
         title: Title of the derivation.
         dataset: Inputs and targets.
-        parameters: Declared symbols that occur in the dataset, in the order declared.
+        parameters: Declared symbols that occur in the data or in gates, in the order declared.
         pathways: At least one, in the order given.
         network: The network to predict and train, or None for a derivation only.
         validation: Tolerance of the confrontation.
         source: Where the spec came from (a file name or a task's name).
+        sizes: Symbols that stand for sizes of the task; the spec is the ordinary one at their
+            values, and the derivation is asked for every size.
+        families: Pathways written as one entry with ``each``.
+        written: The task's options as written, where there are sizes: "c/C" where the dataset
+            holds c/3.
     """
 
     title: str = "Untitled derivation"
@@ -194,6 +280,12 @@ class Spec:
     network: NetworkSpec | None = None
     validation: ValidationSpec = field(default_factory=ValidationSpec)
     source: str = ""
+    sizes: tuple[SizeSymbol, ...] = ()
+    families: tuple[PathwayFamily, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "written", _frozen(self.written))
 
     @property
     def values(self) -> dict[str, Fraction]:
@@ -220,4 +312,5 @@ class Spec:
             targets=self.dataset.targets.substitute(self.values),
         )
         left = tuple(p for p in self.parameters if p.value is None)
-        return replace(self, dataset=dataset, parameters=left)
+        pathways = tuple(pathway.at(self.values) for pathway in self.pathways)
+        return replace(self, dataset=dataset, parameters=left, pathways=pathways)

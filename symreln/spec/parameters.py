@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from symreln.exact.scalar import Scalar
 from symreln.spec.expression import Declared, parse_number
 from symreln.spec.finding import Finding, key_path, quoted
-from symreln.spec.model import Dataset, Parameter
+from symreln.spec.model import Dataset, Gain, Parameter, PathwaySpec
 from symreln.spec.problems import Problems
 from symreln.spec.schema import MAX_PARAMETERS, ParameterModel
 
@@ -41,7 +43,8 @@ def read_parameters(value: object, problems: Problems) -> tuple[tuple[Parameter,
         for p in parameters
         if p.positive or p.nonnegative or (p.minimum is not None and p.minimum >= 0)
     )
-    good = tuple(name for name in names if _NAME.fullmatch(name))
+    sizes = {p.name for p in parameters if p.integer}
+    good = tuple(name for name in names if _NAME.fullmatch(name) and name not in sizes)
     return tuple(parameters), Declared(names=good, nonnegative=nonnegative)
 
 
@@ -65,11 +68,27 @@ def _parameter(name: str, model: ParameterModel, path: str, problems: Problems) 
             with problems.at(f"{path}.{key}"):
                 numbers[key] = parse_number(given, f"{path}.{key}")
     parameter = Parameter(
-        name=name, positive=model.positive, nonnegative=model.nonnegative, **numbers
+        name=name,
+        positive=model.positive,
+        nonnegative=model.nonnegative,
+        integer=model.integer,
+        **numbers,
     )
+    if model.integer:
+        _check_whole(parameter, path, problems)
     if len(problems.found) == before:
         _check_consistent(parameter, path, problems)
     return parameter if len(problems.found) == before else None
+
+
+def _check_whole(parameter: Parameter, path: str, problems: Problems) -> None:
+    if parameter.value is None and not any(p.path == f"{path}.value" for p in problems.found):
+        expected = "a whole number: the size at which numbers are computed"
+        problems.add(f"{path}.value", "nothing", expected, "Add value = …")
+    for key in ("minimum", "maximum", "value"):
+        number = getattr(parameter, key)
+        if number is not None and number.denominator != 1:
+            problems.add(f"{path}.{key}", str(number), "a whole number, because integer = true")
 
 
 def _check_consistent(parameter: Parameter, path: str, problems: Problems) -> None:
@@ -94,21 +113,29 @@ def _check_consistent(parameter: Parameter, path: str, problems: Problems) -> No
 
 
 def used_parameters(
-    parameters: tuple[Parameter, ...], dataset: Dataset, replaced: bool, problems: Problems
+    parameters: tuple[Parameter, ...],
+    dataset: Dataset,
+    pathways: tuple[PathwaySpec, ...],
+    replaced: bool,
+    problems: Problems,
 ) -> tuple[Parameter, ...]:
-    """Return the parameters that occur in the dataset; the others are problems.
+    """Return the parameters that occur in the data or in gates; the others are problems.
 
     Args:
-        parameters: All declared ones.
+        parameters: All declared ones but sizes.
         dataset: Where they should occur.
-        replaced: Whether ``--set`` changed the dataset; a parameter that it left without use goes.
+        pathways: Their gains count too.
+        replaced: Whether ``--set`` changed the dataset or a pathway; a parameter that it left
+            without use goes.
         problems: Collects.
     """
     used = _names_in(dataset)
+    for gain in _gains(pathways):
+        used |= _names_of((gain.numerator, gain.denominator), gain.parameters)
     for parameter in parameters:
         if parameter.name not in used and not replaced:
             path = key_path(("parameters", parameter.name))
-            found = "a parameter on which no entry of the dataset depends"
+            found = "a parameter on which no entry of the dataset and no gate depends"
             problems.add(path, found, "one that is used", "Use it in a formula, or remove it.")
     return tuple(parameter for parameter in parameters if parameter.name in used)
 
@@ -121,8 +148,25 @@ def restricted(dataset: Dataset, names: tuple[str, ...]) -> Mapping[str, Any]:
     }
 
 
-def check_values(parameters: tuple[Parameter, ...], dataset: Dataset, problems: Problems) -> None:
-    """Add a problem where the declared values make an entry of the dataset infinite."""
+def restricted_gains(
+    pathways: tuple[PathwaySpec, ...], names: tuple[str, ...]
+) -> tuple[PathwaySpec, ...]:
+    """Return the pathways with their gains over exactly these parameters, the ring of the data."""
+    return tuple(
+        replace(pathway, gate=tuple(_gain_over(gain, names) for gain in pathway.gate))
+        if pathway.has_gains
+        else pathway
+        for pathway in pathways
+    )
+
+
+def check_values(
+    parameters: tuple[Parameter, ...],
+    dataset: Dataset,
+    pathways: tuple[PathwaySpec, ...],
+    problems: Problems,
+) -> None:
+    """Add a problem where the declared values make a datum or a gain infinite, or close a gate."""
     values = {p.name: p.value for p in parameters if p.value is not None}
     try:
         dataset.inputs.substitute(values)
@@ -131,6 +175,34 @@ def check_values(parameters: tuple[Parameter, ...], dataset: Dataset, problems: 
         listed = ", ".join(f"{name} = {value}" for name, value in values.items())
         found = f"values at which an entry of the dataset is infinite ({listed})"
         problems.add("parameters", found, "values at which every entry is finite")
+        return
+    for pathway in pathways:
+        _check_gate(pathway, values, problems)
+
+
+def _check_gate(pathway: PathwaySpec, values: dict[str, Fraction], problems: Problems) -> None:
+    listed = ", ".join(f"{name} = {value}" for name, value in values.items())
+    try:
+        if pathway.at(values).open_samples:
+            return
+        found = f"values that close pathway {quoted(pathway.name)} on every sample ({listed})"
+    except ZeroDivisionError:
+        found = f"values at which a gain of pathway {quoted(pathway.name)} is infinite ({listed})"
+    problems.add("parameters", found, "values at which every gate is finite and open somewhere")
+
+
+def _gains(pathways: tuple[PathwaySpec, ...]) -> Iterator[Scalar]:
+    for pathway in pathways:
+        for value in pathway.gate:
+            if isinstance(value, Scalar):
+                yield value
+
+
+def _gain_over(gain: Gain, names: tuple[str, ...]) -> Gain:
+    if isinstance(gain, int):
+        return gain
+    unused = {name: Fraction(0) for name in gain.parameters if name not in names}
+    return Scalar.of(gain.substitute(unused), names)
 
 
 def _names_in(dataset: Dataset) -> set[str]:
@@ -140,6 +212,11 @@ def _names_in(dataset: Dataset) -> set[str]:
         for key in keys:
             names |= {matrix.parameters[i] for i, exponent in enumerate(key) if exponent}
     return names
+
+
+def _names_of(polynomials: Iterable[Any], parameters: tuple[str, ...]) -> set[str]:
+    keys = [key for polynomial in polynomials for key in polynomial.to_dict()]
+    return {parameters[i] for key in keys for i, exponent in enumerate(key) if exponent}
 
 
 def _over(matrix: Any, names: tuple[str, ...]) -> Any:

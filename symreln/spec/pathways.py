@@ -3,55 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from symreln.spec.each import Entry, entry_text, expand
+from symreln.spec.expression import Declared
 from symreln.spec.finding import Finding, check_text, nearest, quoted, shown
 from symreln.spec.gates import evaluate_gate
-from symreln.spec.model import Dataset, PathwaySpec
+from symreln.spec.model import Dataset, Gain, PathwayFamily, PathwaySpec
 from symreln.spec.problems import Problems
 from symreln.spec.schema import MAX_PATHWAYS, PathwayModel
 
 NAME_LENGTH = 80
 
 
+class Pathways(NamedTuple):
+    """The pathways of a spec.
+
+    Attributes:
+        pathways: In the order given, members of a family in the order of its values.
+        families: Those written as one entry with ``each``.
+    """
+
+    pathways: tuple[PathwaySpec, ...] = ()
+    families: tuple[PathwayFamily, ...] = ()
+
+
 def read_pathways(
-    value: object, dataset: Dataset | None, problems: Problems
-) -> tuple[PathwaySpec, ...]:
+    value: object, dataset: Dataset | None, declared: Declared, problems: Problems
+) -> Pathways:
     """Return the pathways of a spec; what is wrong is added to ``problems``.
 
     Args:
         value: What stands under ``pathway``.
         dataset: What gates and groups refer to; None where it is wrong itself, and then only what
             needs no dataset is checked.
+        declared: Names that gains may use.
         problems: Collects.
     """
     example = '[[pathway]] with name = "shared" and gate = "all"'
     if value is None or value in ([], ()):
         problems.add("pathway", "no pathway", f"at least one {example}")
-        return ()
+        return Pathways()
     if not isinstance(value, list | tuple):
         problems.add("pathway", shown(value), f"tables {example}", "Double the brackets.")
-        return ()
-    if len(value) > MAX_PATHWAYS:
-        problems.add("pathway", f"{len(value)} pathways", f"at most {MAX_PATHWAYS}")
-        return ()
-    models = [
-        (index, model)
-        for index, table in enumerate(value)
-        if (model := problems.check(PathwayModel, table, f"pathway[{index}]")) is not None
+        return Pathways()
+    entries = [
+        Entry(place, model)
+        for place, table in enumerate(value[: MAX_PATHWAYS + 1])
+        if (model := problems.check(PathwayModel, table, f"pathway[{place}]")) is not None
     ]
-    _check_names(models, problems)
-    if len(models) == len(value):
-        _check_stages(models, problems)
+    whole = len(entries) == len(value)
+    families: list[PathwayFamily] = []
+    if dataset is not None:
+        entries, families = _expanded(entries, dataset, problems)
+    if max(len(value), len(entries)) > MAX_PATHWAYS:
+        count = max(len(value), len(entries))
+        problems.add("pathway", f"{count} pathways", f"at most {MAX_PATHWAYS}")
+        return Pathways()
+    _check_names(entries, problems)
+    if whole:
+        _check_stages(entries, problems)
     if dataset is None:
-        return ()
-    resolved = [_resolve(model, f"pathway[{index}]", dataset, problems) for index, model in models]
-    return tuple(pathway for pathway in resolved if pathway is not None)
+        return Pathways()
+    resolved = [_resolve(entry, dataset, declared, problems) for entry in entries]
+    return Pathways(tuple(pathway for pathway in resolved if pathway is not None), tuple(families))
 
 
-def _check_names(models: list[tuple[int, PathwayModel]], problems: Problems) -> None:
+def _expanded(
+    entries: list[Entry], dataset: Dataset, problems: Problems
+) -> tuple[list[Entry], list[PathwayFamily]]:
+    """Return one entry a pathway, and the families with the indices of their members."""
+    expanded: list[Entry] = []
+    families: list[PathwayFamily] = []
+    for place, model in entries:
+        with problems.at(f"pathway[{place}].each"):
+            members, family = expand(place, model, dataset.labels)
+            if family is not None:
+                first = len(expanded)
+                families.append(replace(family, members=tuple(range(first, first + len(members)))))
+            expanded += members
+    return expanded, families
+
+
+def _check_names(entries: list[Entry], problems: Problems) -> None:
     first: dict[str, int] = {}
-    for index, model in models:
+    for index, model in entries:
         path = f"pathway[{index}].name"
         with problems.at(path):
             check_text(model.name, longest=NAME_LENGTH)
@@ -61,23 +98,24 @@ def _check_names(models: list[tuple[int, PathwayModel]], problems: Problems) -> 
             first[model.name] = index
 
 
-def _check_stages(models: list[tuple[int, PathwayModel]], problems: Problems) -> None:
-    stages = {model.stage for _, model in models}
-    for index, model in models:
+def _check_stages(entries: list[Entry], problems: Problems) -> None:
+    stages = {model.stage for _, model in entries}
+    for index, model in {entry.place: entry for entry in entries}.values():
         if model.stage > 1 and model.stage - 1 not in stages:
             found = f"stage {model.stage} where no pathway has stage {model.stage - 1}"
             problems.add(f"pathway[{index}].stage", found, "stages 1, 2, … without a gap")
 
 
 def _resolve(
-    model: PathwayModel, path: str, dataset: Dataset, problems: Problems
+    entry: Entry, dataset: Dataset, declared: Declared, problems: Problems
 ) -> PathwaySpec | None:
     before = len(problems.found)
-    gate: tuple[int, ...] = ()
+    path, model = f"pathway[{entry.place}]", entry.model
+    gate: tuple[Gain, ...] = ()
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
     with problems.at(f"{path}.gate"):
-        gate = evaluate_gate(model.gate, dataset.labels, dataset.samples)
+        gate = evaluate_gate(model.gate, dataset.labels, dataset.samples, declared)
     with problems.at(f"{path}.inputs"):
         inputs = _indices(model.inputs, dataset.input_groups, dataset.n_x, "input")
     with problems.at(f"{path}.outputs"):
@@ -87,17 +125,13 @@ def _resolve(
     return PathwaySpec(
         name=model.name,
         gate=gate,
-        gate_text=_text(model.gate),
+        gate_text=entry_text(model.gate),
         inputs=inputs,
-        inputs_text=_text(model.inputs),
+        inputs_text=entry_text(model.inputs),
         outputs=outputs,
-        outputs_text=_text(model.outputs),
+        outputs_text=entry_text(model.outputs),
         stage=model.stage,
     )
-
-
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else str(list(value))  # type: ignore[call-overload]
 
 
 def _indices(

@@ -11,21 +11,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from symreln.errors import Problem, SpecError
 from symreln.spec.data import read_user_dataset
 from symreln.spec.expression import Declared, constant
 from symreln.spec.files import Folder
 from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown, visible
-from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec, ValidationSpec
+from symreln.spec.model import (
+    Dataset,
+    NetworkSpec,
+    Parameter,
+    PathwaySpec,
+    SizeSymbol,
+    Spec,
+    ValidationSpec,
+)
 from symreln.spec.overrides import apply_overrides
-from symreln.spec.parameters import check_values, read_parameters, restricted, used_parameters
+from symreln.spec.parameters import (
+    check_values,
+    read_parameters,
+    restricted,
+    restricted_gains,
+    used_parameters,
+)
 from symreln.spec.pathways import read_pathways
 from symreln.spec.problems import Origin, Problems
 from symreln.spec.schema import NetworkModel, SpecModel, ValidationModel
+from symreln.spec.sizes import check_sizes_used, take_sizes, written_options
 from symreln.spec.tomlfile import read_toml
 from symreln.tasks.registry import SPECS, TASKS, find_task, spec_path
+from symreln.tasks.task import Task
 
 TITLE_LENGTH = 300
 
@@ -117,16 +134,25 @@ def read_spec(
     _check_keys(tables, problems)
     parameters, declared = read_parameters(tables.get("parameters"), problems)
     place = Folder(path=folder or Path(), allow_outside=allow_outside)
-    dataset = _read_dataset(tables.get("dataset"), declared, place, problems)
-    pathways = read_pathways(tables.get("pathway"), dataset, problems)
+    asked = Asked(
+        parameters=parameters,
+        declared=declared,
+        names=_names(tables.get("parameters")),
+        replaced=any(path[0] in ("dataset", "pathway") for path in done),
+    )
+    data = _read_dataset(tables.get("dataset"), asked, place, problems)
+    dataset = data.dataset
+    pathways, families = read_pathways(tables.get("pathway"), dataset, declared, problems)
     network = _read_network(tables.get("network"), pathways, problems)
     validation = _read_validation(tables.get("validation"), problems)
     title = _read_title(tables.get("title", ""), problems)
     if dataset is not None:
-        replaced = any(path[0] == "dataset" for path in done)
-        parameters = used_parameters(parameters, dataset, replaced, problems)
-        dataset = replace(dataset, **restricted(dataset, tuple(p.name for p in parameters)))
-        check_values(parameters, dataset, problems)
+        plain = tuple(p for p in parameters if not p.integer)
+        parameters = used_parameters(plain, dataset, pathways, asked.replaced, problems)
+        names = tuple(p.name for p in parameters)
+        dataset = replace(dataset, **restricted(dataset, names))
+        pathways = restricted_gains(pathways, names)
+        check_values(parameters, dataset, pathways, problems)
     problems.raise_if_any()
     assert dataset is not None
     return Spec(
@@ -137,7 +163,38 @@ def read_spec(
         network=network,
         validation=validation,
         source=source,
+        sizes=data.sizes,
+        families=families,
+        written=data.written,
     )
+
+
+class Asked(NamedTuple):
+    """What the tables beside [dataset] say about its parameters.
+
+    Attributes:
+        parameters: Those that are well declared.
+        declared: Names that formulas may use.
+        names: All names that have a table.
+        replaced: Whether ``--set`` changed the dataset or a pathway.
+    """
+
+    parameters: tuple[Parameter, ...]
+    declared: Declared
+    names: frozenset[str]
+    replaced: bool
+
+
+class Data(NamedTuple):
+    """A dataset that was read, None where it is wrong, and the sizes that are symbols."""
+
+    dataset: Dataset | None = None
+    sizes: tuple[SizeSymbol, ...] = ()
+    written: Mapping[str, str] = MappingProxyType({})
+
+
+def _names(parameters: object) -> frozenset[str]:
+    return frozenset(map(str, parameters)) if isinstance(parameters, Mapping) else frozenset()
 
 
 def _check_keys(tables: Mapping[str, Any], problems: Problems) -> None:
@@ -156,18 +213,17 @@ def _read_title(value: object, problems: Problems) -> str:
     return ""
 
 
-def _read_dataset(
-    value: object, declared: Declared, folder: Folder, problems: Problems
-) -> Dataset | None:
+def _read_dataset(value: object, asked: Asked, folder: Folder, problems: Problems) -> Data:
     if value is None:
         problems.add("dataset", "nothing", "a table [dataset]", 'For example: task = "xor"')
-        return None
+        return Data()
     before = len(problems.found)
     table = problems.table(value, "dataset")
     if len(problems.found) > before:
-        return None
+        return Data()
     if "task" not in table:
-        return read_user_dataset(table, declared, folder, problems)
+        check_sizes_used(asked.parameters, (), None, problems)
+        return Data(read_user_dataset(table, asked.declared, folder, problems))
     name = table.pop("task")
     names = [task.name for task in TASKS]
     task = find_task(name) if isinstance(name, str) else None
@@ -175,13 +231,26 @@ def _read_dataset(
         found = f"the unknown task {quoted(name)}" if isinstance(name, str) else shown(name)
         hint = nearest(str(name), names)
         problems.add("dataset.task", found, "the name of a task", hint)
-        return None
-    options = problems.check(task.options, table, "dataset", ("task",))
+        return Data()
+    return _build(task, table, asked, problems)
+
+
+def _build(task: Task, table: dict[str, Any], asked: Asked, problems: Problems) -> Data:
+    """Return a task's dataset at the values of its sizes."""
+    sized = take_sizes(table, task.options, asked.parameters, asked.names, problems)
+    if not asked.replaced:
+        check_sizes_used(asked.parameters, sized.sizes, task.options, problems)
+    if not sized.complete:
+        return Data()
+    options = problems.check(task.options, sized.table, "dataset", ("task",))
     if options is None:
-        return None
+        return Data()
+    values = {size.name: size.value for size in sized.sizes}
     with problems.at("dataset"):
-        return task.build(options, declared)
-    return None
+        dataset = task.build(options, replace(asked.declared, sizes=values))
+        written = written_options(table, task.options) if sized.sizes else {}
+        return Data(dataset, sized.sizes, written)
+    return Data()
 
 
 def _read_network(

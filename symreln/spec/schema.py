@@ -50,9 +50,46 @@ Entries = Annotated[
 ]
 """A name or formula as text, or a list of whole numbers."""
 
+GateEntries = Annotated[
+    object,
+    PlainValidator(_list_or_text),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": _FORMULA_SCHEMA}]}),
+]
+"""A formula over labels as text, or a list of 0, 1 and gains."""
+
 Matrix = Annotated[
     Any, WithJsonSchema({"type": "array", "items": {"type": "array", "items": _FORMULA_SCHEMA}})
 ]
+
+
+def _or_size_symbol(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema of a size take the name of an integer parameter as well."""
+    kept = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+    number = {**schema}
+    schema.clear()
+    schema.update(kept, anyOf=[number, {"type": "string"}])
+
+
+def size_field(*, description: str, **limits: Any) -> Any:
+    """Return the field of a task's option that is a whole number or an integer parameter's name.
+
+    The reader puts the parameter's value in its place before the model sees it.
+
+    Args:
+        description: What is expected, for messages.
+        limits: ``ge``, ``le`` and ``default``, as for pydantic's Field.
+    """
+    text = f"{description}, or the name of a parameter with integer = true"
+    return Field(description=text, json_schema_extra=_or_size_symbol, **limits)
+
+
+def size_options(model: type[BaseModel]) -> dict[str, int]:
+    """Return the options that a symbol may stand for, each with its smallest value."""
+    return {
+        name: next(limit.ge for limit in field.metadata if hasattr(limit, "ge"))
+        for name, field in model.model_fields.items()
+        if field.json_schema_extra is _or_size_symbol
+    }
 
 
 class StrictModel(BaseModel):
@@ -73,14 +110,25 @@ class ParameterModel(StrictModel):
     value: Formula | None = Field(
         default=None, description="a number without names, used where numbers are needed"
     )
+    integer: bool = Field(
+        default=False,
+        description="true or false: whether it is a size, as in contexts = "
+        '"C"; it needs a value, and results are then derived for every size',
+    )
 
 
 class PathwayModel(StrictModel):
     """``[[pathway]]``: one pathway of the gated deep linear network."""
 
     name: str = Field(description="a unique name in quotes")
-    gate: Entries = Field(
-        default="all", description='"all", a formula over labels, or a list of 0 and 1'
+    each: str | None = Field(
+        default=None,
+        description="a label, as in each = "
+        '"context": one pathway a value, {context} in the texts stands for the value',
+    )
+    gate: GateEntries = Field(
+        default="all",
+        description='"all", a formula over labels, or a list of 0, 1 and gains such as "g"',
     )
     inputs: Entries = Field(
         default="all", description='"all", the name of a group of inputs, or a list of indices'

@@ -12,7 +12,7 @@ from symreln.exact.scalar import Scalar
 from symreln.spec.expression import Declared
 from symreln.spec.finding import counted, nearest, shown
 from symreln.spec.model import Dataset
-from symreln.spec.schema import Entries, Formula, StrictModel
+from symreln.spec.schema import Entries, Formula, StrictModel, size_field
 from symreln.tasks.structures import EIGHT_ONLY, STRUCTURES, Structure, hierarchy
 from symreln.tasks.task import Task, check_power_of_two, wrong_option
 
@@ -25,10 +25,10 @@ MAX_ENTRIES = 50_000_000
 class ContextualOptions(StrictModel):
     """Options of ``contextual``."""
 
-    items: int = Field(
+    items: int = size_field(
         default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
     )
-    contexts: int = Field(
+    contexts: int = size_field(
         ge=1, le=MAX_CONTEXTS, description=f"a whole number from 1 to {MAX_CONTEXTS}"
     )
     structures: Entries = Field(

@@ -25,6 +25,7 @@ SPECS: tuple[str, ...] = (
     "contextual-4",
     "contextual-5",
     "contextual-different",
+    "contextual-C",
     "contextual-3-modular",
     "iris",
     "iris-classes",

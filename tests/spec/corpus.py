@@ -64,6 +64,20 @@ def network(line: str) -> str:
     return OWN + PATHWAY + "\n".join([*kept, line]) + "\n"
 
 
+def each(lines: str) -> str:
+    """Return a spec of three contexts whose second entry has these lines (TOML)."""
+    return f'{DATASET}{PATHWAY}[[pathway]]\nname = "off"\n{lines}\n'
+
+
+def sized(lines: str, dataset: str = 'contexts = "C"') -> str:
+    """Return a spec of the contextual task with these options, C declared with these lines."""
+    head = f'[dataset]\ntask = "contextual"\n{dataset}\n'
+    return f"{head}[parameters.C]\n{lines}\n{PATHWAY}"
+
+
+WHOLE = "integer = true\nvalue = 3"
+
+
 def parameter(lines: str) -> str:
     """Return a spec that uses c, declared like this."""
     return f'[dataset]\nX = [["c", 0], [0, 1]]\nY = [[1, -1]]\n[parameters.c]\n{lines}\n{PATHWAY}'
@@ -209,10 +223,80 @@ SPECS: tuple[tuple[str, str, str], ...] = (
     ("stage-zero", f"{OWN}{PATHWAY}stage = 0\n", "a whole number from 1 to 100"),
     ("stage-float", f"{OWN}{PATHWAY}stage = 1.0\n", "pathway[0].stage: found 1.0"),
     ("stage-gap", f"{OWN}{PATHWAY}stage = 2\n", "no pathway has stage 1"),
+    # -- one entry for every value of a label
+    ("each-unknown", each("each = 'contxt'\ngate = 'context != {contxt}'"), '"context"?'),
+    ("each-number", each("each = 1"), "pathway[1].each: found 1; expected a label"),
+    ("each-no-mark", each("each = 'context'"), "{context} in its gate, inputs or outputs"),
+    ("each-list", each(f"each = 'context'\ngate = {[1] * 24}"), "the same for every context"),
+    ("each-mark", each("each = 'item'\ngate = 'context != {context}'"), "{item} in its gate"),
+    ("each-brace", each("gate = 'context != {context}'"), "pathway[1].gate"),
+    (
+        "each-name",
+        each("each = 'item'\ngate = 'item == {item}'\n[[pathway]]\nname = 'off_3'"),
+        'pathway[2].name: found the name "off_3", which pathway[1] has',
+    ),
+    (
+        "each-closed",
+        f"{DATASET}{PATHWAY}[[pathway]]\nname = 'a'\neach = 'item'\n"
+        "gate = 'item == {item} and context == 9'\n",
+        "0 on every sample",
+    ),
+    ("each-group", each("each = 'item'\noutputs = 'context_{item}'"), 'group "context_4"'),
+    (
+        "each-no-labels",
+        f"{OWN}{PATHWAY}each = 'context'\ngate = 'context == {{context}}'\n",
+        "[dataset.labels]",
+    ),
+    # -- sizes as symbols
+    ("size-undeclared", sized(WHOLE, 'contexts = "D"'), 'the undeclared name "D"'),
+    ("size-not-whole", sized("value = 3"), "Add integer = true to [parameters.C]"),
+    ("size-no-value", sized("integer = true"), "parameters.C.value: found nothing"),
+    ("size-half", sized("integer = true\nvalue = 2.5"), "because integer = true"),
+    ("size-minimum-half", sized(f"{WHOLE}\nminimum = 1.5"), "parameters.C.minimum: found 3/2"),
+    ("size-minimum-zero", sized(f"{WHOLE}\nminimum = 0"), "at least 1, as for contexts"),
+    ("size-below", sized(f"{WHOLE}\nminimum = 4"), "at least the minimum 4"),
+    ("size-huge", sized("integer = true\nvalue = 65"), "from 1 to 64"),
+    ("size-items", sized(WHOLE, 'contexts = 3\nitems = "C"'), "2 and 4 are near"),
+    ("size-twice", sized(WHOLE, 'contexts = "C"\nitems = "C"'), "another size already"),
+    ("size-unused", sized(WHOLE, "contexts = 3"), "Use it as a size, or remove integer = true"),
+    ("size-in-quotes", sized(WHOLE, 'contexts = "3"'), "Write it without quotes"),
+    ("size-text", sized("integer = 'true'\nvalue = 3"), "parameters.C.integer"),
+    ("size-formula", sized(WHOLE, 'contexts = "C+1"'), 'the undeclared name "C+1"'),
+    ("size-own-data", own(f"[parameters.C]\n{WHOLE}"), "this dataset has none"),
+    (
+        "size-other-task",
+        f'[dataset]\ntask = "linear-hierarchy"\nitems = "C"\n[parameters.C]\n{WHOLE}\n{PATHWAY}',
+        "no sizes as symbols",
+    ),
+    (
+        "size-root",
+        sized(WHOLE, 'contexts = "C"\ncontext_scale = "sqrt(C)"'),
+        "an exact square",
+    ),
+    (
+        "size-pole",
+        sized(WHOLE, 'contexts = "C"\ncontext_scale = "1/(C-3)"'),
+        "infinite at C = 3",
+    ),
     # -- gates
     ("gate-length", gate("[1, 0]"), "2 entries for 24 samples"),
     ("gate-two", gate("[2]"), "2 at index 0 of a gate"),
     ("gate-bool", gate("[true]"), "true at index 0"),
+    ("gain-name", gate('["g"]'), 'the undeclared name "g"'),
+    ("gain-nan", gate("[nan]"), "index 0 of a gate"),
+    ("gain-nested", gate("[[1]]"), "at index 0 of a gate"),
+    ("gain-zero", gate(str(["0"] * 24)), "0 on every sample"),
+    ("gain-code", gate('["exec(1)"]'), "The only function is sqrt"),
+    (
+        "gain-pole",
+        own("[parameters.g]\nvalue = 1") + 'gate = [1, "1/(g-1)"]\n',
+        'a gain of pathway "shared" is infinite (g = 1)',
+    ),
+    (
+        "gain-closed",
+        own("[parameters.g]\nvalue = 0") + 'gate = ["g", 0]\n',
+        'close pathway "shared" on every sample (g = 0)',
+    ),
     ("gate-number", gate("1"), '"all", a formula over labels'),
     ("gate-closed", gate('"context == 9"'), "context is 1, 2, 3"),
     ("gate-closed-list", gate(str([0] * 24)), "0 on every sample"),
