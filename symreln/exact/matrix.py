@@ -3,17 +3,22 @@
 A matrix is Σ_m m(parameters) · C_m / q with integer coefficient matrices C_m, one for every
 monomial m that occurs, and one common denominator polynomial q. Without parameters there is one
 coefficient matrix and an integer q.
+
+The coefficients are FLINT matrices, or int64 arrays (:mod:`symreln.exact.arrays`), which large
+correlations are built as: they stay arrays through products and sums for as long as a bound proves
+that exact, and become FLINT's where something asks for ``terms``.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from flint import fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.errors import InputError
+from symreln.exact import reduction
 from symreln.exact.scalar import Number, Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     import sympy as sp
+
+    from symreln.exact.arrays import Arrays
 
 Exponents = tuple[int, ...]
 
@@ -31,12 +38,10 @@ class ExactMatrix:
     Attributes:
         shape: (rows, columns).
         parameters: Names of the parameters, in the order declared.
-        terms: Integer coefficient matrix of every monomial (exponents in the order of
-            ``parameters``) with a non-zero coefficient; empty for the zero matrix.
         denominator: Common denominator, a polynomial over Z, not zero.
     """
 
-    __slots__ = ("denominator", "parameters", "shape", "terms")
+    __slots__ = ("_arrays", "_terms", "denominator", "parameters", "shape")
 
     def __init__(
         self,
@@ -49,13 +54,34 @@ class ExactMatrix:
         self.shape = shape
         self.parameters = parameters
         # Sorted, so that equal matrices print and serialise to the same bytes.
-        self.terms = {key: terms[key] for key in sorted(terms) if not _is_zero(terms[key])}
+        self._terms: dict[Exponents, fmpz_mat] | None = {
+            key: terms[key] for key in sorted(terms) if not terms[key].is_zero()
+        }
+        self._arrays: Arrays | None = None
         self.denominator: fmpz_mpoly = (
             denominator if isinstance(denominator, fmpz_mpoly) else ring.constant(denominator)
         )
         if self.denominator.is_zero():
             msg = "an exact matrix needs a non-zero denominator"
             raise ZeroDivisionError(msg)
+
+    @property
+    def terms(self) -> dict[Exponents, fmpz_mat]:
+        """Integer coefficient matrix of every monomial whose coefficient is not zero.
+
+        Keys are exponents in the order of ``parameters``; empty for the zero matrix.
+        """
+        if self._terms is None:
+            from symreln.exact import arrays
+
+            assert self._arrays is not None
+            self._terms = {key: arrays.to_flint(array) for key, array in self._arrays.items()}
+        return self._terms
+
+    @property
+    def arrays(self) -> Arrays | None:
+        """``terms`` as int64 arrays, where the matrix is held so; not to be written to."""
+        return self._arrays
 
     # -- construction ---------------------------------------------------------------------------
 
@@ -116,6 +142,57 @@ class ExactMatrix:
         """Build a constant matrix from an integer matrix and a common denominator."""
         shape = (matrix.nrows(), matrix.ncols())
         return cls(shape, parameters, {(0,) * len(parameters): matrix}, denominator)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        terms: Mapping[Exponents, np.ndarray],
+        parameters: tuple[str, ...] = (),
+        denominator: fmpz_mpoly | int = 1,
+        *,
+        shape: tuple[int, int] | None = None,
+    ) -> ExactMatrix:
+        """Build from integer arrays of one shape, one a monomial; nothing is converted.
+
+        Args:
+            terms: Array of an integer type for every monomial, entries below 2^62 in size.
+            parameters: Names of the parameters.
+            denominator: Common denominator.
+            shape: Needed only where there are no terms.
+
+        Raises:
+            InputError: An array is not of an integer type, or has an entry of 2^62 or more.
+        """
+        import numpy as np
+
+        from symreln.exact import arrays
+
+        for array in terms.values():
+            if array.dtype.kind not in "iu" or arrays.largest(array) >= 2**62:
+                msg = (
+                    f"from_arrays: an array of type {array.dtype}, largest entry "
+                    f"{arrays.largest(array)}; needed are integers below 2^62 (use from_rows)"
+                )
+                raise InputError(msg)
+        found = shape if shape is not None else next(iter(terms.values())).shape
+        whole = {key: array.astype(np.int64) for key, array in terms.items()}
+        return cls._held(
+            cast("tuple[int, int]", found), parameters, arrays.nonzero_terms(whole), denominator
+        )
+
+    @classmethod
+    def _held(
+        cls,
+        shape: tuple[int, int],
+        parameters: tuple[str, ...],
+        terms: Arrays,
+        denominator: fmpz_mpoly | int,
+    ) -> ExactMatrix:
+        """Return a matrix that holds checked arrays without zero terms."""
+        result = cls(shape, parameters, {}, denominator)
+        result._arrays = terms
+        result._terms = None
+        return result
 
     @classmethod
     def zeros(cls, rows: int, columns: int, parameters: tuple[str, ...] = ()) -> ExactMatrix:
@@ -181,53 +258,38 @@ class ExactMatrix:
         """Return the same matrix with the factors common to all entries cancelled."""
         if self.denominator.is_one():
             return self
-        if not self.terms:
+        if self.is_zero:
             return ExactMatrix(self.shape, self.parameters, {})
-        content = gcd(*(int(e) for matrix in self.terms.values() for e in matrix.entries()))
-        bottom = self.denominator
-        terms = dict(self.terms)
-        if not bottom.is_constant():
-            common = self._common_factor(bottom)
-            if not common.is_constant():
-                return self._divided(common).reduced()
-        divisor = gcd(content, *(int(c) for c in bottom.to_dict().values()))
-        if bottom.leading_coefficient() < 0:
+        if not self.denominator.is_constant():
+            terms, bottom = reduction.by_polynomial(self.terms, self.parameters, self.denominator)
+            if bottom is not self.denominator:
+                return ExactMatrix(self.shape, self.parameters, terms, bottom).reduced()
+        divisor = gcd(*(int(c) for c in self.denominator.to_dict().values()))
+        divisor = self.content(divisor)
+        if self.denominator.leading_coefficient() < 0:
             divisor = -divisor
-        if divisor != 1:
-            terms = {
-                key: fmpz_mat(*self.shape, [entry // divisor for entry in matrix.entries()])
-                for key, matrix in terms.items()
-            }
-            bottom = bottom // divisor
-        return ExactMatrix(self.shape, self.parameters, terms, bottom)
+        return self if divisor == 1 else self.divided(divisor, self.denominator // divisor)
 
-    def _common_factor(self, bottom: fmpz_mpoly) -> fmpz_mpoly:
-        common = bottom
-        for polynomial in self._polynomials().values():
-            common = common.gcd(polynomial)
-            if common.is_constant():
-                break
+    def content(self, start: int = 0) -> int:
+        """Return the greatest common divisor of ``start`` and all coefficients."""
+        common = start
+        if self._arrays is not None:
+            from symreln.exact import arrays
+
+            for array in self._arrays.values():
+                common = arrays.content(array, common)
+            return common
+        for matrix in self.terms.values():
+            common = reduction.content(matrix, common)
         return common
 
-    def _polynomials(self) -> dict[int, fmpz_mpoly]:
-        """Return the non-zero numerators by position, row by row."""
-        ring = polynomial_ring(self.parameters)
-        entries: dict[int, dict[Exponents, fmpz]] = {}
-        for key, matrix in self.terms.items():
-            for position, value in enumerate(matrix.entries()):
-                if value:
-                    entries.setdefault(position, {})[key] = value
-        return {position: ring.from_dict(found) for position, found in entries.items()}
-
-    def _divided(self, common: fmpz_mpoly) -> ExactMatrix:
-        size = self.shape[0] * self.shape[1]
-        parts: dict[Exponents, list[fmpz]] = {}
-        for position, polynomial in self._polynomials().items():
-            for exponents, coefficient in (polynomial // common).to_dict().items():
-                key = tuple(int(e) for e in exponents)
-                parts.setdefault(key, [fmpz(0)] * size)[position] = coefficient
-        terms = {key: fmpz_mat(*self.shape, flat) for key, flat in parts.items()}
-        return ExactMatrix(self.shape, self.parameters, terms, self.denominator // common)
+    def divided(self, divisor: int, denominator: fmpz_mpoly | int) -> ExactMatrix:
+        """Return the coefficients divided exactly by an integer, over another denominator."""
+        if self._arrays is not None:
+            terms = {key: array // divisor for key, array in self._arrays.items()}
+            return self._held(self.shape, self.parameters, terms, denominator)
+        whole = {key: reduction.quotient(matrix, divisor) for key, matrix in self.terms.items()}
+        return ExactMatrix(self.shape, self.parameters, whole, denominator)
 
     def aligned(self, other: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
         """Return both matrices over the union of their parameters."""
@@ -245,6 +307,10 @@ class ExactMatrix:
         if a.shape != b.shape:
             msg = f"cannot add matrices of shapes {a.shape} and {b.shape}"
             raise InputError(msg)
+        if a.denominator == b.denominator:
+            held = a._combined(b, 1)
+            if held is not None:
+                return held
         common = a.denominator.gcd(b.denominator)
         left, right = b.denominator // common, a.denominator // common
         terms = dict(_times_polynomial(a.terms, left))
@@ -252,7 +318,21 @@ class ExactMatrix:
             terms[key] = terms[key] + matrix if key in terms else matrix
         return ExactMatrix(a.shape, a.parameters, terms, a.denominator * left)
 
+    def _combined(self, other: ExactMatrix, sign: int) -> ExactMatrix | None:
+        """Return self + sign·other over one denominator, where both are held as arrays."""
+        if self._arrays is None or other._arrays is None:
+            return None
+        from symreln.exact import arrays
+
+        terms = arrays.combined(self._arrays, other._arrays, sign)
+        if terms is None:
+            return None
+        return self._held(self.shape, self.parameters, terms, self.denominator)
+
     def __neg__(self) -> ExactMatrix:
+        if self._arrays is not None:
+            terms = {key: -array for key, array in self._arrays.items()}
+            return self._held(self.shape, self.parameters, terms, self.denominator)
         terms = {key: -matrix for key, matrix in self.terms.items()}
         return ExactMatrix(self.shape, self.parameters, terms, self.denominator)
 
@@ -264,14 +344,31 @@ class ExactMatrix:
         if a.shape[1] != b.shape[0]:
             msg = f"cannot multiply matrices of shapes {a.shape} and {b.shape}"
             raise InputError(msg)
+        shape, denominator = (a.shape[0], b.shape[1]), a.denominator * b.denominator
+        if a._arrays is not None and b._arrays is not None:
+            from symreln.exact import arrays
+
+            held = arrays.product(a._arrays, b._arrays, a.shape[1])
+            if held is not None:
+                return self._held(shape, a.parameters, held, denominator)
         terms: dict[Exponents, fmpz_mat] = {}
         for key_a, left in a.terms.items():
             for key_b, right in b.terms.items():
                 key = tuple(x + y for x, y in zip(key_a, key_b, strict=True))
                 product = left * right
                 terms[key] = terms[key] + product if key in terms else product
-        shape = (a.shape[0], b.shape[1])
-        return ExactMatrix(shape, a.parameters, terms, a.denominator * b.denominator)
+        return ExactMatrix(shape, a.parameters, terms, denominator)
+
+    def gram(self) -> ExactMatrix:
+        """Return selfᵀ self."""
+        if self._arrays is not None:
+            from symreln.exact import arrays
+
+            held = arrays.gram(self._arrays, self.shape[0])
+            if held is not None:
+                shape = (self.shape[1], self.shape[1])
+                return self._held(shape, self.parameters, held, self.denominator**2)
+        return self.T @ self
 
     def scale(self, factor: Scalar | Number) -> ExactMatrix:
         """Return the matrix times a scalar, with common factors of integers cancelled."""
@@ -282,6 +379,9 @@ class ExactMatrix:
             )
             return self.promoted(names).scale(Scalar.of(scalar, names))
         common = scalar.numerator.gcd(self.denominator)
+        if self._arrays is not None and (scalar.numerator // common).is_one():
+            bottom = (self.denominator // common) * scalar.denominator
+            return self._held(self.shape, self.parameters, self._arrays, bottom)
         terms = _times_polynomial(self.terms, scalar.numerator // common)
         denominator = (self.denominator // common) * scalar.denominator
         return ExactMatrix(self.shape, self.parameters, terms, denominator)
@@ -289,6 +389,10 @@ class ExactMatrix:
     @property
     def T(self) -> ExactMatrix:
         """The transpose."""
+        if self._arrays is not None:
+            turned = {key: array.T for key, array in self._arrays.items()}
+            shape = (self.shape[1], self.shape[0])
+            return self._held(shape, self.parameters, turned, self.denominator)
         terms = {key: matrix.transpose() for key, matrix in self.terms.items()}
         return ExactMatrix((self.shape[1], self.shape[0]), self.parameters, terms, self.denominator)
 
@@ -301,6 +405,14 @@ class ExactMatrix:
         row_list = range(self.shape[0]) if rows is None else rows
         column_list = range(self.shape[1]) if columns is None else columns
         shape = (len(row_list), len(column_list))
+        if self._arrays is not None:
+            import numpy as np
+
+            from symreln.exact import arrays
+
+            place = np.ix_(list(row_list), list(column_list))
+            held = arrays.nonzero_terms({key: a[place] for key, a in self._arrays.items()})
+            return self._held(shape, self.parameters, held, self.denominator)
         terms = {}
         for key, matrix in self.terms.items():
             table = matrix.tolist()
@@ -330,10 +442,12 @@ class ExactMatrix:
     def entry(self, row: int, column: int) -> Scalar:
         """Return one entry."""
         ring = polynomial_ring(self.parameters)
-        polynomial = ring.from_dict(
-            {key: matrix[row, column] for key, matrix in self.terms.items()}
-        )
-        return Scalar(self.parameters, polynomial, self.denominator)
+        found: dict[Exponents, fmpz | int]
+        if self._arrays is not None:
+            found = {key: int(array[row, column]) for key, array in self._arrays.items()}
+        else:
+            found = {key: matrix[row, column] for key, matrix in self.terms.items()}
+        return Scalar(self.parameters, ring.from_dict(found), self.denominator)
 
     def rows(self) -> list[list[Scalar]]:
         """Return all entries, row by row."""
@@ -377,12 +491,13 @@ class ExactMatrix:
     @property
     def is_zero(self) -> bool:
         """Whether every entry is the zero function."""
-        return not self.terms
+        return not (self.terms if self._arrays is None else self._arrays)
 
     @property
     def is_constant(self) -> bool:
         """Whether no parameter occurs in any entry."""
-        return bool(self.denominator.is_constant()) and all(not any(key) for key in self.terms)
+        keys = self.terms if self._arrays is None else self._arrays
+        return bool(self.denominator.is_constant()) and all(not any(key) for key in keys)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactMatrix):
@@ -406,20 +521,32 @@ class ExactMatrix:
         keep = [i for i, name in enumerate(self.parameters) if name not in values]
         drop = [(i, values[name]) for i, name in enumerate(self.parameters) if name in values]
         weights = {}
-        for key in self.terms:
+        for key in self.terms if self._arrays is None else self._arrays:
             weight = Fraction(1)
             for index, value in drop:
                 weight *= value ** key[index]
             weights[key] = weight
         common = lcm(*(weight.denominator for weight in weights.values()))
+        whole = {key: int(weight * common) for key, weight in weights.items()}
+        bottom = Scalar(self.parameters, self.denominator).substitute(values)
+        return self._weighted(whole, keep, left, common).scale(1 / bottom)
+
+    def _weighted(
+        self, weights: Mapping[Exponents, int], keep: list[int], left: tuple[str, ...], common: int
+    ) -> ExactMatrix:
+        """Return Σ weight·coefficient/common, collected by the exponents that are kept."""
+        if self._arrays is not None:
+            from symreln.exact import arrays
+
+            held = arrays.weighted(self._arrays, weights, keep)
+            if held is not None:
+                return self._held(self.shape, left, held, common)
         terms: dict[Exponents, fmpz_mat] = {}
         for key, matrix in self.terms.items():
-            scaled = matrix * int(weights[key] * common)
+            scaled = matrix * weights[key]
             short = tuple(key[i] for i in keep)
             terms[short] = terms[short] + scaled if short in terms else scaled
-        numerator = ExactMatrix(self.shape, left, terms, common)
-        bottom = Scalar(self.parameters, self.denominator).substitute(values)
-        return numerator.scale(1 / bottom)
+        return ExactMatrix(self.shape, left, terms, common)
 
     def integers(self) -> tuple[fmpz_mat, int]:
         """Return (integer matrix, common denominator) of a constant matrix.
@@ -445,6 +572,12 @@ class ExactMatrix:
         """Return a constant matrix as float64, every entry correctly rounded."""
         import numpy as np
 
+        if self._arrays and self.is_constant:
+            array = next(iter(self._arrays.values()))
+            bottom = int(self.denominator.leading_coefficient())
+            # Both exact in float64, so that one division rounds correctly.
+            if np.abs(array).max(initial=0) < 2**53 and abs(bottom) < 2**53:
+                return array / bottom
         # int/int division is correctly rounded in Python for integers of any size.
         matrix, denominator = self.integers()
         flat = [int(x) / denominator for x in matrix.entries()]
@@ -460,10 +593,6 @@ class ExactMatrix:
 
     def __repr__(self) -> str:
         return f"ExactMatrix({self.shape[0]}×{self.shape[1]} over Q{list(self.parameters)})"
-
-
-def _is_zero(matrix: fmpz_mat) -> bool:
-    return bool(matrix == fmpz_mat(matrix.nrows(), matrix.ncols()))
 
 
 def _times_polynomial(

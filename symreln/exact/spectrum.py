@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.errors import InputError
-from symreln.exact import integers
 from symreln.exact.algebraic import AlgebraicNumber, compressed_average, order_key
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenvalues import Family, solve_block
@@ -179,7 +178,7 @@ class JointSpectrum:
     @cached_property
     def m(self) -> ExactMatrix:
         """M = (Sigma^{yx})^T Sigma^{yx}."""
-        return self.sigma_yx.T @ self.sigma_yx
+        return self.sigma_yx.gram()
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
@@ -298,17 +297,13 @@ class _Scaled:
     def __init__(self, sigma_yx: ExactMatrix, sigma_x: ExactMatrix) -> None:
         self.parameters = sigma_x.parameters
         self.size = sigma_x.shape[0]
-        square = ExactMatrix(sigma_yx.shape, sigma_yx.parameters, sigma_yx.terms)
-        self.m, self.m_content = _primitive((square.T @ square).terms)
+        self.m, self.m_content = _primitive(sigma_yx.gram())
         self.m_denominator = sigma_yx.denominator**2
-        self.x, self.x_content = _primitive(sigma_x.terms)
+        self.x, self.x_content = _primitive(sigma_x)
         self.x_denominator = sigma_x.denominator
 
     def commutator(self) -> Commutator | None:
-        shape = (self.size, self.size)
-        m = ExactMatrix(shape, self.parameters, self.m)
-        x = ExactMatrix(shape, self.parameters, self.x)
-        forward = m @ x
+        forward = self.m @ self.x
         difference = forward - forward.T  # (M X)^T = X M, both being symmetric
         found = difference.first_nonzero()
         if found is None:
@@ -323,30 +318,19 @@ class _Scaled:
         return Commutator(row=row, column=column, value=value * scale, relative_norm_squared=norm)
 
 
-def _primitive(
-    terms: Mapping[tuple[int, ...], fmpz_mat],
-) -> tuple[dict[tuple[int, ...], fmpz_mat], int]:
-    from math import gcd
-
-    common = gcd(*(integers.content(matrix) for matrix in terms.values())) if terms else 1
-    if common == 1:
-        return dict(terms), 1
-    divided = {
-        key: fmpz_mat(
-            matrix.nrows(), matrix.ncols(), [entry // common for entry in matrix.entries()]
-        )
-        for key, matrix in terms.items()
-    }
-    return divided, common
+def _primitive(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
+    """Return (numerators without a common integer factor, that factor)."""
+    common = matrix.content() or 1
+    return matrix.divided(common, 1), common
 
 
 def _classes(scaled: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
-    matrices = list(scaled.m.values())
-    m_index = {key: place for place, key in enumerate(scaled.m)}
+    matrices = list(scaled.m.terms.values())
+    m_index = {key: place for place, key in enumerate(scaled.m.terms)}
     x_index: dict[tuple[int, ...], int] | None = None
     if with_x:
-        x_index = {key: len(matrices) + place for place, key in enumerate(scaled.x)}
-        matrices += list(scaled.x.values())
+        x_index = {key: len(matrices) + place for place, key in enumerate(scaled.x.terms)}
+        matrices += list(scaled.x.terms.values())
     if not matrices:
         matrices = [fmpz_mat(scaled.size, scaled.size)]
     generic = 0
