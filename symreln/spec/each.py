@@ -55,8 +55,12 @@ def expand(
 
 
 def entry_text(value: object) -> str:
-    """Return what the user wrote for a gate or for indices, as text."""
-    return value.strip() if isinstance(value, str) else str(list(value))  # type: ignore[call-overload]
+    """Return what the user wrote for a gate or for indices, as text in TOML's words."""
+    if isinstance(value, str):
+        return value.strip()
+    entries: Sequence[object] = value  # type: ignore[assignment]
+    written = [f'"{entry}"' if isinstance(entry, str) else str(entry) for entry in entries]
+    return f"[{', '.join(written)}]"
 
 
 def _values(model: PathwayModel, labels: Mapping[str, tuple[Label, ...]]) -> tuple[Label, ...]:
