@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -119,8 +121,8 @@ class Dataset:
     """Inputs and targets, one column a sample.
 
     Attributes:
-        inputs: X, shape (n_x, P), exact.
-        targets: Y, shape (n_y, P), exact.
+        inputs: X, shape (n_x, P), exact. Tasks give a view of a sparse matrix, dense when needed.
+        targets: Y, shape (n_y, P), exact; likewise.
         labels: Labels of the samples, each of length P, for gate formulas.
         input_groups: Named groups of input indices.
         output_groups: Named groups of output indices.
@@ -141,6 +143,16 @@ class Dataset:
     def __post_init__(self) -> None:
         for name in ("labels", "input_groups", "output_groups", "options"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+    @cached_property
+    def sparse_inputs(self) -> SparseMatrix:
+        """X without its zeros."""
+        return SparseMatrix.from_exact(self.inputs)
+
+    @cached_property
+    def sparse_targets(self) -> SparseMatrix:
+        """Y without its zeros."""
+        return SparseMatrix.from_exact(self.targets)
 
     @property
     def samples(self) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import lcm
 
-from flint import fmpz_mat
+import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
 from symreln.spec.expression import Declared
 from symreln.spec.finding import counted, nearest, shown
 from symreln.spec.model import Dataset
@@ -119,27 +120,33 @@ def _check_size(items: int, contexts: int) -> None:
 
 def _inputs(items: int, contexts: int, scale: Scalar, names: tuple[str, ...]) -> ExactMatrix:
     shape = (items + contexts, items * contexts)
-    of_items, of_contexts = fmpz_mat(*shape), fmpz_mat(*shape)
-    for sample in range(items * contexts):
-        context, item = divmod(sample, items)
-        of_items[item, sample] = 1
-        of_contexts[items + context, sample] = 1
-    scaled = ExactMatrix.from_integers(of_contexts, 1, names).scale(scale)
-    return ExactMatrix.from_integers(of_items, 1, names) + scaled
+    samples = np.arange(items * contexts)
+    ones = np.ones_like(samples)
+    of_items = SparseMatrix.from_entries(shape, samples % items, samples, ones, 1, names)
+    of_contexts = SparseMatrix.from_entries(
+        shape, items + samples // items, samples, ones, 1, names
+    )
+    return (of_items + of_contexts.scale(scale)).exact
 
 
 def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
     height = 2 * items - 1
     common = lcm(*(block.denominator for block in blocks))
-    targets = fmpz_mat((contexts + 1) * height, items * contexts)
+    rows, samples, values = [], [], []
     for place, block in enumerate(blocks):
-        factor = common // block.denominator
+        features, holders, entries = block.arrays()
         active = range(contexts) if place == 0 else (place - 1,)
-        for i, row in enumerate(block.rows):
-            for item, value in row.items():
-                for context in active:
-                    targets[place * height + i, context * items + item] = factor * value
-    return ExactMatrix.from_integers(targets, common)
+        for context in active:
+            rows.append(place * height + features)
+            samples.append(context * items + holders)
+            values.append(entries * (common // block.denominator))
+    return SparseMatrix.from_entries(
+        ((contexts + 1) * height, items * contexts),
+        np.concatenate(rows),
+        np.concatenate(samples),
+        np.concatenate(values),
+        common,
+    ).exact
 
 
 TASK = Task(

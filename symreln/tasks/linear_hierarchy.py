@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flint import fmpz_mat
+import numpy as np
 from pydantic import Field
 
-from symreln.exact.matrix import ExactMatrix
+from symreln.exact.sparse import SparseMatrix
 from symreln.spec.expression import Declared
 from symreln.spec.model import Dataset
 from symreln.spec.schema import StrictModel
@@ -31,20 +31,18 @@ def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
     """
     items = options.items
     check_power_of_two(items)
-    rows = hierarchy(items).rows
-    targets = fmpz_mat(len(rows), items)
-    for i, row in enumerate(rows):
-        for item, value in row.items():
-            targets[i, item] = value
+    features, holders, values = hierarchy(items).arrays()
+    height = 2 * items - 1
+    each = np.arange(items)
     levels = {}
     for level in range(items.bit_length()):
         levels[f"level_{level}"] = tuple(range(2**level - 1, 2 ** (level + 1) - 1))
     return Dataset(
-        inputs=ExactMatrix.identity(items),
-        targets=ExactMatrix.from_integers(targets),
+        inputs=SparseMatrix.from_entries((items, items), each, each, np.ones_like(each)).exact,
+        targets=SparseMatrix.from_entries((height, items), features, holders, values).exact,
         labels={"item": tuple(range(1, items + 1))},
         output_groups=levels,
-        description=f"{items} one-hot items with the {len(rows)} properties of a binary tree.",
+        description=f"{items} one-hot items with the {height} properties of a binary tree.",
         task="linear-hierarchy",
         options={"items": str(items)},
     )

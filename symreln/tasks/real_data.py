@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flint import fmpz_mat
+import numpy as np
 
 from symreln.errors import Problem, SpecError
-from symreln.exact.matrix import ExactMatrix
+from symreln.exact.sparse import SparseMatrix
+
+if TYPE_CHECKING:
+    from symreln.exact.matrix import ExactMatrix
 
 
 def bundled(loader: str) -> Any:
@@ -48,13 +51,16 @@ def scaled_integers(samples: Sequence[Sequence[float]], denominator: int) -> Exa
             if numerator / denominator != value:
                 msg = f"the bundled data holds {value}, no multiple of 1/{denominator}"
                 raise AssertionError(msg)
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return ExactMatrix.from_integers(fmpz_mat(columns), denominator)
+    numerators = np.array(rows, dtype=np.int64).T
+    shape = (numerators.shape[0], numerators.shape[1])
+    features, holders = np.nonzero(numerators)
+    values = numerators[features, holders]
+    return SparseMatrix.from_entries(shape, features, holders, values, denominator).exact
 
 
 def one_hot(classes: Sequence[int], count: int) -> ExactMatrix:
     """Return one-hot targets, shape (count, P)."""
-    matrix = fmpz_mat(count, len(classes))
-    for sample, index in enumerate(classes):
-        matrix[int(index), sample] = 1
-    return ExactMatrix.from_integers(matrix)
+    samples = np.arange(len(classes))
+    return SparseMatrix.from_entries(
+        (count, len(classes)), classes, samples, np.ones_like(samples)
+    ).exact

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 Row = dict[int, int]
 """Item -> numerator of the feature's value, zeros left out."""
 
@@ -27,6 +29,16 @@ class Structure:
         return [
             [Fraction(row.get(i, 0), self.denominator) for i in range(items)] for row in self.rows
         ]
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (feature, item, numerator) of every entry that is not zero, as int64."""
+        found = [
+            (feature, item, value)
+            for feature, row in enumerate(self.rows)
+            for item, value in row.items()
+        ]
+        features, items, values = np.array(found, dtype=np.int64).T
+        return features, items, values
 
 
 def hierarchy(items: int) -> Structure:
