@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SIDE, _TALLEST = 3.1, 1.6  # inches of the longer side; height over width at most
+_ROW, _ROWS = 0.26, 3.2  # inches: height of a row of gates, and of all of them at most
+_NAMED_ROWS = 26  # names that fit beside _ROWS inches
+_NAMES = 60  # letters that fit below the width of a page
 _STEPS = 48  # of the colour scale
 LEVELS = 256  # of colour; more cannot be told apart
+MOST_SHAPES = 6000
 
 
 @styled
@@ -37,15 +41,28 @@ def gate_pattern(
     """
     rows, samples = gates.shape
     check_shape("gate pattern", gates, (len(pathways), samples))
-    ax = ax or new_axes(0.75 + 0.26 * rows)[0]
+    height = min(_ROW * rows, _ROWS)
+    ax = ax or new_axes(0.75 + height)[0]
     draw_cells(ax, np.asarray(gates, dtype=float), colours="Blues", bound=1.15)
-    for row in range(1, rows):
-        ax.axhline(row, color="white", linewidth=1.6)
-    ax.set_yticks(np.arange(rows) + 0.5, [plain(name) for name in pathways])
+    # Rules between rows, thinner where rows are.
+    ax.hlines(range(1, rows), 0, samples, color="white", linewidth=min(1.6, 7.0 * height / rows))
+    named = np.arange(0, rows, -(-rows // _NAMED_ROWS))
+    ax.set_yticks(named + 0.5, [plain(pathways[int(row)]) for row in named])
+    common, groups = _shortened(groups)
     _group_ticks(ax, groups, samples, "x")
-    dress(ax, x=f"samples ({samples})")
+    dress(ax, x=f"samples ({samples})" + f", by {plain(common)}" * bool(common))
     _frame(ax)
     return ax
+
+
+def _shortened(groups: Sequence[tuple[str, int]]) -> tuple[str, Sequence[tuple[str, int]]]:
+    """Return a first word that all names share and the names without it, if they are crowded."""
+    if sum(len(name) for name, _ in groups) <= _NAMES:
+        return "", groups
+    heads = {name.partition(" ")[0] for name, _ in groups}
+    if len(heads) > 1:
+        return "", groups
+    return heads.pop(), [(name.partition(" ")[2], size) for name, size in groups]
 
 
 @styled
@@ -131,7 +148,8 @@ def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: fl
     """Draw ``values`` as unit squares, row 0 at the top.
 
     Cells of one colour are one shape, and neighbours in a row are one rectangle of it: a browser
-    would smear an image and leave hairlines between separate squares.
+    would smear an image and leave hairlines between separate squares. Above MOST_SHAPES changes of
+    colour the shapes are finer than a page can show and would fill megabytes: then it is an image.
 
     Args:
         ax: Axes to draw into; its limits become the edges of the matrix.
@@ -146,23 +164,24 @@ def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: fl
     rows, columns = values.shape
     low = -bound if (values < 0).any() else 0.0
     levels = np.rint((values - low) / (bound - low) * (LEVELS - 1)).astype(int)
+    if np.count_nonzero(np.diff(levels, axis=1)) > MOST_SHAPES:
+        shades = colormaps[colours](levels / (LEVELS - 1))
+        ax.imshow(shades, extent=(0, columns, rows, 0), aspect="auto", interpolation="none")
+        return
     for level in np.unique(levels):
-        corners = [_rectangle(*run) for run in _runs(levels == level)]
+        corners = _rectangles(levels == level)
         codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(corners)
-        shape = Path(np.concatenate(corners), codes)
+        shape = Path(corners.reshape(-1, 2), codes)
         colour = colormaps[colours](level / (LEVELS - 1))
         ax.add_patch(PathPatch(shape, facecolor=colour, linewidth=0, antialiased=False))
     ax.set(xlim=(0, columns), ylim=(rows, 0))
 
 
-def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Return (row, first column, column after the last) of every run of True."""
+def _rectangles(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the corners of every run of True in a row, shape (runs, 5, 2)."""
     edges = np.diff(np.pad(mask.astype(np.int8), ((0, 0), (1, 1))), axis=1)
-    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
-    return [(row, first, last) for (row, first), (_, last) in zip(starts, ends, strict=True)]
-
-
-def _rectangle(row: int, first: int, last: int) -> NDArray[np.float64]:
-    return np.array(
-        [(first, row), (last, row), (last, row + 1), (first, row + 1), (first, row)], dtype=float
-    )
+    row, first = np.nonzero(edges == 1)
+    _, last = np.nonzero(edges == -1)
+    x = np.stack([first, last, last, first, first], axis=1)
+    y = np.stack([row, row, row + 1, row + 1, row], axis=1)
+    return np.stack([x, y], axis=2).astype(float)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from symreln.errors import InputError
+from symreln.report.arranging import arrange
 from symreln.report.document import Drawing
 from symreln.report.escape import clean
 
@@ -58,7 +60,7 @@ def new_axes(
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=72)
     grid = figure.add_gridspec(1, columns, width_ratios=ratios or [1.0] * columns)
     return [figure.add_subplot(grid[0, column]) for column in range(columns)]
 
@@ -126,26 +128,63 @@ def check_shape(label: str, values: NDArray[Any], shape: tuple[int, ...]) -> Non
 def drawing(name: str, ax: Axes, *, pdf: bool = True, png: bool = False) -> Drawing:
     """Return the figure that ``ax`` belongs to as files.
 
+    The figure keeps the places that its layout gives it here.
+
     Args:
         name: File name without extension.
         ax: Any axes of the figure.
         pdf: Whether to make the PDF that LaTeX includes.
         png: Whether to make a raster copy.
     """
-    figure = ax.figure.figure
-    return Drawing(
-        name=name,
-        svg=_saved(figure, "svg", {"Date": None, "Creator": None}).decode(),
-        pdf=_saved(figure, "pdf", {"CreationDate": None, "Creator": None}) if pdf else b"",
-        png=_saved(figure, "png", {"Software": None}) if png else b"",
-    )
-
-
-def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
     import matplotlib as mpl
 
-    stream = io.BytesIO()
+    figure = ax.figure.figure
     # A context, because the SVG and PDF writers read these from rcParams alone.
-    with mpl.rc_context(_STYLE):
-        figure.savefig(stream, format=kind, metadata=metadata, dpi=200, transparent=True)
+    with mpl.rc_context(_STYLE), _transparent(figure):
+        if figure.get_layout_engine() is not None:
+            arrange(figure)
+        return Drawing(
+            name=name,
+            svg=_svg(figure),
+            pdf=_pdf(figure) if pdf else b"",
+            png=_png(figure) if png else b"",
+        )
+
+
+@contextmanager
+def _transparent(figure: Figure) -> Iterator[None]:
+    """Hide the grounds of the figure and its axes."""
+    axes = [inner for ax in figure.axes for inner in (ax, *ax.child_axes)]
+    shown = [p for p in (figure.patch, *(ax.patch for ax in axes)) if p.get_visible()]
+    for patch in shown:
+        patch.set_visible(False)
+    try:
+        yield
+    finally:
+        for patch in shown:
+            patch.set_visible(True)
+
+
+# The canvases' own writers, because savefig draws every figure twice to lay it out.
+
+
+def _svg(figure: Figure) -> str:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    stream = io.BytesIO()
+    FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
+    return stream.getvalue().decode()
+
+
+def _pdf(figure: Figure) -> bytes:
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+    stream = io.BytesIO()
+    FigureCanvasPdf(figure).print_pdf(stream, metadata={"CreationDate": None, "Creator": None})
+    return stream.getvalue()
+
+
+def _png(figure: Figure) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", metadata={"Software": None}, dpi=200)
     return stream.getvalue()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.report.chapters.alike import alike, short_list
 from symreln.report.drawing import drawing
 from symreln.report.figures import (
     LossCurve,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.derivation import Derivation, PathwayDerivation
-    from symreln.prediction import Prediction
+    from symreln.prediction import ModeCurve, Prediction
     from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
     from symreln.validation.confront import Validation
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
+#: Runs of samples up to which they are named.
+MOST_GROUPS = 24
+#: Share of the greatest strength below which curves lie on each other in print.
+SAME = 1e-3
 
 
 def derivation_figures(
@@ -59,7 +64,7 @@ def _gates(derivation: Derivation) -> Axes:
 
 
 def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
-    """Return runs of equal labels, of the label with the fewest runs (2 to 12), or none."""
+    """Return runs of equal labels, of the label with the fewest runs (at least 2), or none."""
     found: list[list[tuple[str, int]]] = []
     for name, values in derivation.spec.dataset.labels.items():
         runs: list[tuple[str, int]] = []
@@ -69,19 +74,21 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
                 runs[-1] = (text, runs[-1][1] + 1)
             else:
                 runs.append((text, 1))
-        if 2 <= len(runs) <= 12:
+        if 2 <= len(runs) <= MOST_GROUPS:
             found.append(runs)
     return min(found, key=len, default=[])
 
 
 def _spectrum(derivation: Derivation) -> Axes:
-    return singular_values([_pathway_spectrum(p) for p in derivation.pathways])[0]
+    return singular_values(
+        [_pathway_spectrum(group.first, group.short_name) for group in alike(derivation)]
+    )[0]
 
 
-def _pathway_spectrum(pathway: PathwayDerivation) -> PathwaySpectrum:
+def _pathway_spectrum(pathway: PathwayDerivation, label: str) -> PathwaySpectrum:
     learning = [mode for mode in pathway.modes if not mode.is_null]
     return PathwaySpectrum(
-        label=pathway.name,
+        label=label,
         s=tuple(mode.s.to_float() for mode in learning),
         d=tuple(math.nan if mode.d is None else mode.d.to_float() for mode in learning),
         multiplicity=tuple(mode.multiplicity for mode in learning),
@@ -89,21 +96,47 @@ def _pathway_spectrum(pathway: PathwayDerivation) -> PathwaySpectrum:
 
 
 def _modes(derivation: Derivation, prediction: Prediction) -> Axes:
+    """Draw the strengths; pathways whose curves lie on each other are one."""
     chosen = _thinned(prediction.times)
-    pathways = []
-    for pathway in derivation.pathways:
-        curves = [m for m in prediction.modes if m.pathway == pathway.name][:MOST_CURVES]
-        if curves:
-            plateaus = [np.nan if c.plateau is None else c.plateau for c in curves]
-            pathways.append(
-                PathwayModes(
-                    label=pathway.name,
-                    times=prediction.times[chosen],
-                    strengths=np.array([curve.best[chosen] for curve in curves]),
-                    plateaus=np.array(plateaus),
-                )
+    curves: dict[str, list[ModeCurve]] = {}
+    for curve in prediction.modes:
+        found = curves.setdefault(curve.pathway, [])
+        if len(found) < MOST_CURVES:
+            found.append(curve)
+    strengths = {
+        name: np.array([curve.best[chosen] for curve in found]) for name, found in curves.items()
+    }
+    names = [pathway.name for pathway in derivation.pathways if pathway.name in curves]
+    return mode_trajectories(
+        [
+            PathwayModes(
+                label=short_list(group),
+                times=prediction.times[chosen],
+                strengths=strengths[group[0]],
+                plateaus=np.array(
+                    [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
+                ),
             )
-    return mode_trajectories(pathways, time_label=r"time $t$ (full-batch steps)")
+            for group in _coinciding(names, strengths)
+        ],
+        time_label=r"time $t$ (full-batch steps)",
+    )
+
+
+def _coinciding(names: list[str], strengths: dict[str, np.ndarray]) -> list[list[str]]:
+    """Group the names whose curves cannot be told apart in print."""
+    greatest = max(float(np.abs(values).max()) for values in strengths.values())
+    groups: list[list[str]] = []
+    for name in names:
+        mine = strengths[name]
+        for group in groups:
+            first = strengths[group[0]]
+            if first.shape == mine.shape and np.abs(first - mine).max() <= SAME * greatest:
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
 
 
 def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:

@@ -1,10 +1,12 @@
 import io
+import itertools
 import re
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -21,6 +23,8 @@ from symreln.report.figures import (
     mode_trajectories,
     singular_values,
 )
+from symreln.report.plots import _coinciding
+from symreln.report.svg import inline_svg
 from tests.report.corpus import HOSTILE
 
 TIMES = np.linspace(0.0, 8.0, 30)
@@ -181,3 +185,83 @@ def test_svg_is_small():
     # A page carries half a dozen of them; 150 kB each keeps it below a megabyte.
     assert max(map(len, shown.values())) < 150_000
     assert not any(re.search("NaN|nan", svg) for svg in shown.values())
+
+
+def bounds(ax):
+    renderer = FigureCanvasAgg(ax.figure).get_renderer()
+    return ax.get_tightbbox(renderer)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_nothing_is_cut_off_and_nothing_overlaps(name):
+    ax = FIGURES[name]()
+    drawing(name, ax)
+    figure = ax.figure
+    boxes = [bounds(one) for one in figure.axes]
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    legends = [box.get_window_extent(renderer) for box in figure.legends]
+    for box in (*boxes, *legends):
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1 + 1
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1
+    for box, following in itertools.pairwise([*boxes, *legends]):
+        assert box.x1 <= following.x0 + 1
+
+
+def test_a_figure_is_arranged_once_and_shown_whole_again():
+    ax = mode_trajectories(MODES)
+    first = drawing("f", ax)
+    assert drawing("f", ax) == first
+    assert ax.patch.get_visible()
+    assert ax.figure.patch.get_visible()
+
+
+def test_a_layout_of_the_user_is_kept():
+    figure = Figure()
+    ax = mode_trajectories(MODES, ax=figure.subplots())
+    before = ax.get_position().bounds
+    drawing("f", ax)
+    assert ax.get_position().bounds == before
+
+
+def test_small_figures_draw_without_warnings():
+    # pytest turns warnings into errors; matplotlib's constrained layout gave one here.
+    tall = [("a" * 80, 1), ("b" * 80, 1)]
+    drawing("f", gate_pattern(np.array([[True, False]]), ["x" * 200], groups=tall))
+    drawing("f", singular_values([SPECTRUM] * 12)[0])
+
+
+def test_gates_of_many_samples_stay_a_small_file():
+    noise = np.random.default_rng(0).random((17, 2048)) < 0.5
+    ax = gate_pattern(noise, [f"p{k}" for k in range(17)])
+    (image,) = ax.images
+    shown = 1 - np.asarray(image.get_array())[..., :3].mean(axis=2)
+    np.testing.assert_array_equal(shown > 0.3, noise)
+    figure = drawing("gates", ax)
+    assert len(figure.svg) < 100_000
+    inline_svg(figure, "gates")
+
+
+def test_crowded_groups_are_named_once():
+    gates = np.ones((2, 32), dtype=bool)
+    names = [(f"context {k}", 2) for k in range(1, 17)]
+    ax = gate_pattern(gates, ["a", "b"], groups=names)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == [str(k) for k in range(1, 17)]
+    assert ax.get_xlabel() == "samples (32), by context"
+    mixed = [(f"{'context' if k % 2 else 'block'} {k}", 2) for k in range(1, 17)]
+    assert gate_pattern(gates, ["a", "b"], groups=mixed).get_xlabel() == "samples (32)"
+
+
+def test_rows_of_gates_share_a_bounded_height_and_leave_out_names():
+    many = gate_pattern(np.ones((70, 4), dtype=bool), [f"p{k}" for k in range(70)])
+    assert many.figure.get_figheight() < 4.2
+    labels = [tick.get_text() for tick in many.get_yticklabels()]
+    assert labels == [f"p{k}" for k in range(0, 70, 3)]
+    np.testing.assert_allclose(many.get_yticks(), np.arange(0, 70, 3) + 0.5)
+
+
+def test_only_coinciding_curves_are_drawn_as_one():
+    curve = np.tanh(TIMES)[None]
+    strengths = {"a": curve, "b": curve + 2e-4, "c": curve + 2e-2, "d": np.vstack([curve, curve])}
+    assert _coinciding(list(strengths), strengths) == [["a", "b"], ["c"], ["d"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,28 @@ class Alike:
         more = f" and {len(self.pathways) - 6} more" if len(self.pathways) > 6 else ""
         return f"pathways p = {', '.join(shown)}{more}"
 
+    @property
+    def short_name(self) -> str:
+        """The pathways' names, short enough for a legend."""
+        return short_list([pathway.name for pathway in self.pathways])
+
     def symbol(self, mode: ModeDerivation, letter: str = "pi") -> str:
         """Return the LaTeX of a mode's strength (or of its s), with p for several pathways."""
         index = str(self.first.number) if len(self.pathways) == 1 else "p"
         return symbol_latex(f"{letter}_{index}_{mode.number}")
+
+
+def short_list(names: Sequence[str]) -> str:
+    """Return names for a legend: all of up to three, else the first and the last.
+
+    Example:
+        >>> short_list(["off_1", "off_2", "off_3", "off_4"])
+        'off_1 … off_4 (4 pathways)'
+    """
+    if len(names) <= 3:
+        return ", ".join(names)
+    first, last = (n if len(n) <= 8 else n[:7] + "…" for n in (names[0], names[-1]))
+    return f"{first} … {last} ({len(names)} pathways)"
 
 
 def alike(derivation: Derivation) -> list[Alike]:
