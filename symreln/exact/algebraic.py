@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, total_ordering
+from functools import cached_property, lru_cache, total_ordering
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
@@ -162,14 +162,13 @@ class AlgebraicNumber:
 
     def ball(self, values: Values | None, bits: int) -> arb:
         """Return a certified ball computed with ``bits`` of working precision."""
-        point = self._point(values)
-        coefficients = [value.substitute(point).to_fraction() for value in self.coefficients]
+        point = tuple(self._point(values).items())
+        coefficients = _fractions(_Same(self.coefficients), point)
         with enclosure.precision(bits):
             if not any(coefficients[1:]):
                 result = enclosure.ball(coefficients[0])
             else:
-                minpoly = tuple(value.substitute(point).to_fraction() for value in self.minpoly)
-                theta = enclosure.real_roots(minpoly, bits)[self.root]
+                theta = _roots(_Same(self.minpoly), point, bits)[self.root]
                 result = enclosure.evaluate(coefficients, theta)
             if self.is_sqrt:
                 # g(theta) >= 0 is known: it is an eigenvalue of M = A^T A.
@@ -319,6 +318,44 @@ def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
 def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:
     """Return the fixed point at which functions of the parameters are compared."""
     return {name: 1 + Fraction(1, 2 + index) for index, name in enumerate(parameters)}
+
+
+class _Same:
+    """A tuple of coefficients that is looked up by its identity.
+
+    Conjugate modes share their tuples, and a hash of what is in them would cost more than the
+    work that it saves. The reference keeps the identity from being used again.
+    """
+
+    __slots__ = ("coefficients",)
+
+    def __init__(self, coefficients: Coefficients) -> None:
+        self.coefficients = coefficients
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.coefficients is other.coefficients
+
+    def __hash__(self) -> int:
+        return id(self.coefficients)
+
+
+Point = tuple[tuple[str, Fraction], ...]
+
+
+@lru_cache(maxsize=512)
+def _fractions(shared: _Same, point: Point) -> tuple[Fraction, ...]:
+    """Return the coefficients at a point, without trailing zeros but at least one."""
+    at = dict(point)
+    found = [value.substitute(at).to_fraction() for value in shared.coefficients]
+    while len(found) > 1 and not found[-1]:
+        found.pop()
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def _roots(shared: _Same, point: Point, bits: int) -> tuple[arb, ...]:
+    """Return all real roots of a polynomial at a point, ascending."""
+    return enclosure.isolated(_fractions(shared, point), bits)
 
 
 def _at(polynomial: Coefficients, point: Values, value: arb) -> arb:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq_mat, fmpz_mat
 
-from symreln.exact import integers
+from symreln.exact import integers, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,18 +54,18 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
         generic: Index of the member that tells unlike blocks apart; one that separates more
             makes smaller blocks.
     """
-    leader = family[generic]
-    size = leader.nrows()
-    one = integers.identity(size)
+    size = family[generic].nrows()
     blocks: list[Block] = []
     wide = fmpz_mat(size, 0)  # blocks that meet the kernels of several factors
-    for factor, exponent in integers.integer_factors(leader.charpoly()):
+    for factor, space in kernels.eigenspaces(family[generic]):
         degree = factor.degree()
-        whole = degree * exponent == size
-        space = one if whole else integers.kernel(integers.of_matrix(factor, leader, one))
         seeds = _outside(space, wide)
         while seeds.ncols():
-            block = _grow(seeds, family, generic, degree)
+            block = None
+            if seeds.ncols() == degree:
+                block = _single(seeds, family)
+            if block is None:
+                block = _grow(seeds, family, generic, degree)
             blocks.append(block)
             if block.size == degree and block.size * block.copies == space.ncols():
                 break
@@ -100,6 +100,22 @@ def _outside(space: fmpz_mat, covered: fmpz_mat) -> fmpz_mat:
 def _primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
     columns = [integers.primitive(column) for column in integers.columns_of(matrix)]
     return integers.from_columns(columns, matrix.nrows())
+
+
+def _single(space: fmpz_mat, family: Sequence[fmpz_mat]) -> Block | None:
+    """Return one kernel as a block in the basis that it has, or None where it is not invariant.
+
+    Powers of a matrix on a vector would be a basis as well, of much longer numbers.
+    """
+    actions = []
+    for member in family:
+        action = integers.coordinates(space, member * space)
+        if action is None:
+            return None
+        actions.append(action)
+    height = space.nrows()
+    columns = [integers.from_columns([column], height) for column in integers.columns_of(space)]
+    return Block(basis=tuple(columns), actions=tuple(actions))
 
 
 def _grow(seeds: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int) -> Block:

@@ -51,6 +51,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from symreln.exact import integers
@@ -380,7 +381,7 @@ def ratio_text(value: Scalar) -> str:
     common = 1
     if not value.is_zero:
         numbers = [*value.numerator.to_dict().values(), *value.denominator.to_dict().values()]
-        common = int(Fraction(int(integers.gcd(*(int(n) for n in numbers)))))
+        common = int(Fraction(int(gcd(*(int(n) for n in numbers)))))
     top = polynomial_text(value.numerator // common, value.parameters)
     bottom = value.denominator // common
     return top if bottom.is_one() else f"{top} / {polynomial_text(bottom, value.parameters)}"

@@ -41,6 +41,11 @@ def real_roots(coefficients: tuple[Fraction, ...], bits: int) -> tuple[arb, ...]
         coefficients: Low to high, not all zero.
         bits: Working precision.
     """
+    return isolated(coefficients, bits)
+
+
+def isolated(coefficients: Sequence[Fraction], bits: int) -> tuple[arb, ...]:
+    """Return what :func:`real_roots` returns, for callers that keep the answer themselves."""
     scale = lcm(*(value.denominator for value in coefficients))
     polynomial = fmpz_poly([int(value * scale) for value in coefficients])
     with precision(bits):

@@ -7,7 +7,6 @@ over Z afterwards.
 
 from __future__ import annotations
 
-from math import gcd
 from typing import TYPE_CHECKING, cast
 
 from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly, nmod_mat
@@ -59,18 +58,13 @@ def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
 
 def primitive(vector: Sequence[fmpz]) -> list[fmpz]:
     """Return an integer vector divided by the greatest common divisor of its entries."""
-    content = gcd(*(int(entry) for entry in vector))
+    content = fmpz_poly(list(vector)).content()
     return [entry // content for entry in vector] if content > 1 else list(vector)
-
-
-def content(matrix: fmpz_mat) -> int:
-    """Return the greatest common divisor of all entries (0 for a zero matrix)."""
-    return gcd(*(int(entry) for entry in matrix.entries()))
 
 
 def is_zero(matrix: fmpz_mat) -> bool:
     """Whether every entry is 0."""
-    return bool(matrix == fmpz_mat(matrix.nrows(), matrix.ncols()))
+    return bool(matrix.is_zero())
 
 
 def kernel(matrix: fmpz_mat) -> fmpz_mat:
@@ -79,7 +73,11 @@ def kernel(matrix: fmpz_mat) -> fmpz_mat:
     if is_zero(matrix):
         return identity(width)
     basis, nullity = matrix.nullspace()
-    return from_columns([primitive(column) for column in columns_of(basis)[: int(nullity)]], width)
+    # The basis fills the first columns of a square matrix; only those are worth converting.
+    taken = fmpz_mat(width, int(nullity))
+    for index in range(int(nullity)):
+        taken[index, index] = 1
+    return from_columns([primitive(column) for column in columns_of(basis * taken)], width)
 
 
 def pivot_columns(matrix: fmpz_mat) -> list[int]:

@@ -178,6 +178,8 @@ class Scalar:
             ZeroDivisionError: The denominator vanishes at these values.
         """
         left = tuple(name for name in self.parameters if name not in values)
+        if len(left) == len(self.parameters):
+            return self
         return _evaluate(self.numerator, self.parameters, values, left) / _evaluate(
             self.denominator, self.parameters, values, left
         )
