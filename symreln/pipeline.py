@@ -24,14 +24,27 @@ from symreln.pathways.residual import converged_outputs, stages_decouple
 from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.pathways.effective import EffectiveDataset
     from symreln.spec.model import Spec
 
+    #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).
+    Spectrum = Callable[..., JointSpectrum]
+    #: Called with the name of a finished step and what it found.
+    Progress = Callable[[str, object], None]
 
-def derive(spec: Spec) -> Derivation:
+
+def _silent(step: str, payload: object) -> None:
+    """Tell nobody that a step is finished."""
+
+
+def derive(
+    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
+) -> Derivation:
     """Derive the dynamics of every pathway of a spec.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a
@@ -41,6 +54,10 @@ def derive(spec: Spec) -> Derivation:
 
     Args:
         spec: A checked spec.
+        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
+        progress: Called with the name of every step as it is finished, and what it found:
+            "effective datasets" with those of a stage, "spectrum" with (number of the pathway,
+            its joint spectrum), "verdict" with a stage's verdict, "checks" with the steps checked.
 
     Returns:
         The derivation; it holds for all values of the declared parameters.
@@ -48,12 +65,17 @@ def derive(spec: Spec) -> Derivation:
     Raises:
         InputError: The exact data cannot be treated.
     """
-    derivation = derive_unchecked(spec)
-    return replace(derivation, steps=derivation_steps(derivation))
+    derivation = derive_unchecked(spec, spectrum=spectrum, progress=progress)
+    steps = derivation_steps(derivation)
+    (progress or _silent)("checks", steps)
+    return replace(derivation, steps=steps)
 
 
-def derive_unchecked(spec: Spec) -> Derivation:
+def derive_unchecked(
+    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
+) -> Derivation:
     """Derive without the checks of :mod:`symreln.checks`, for a second route of theirs."""
+    done = progress or _silent
     targets = spec.dataset.targets
     stages = []
     for stage in spec.stages:
@@ -63,8 +85,14 @@ def derive_unchecked(spec: Spec) -> Derivation:
             if len(spec.stages) == 1 or pathway.stage == stage
         ]
         effective = tuple(effective_dataset(spec.dataset, p, targets) for _, p in members)
-        spectra = tuple(joint_spectrum(e.sigma_yx, e.sigma_x, spec.values) for e in effective)
+        done("effective datasets", effective)
+        found = []
+        for (number, _), e in zip(members, effective, strict=True):
+            found.append(spectrum(e.sigma_yx, e.sigma_x, spec.values))
+            done("spectrum", (number, found[-1]))
+        spectra = tuple(found)
         verdict = judge(stage, effective, spectra)
+        done("verdict", verdict)
         residual = targets - converged_outputs(targets, effective)
         stages.append(
             StageDerivation(
