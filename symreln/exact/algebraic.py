@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache, total_ordering
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
-from symreln.exact import enclosure
+from symreln.exact import enclosure, text
 from symreln.exact.field import Field, irreducible_factors, quotient_coefficients, solve, total
 from symreln.exact.scalar import Scalar
 
@@ -261,17 +261,12 @@ class AlgebraicNumber:
     def _symbol(self, name: str) -> sp.Symbol:
         import sympy as sp
 
-        text = name or f"{'s' if self.is_sqrt else 'theta'}_{self.root + 1}"
-        return sp.Symbol(text, nonnegative=True) if self.is_sqrt else sp.Symbol(text, real=True)
+        shown = name or f"{'s' if self.is_sqrt else 'theta'}_{self.root + 1}"
+        return sp.Symbol(shown, nonnegative=True) if self.is_sqrt else sp.Symbol(shown, real=True)
 
     def polynomial_text(self) -> str:
         """Return the defining polynomial as text in x."""
-        terms = [
-            f"({value})*x**{power}" if power else f"({value})"
-            for power, value in reversed(list(enumerate(self.defining_polynomial)))
-            if not value.is_zero
-        ]
-        return " + ".join(terms).replace("^", "**").replace("x**1 ", "x ").replace("(1)*", "")
+        return text.univariate([value.numerator for value in self.defining_polynomial])
 
     def to_json(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from flint import Ordering, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from symreln.errors import InputError
+from symreln.exact import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,7 +144,7 @@ class Scalar:
     def __hash__(self) -> int:
         if self.is_constant:
             return hash(self.to_fraction())
-        return hash(str(self))
+        return hash((str(self.numerator), str(self.denominator)))
 
     @property
     def is_zero(self) -> bool:
@@ -193,9 +194,7 @@ class Scalar:
         return top / factored(self.denominator, self.parameters, table)
 
     def __str__(self) -> str:
-        if self.denominator.is_one():
-            return str(self.numerator)
-        return f"({self.numerator})/({self.denominator})"
+        return text.rational(self.numerator, self.denominator)
 
     def __repr__(self) -> str:
         return f"Scalar({self})"

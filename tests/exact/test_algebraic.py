@@ -155,8 +155,8 @@ def test_a_number_of_higher_degree_is_named_and_defined() -> None:
     """2cos(2π k/7) + 2 are the roots of x³ - 5x² + 6x - 1."""
     theta = [number([-1, 6, -5, 1], [0, 1, 0], i) for i in range(3)]
     shown = theta[2].to_json()
-    assert shown["expr"] == "CRootOf(x**3 + (-5)*x**2 + (6)*x + (-1), 2)"
-    assert shown["minpoly"] == "x**3 + (-5)*x**2 + (6)*x + (-1)"
+    assert shown["expr"] == "CRootOf(x**3 - 5*x**2 + 6*x - 1, 2)"
+    assert shown["minpoly"] == "x**3 - 5*x**2 + 6*x - 1"
     x = sp.Symbol("x")
     for index, candidate in enumerate(theta):
         assert not candidate.is_radical
