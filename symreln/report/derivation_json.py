@@ -20,20 +20,20 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
+    from symreln.spec.model import Spec
 
 FORMAT = "symreln-derivation/1"
 DIGITS = 21
 
 
-def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
-    """Return the derivation as JSON values."""
-    spec = derivation.spec
+def spec_to_json(spec: Spec) -> dict[str, Any]:
+    """Return what derivation.json says before anything is derived."""
     network = spec.network
     return {
         "format": FORMAT,
         "title": spec.title,
         "source": spec.source,
-        "free_constants": derivation.free_constants,
+        "free_constants": 0,
         "parameters": [
             {
                 "name": p.name,
@@ -61,8 +61,17 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "steps": network.steps,
             "activation": network.activation,
             "training": network.training,
-            "tau": _number(derivation, derivation.tau),
+            "tau": _exact(network.tau(spec.dataset.samples), spec),
         },
+    }
+
+
+def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
+    """Return the derivation as JSON values."""
+    spec = derivation.spec
+    return {
+        **spec_to_json(spec),
+        "free_constants": derivation.free_constants,
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),
@@ -75,7 +84,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
                 for stage in derivation.stages
             ],
         },
-        "pathways": [_pathway(derivation, pathway) for pathway in derivation.pathways],
+        "pathways": [pathway_to_json(derivation, pathway) for pathway in derivation.pathways],
         "couplings": [
             entry for stage in derivation.stages for entry in _couplings(derivation, stage)
         ],
@@ -123,15 +132,18 @@ def _number(
     derivation: Derivation, value: AlgebraicNumber | Scalar | Fraction | None
 ) -> dict[str, str] | None:
     """Return the number object of the interface."""
-    if value is None:
-        return None
+    return None if value is None else _exact(value, derivation.spec)
+
+
+def _exact(value: AlgebraicNumber | Scalar | Fraction, spec: Spec) -> dict[str, str]:
     if isinstance(value, Fraction):
         value = Scalar.of(value)
     number = AlgebraicNumber.rational(value) if isinstance(value, Scalar) else value
-    return number.to_json(derivation.spec.values, derivation.spec.symbols, DIGITS)
+    return number.to_json(spec.values, spec.symbols, DIGITS)
 
 
-def _pathway(derivation: Derivation, pathway: PathwayDerivation) -> dict[str, Any]:
+def pathway_to_json(derivation: Derivation, pathway: PathwayDerivation) -> dict[str, Any]:
+    """Return one pathway with its modes."""
     spec = pathway.effective.pathway
     found = pathway.spectrum.commutator
     return {
