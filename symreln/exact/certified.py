@@ -15,6 +15,7 @@ the eigenvalues of M alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 FLOAT_BITS = 52
 STEP_BITS = 100
 REFINED_BITS = FLOAT_BITS + STEP_BITS
+#: Digits of a number that is known exactly.
+_EXACT_DIGITS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +83,37 @@ def enclose_spectrum(
         if better and better[0].radius < best[0].radius:
             best = better
     return tuple(sorted(best, key=lambda e: (-e.s_squared, -(e.d or 0))))
+
+
+def interval_text(middle: Fraction, radius: Fraction) -> tuple[str, str]:
+    """Return (decimal, radius) as text, rounding included: the interval lies within.
+
+    The decimal has two digits more than the radius leaves meaning to, the radius is a power of ten.
+
+    Example:
+        >>> interval_text(Fraction(1, 3), Fraction(1, 5000))
+        ('0.33333', '1e-3')
+        >>> interval_text(Fraction(0), Fraction(0))
+        ('0', '0')
+    """
+    if not radius and middle.denominator == 1:
+        return str(middle), "0"
+    least = radius or abs(middle) / 10**_EXACT_DIGITS
+    places = 2 - _power_above(least)
+    rounded = round(middle * Fraction(10) ** places)
+    error = radius + abs(Fraction(rounded) / Fraction(10) ** places - middle)
+    # From its digits: every operation on decimals rounds to the context's 28.
+    digits = tuple(int(digit) for digit in str(abs(rounded)))
+    decimal = Decimal((int(rounded < 0), digits, -places))
+    return f"{decimal:f}", f"1e{_power_above(error)}"
+
+
+def _power_above(value: Fraction) -> int:
+    """Return the least k with value <= 10^k, for a value above 0."""
+    power = len(str(value.numerator)) - len(str(value.denominator)) + 1
+    while Fraction(10) ** (power - 1) >= value:
+        power -= 1
+    return power
 
 
 class _Scaled:

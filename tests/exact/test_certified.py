@@ -10,7 +10,7 @@ from flint import fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreln.exact.certified import Enclosed, enclose_spectrum
+from symreln.exact.certified import Enclosed, enclose_spectrum, interval_text
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 
@@ -116,3 +116,14 @@ def test_the_zero_matrix(size):
 def test_numbers_beyond_floats_are_refused():
     with pytest.raises(ArithmeticError):
         enclose_spectrum(matrix([[10**400]]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.fractions(), st.fractions(min_value=0), st.integers(-40, 40))
+def test_the_text_of_an_interval_holds_it(middle, radius, power):
+    radius = radius * Fraction(10) ** power
+    decimal, bound = interval_text(middle, radius)
+    low, high = Fraction(decimal) - Fraction(bound), Fraction(decimal) + Fraction(bound)
+    assert low <= middle - radius
+    assert middle + radius <= high
+    assert not radius or Fraction(bound) <= 20 * radius
