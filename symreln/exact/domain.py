@@ -1,0 +1,199 @@
+"""Where parameters may lie, and whether a polynomial can vanish there: proven, or left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import comb
+from typing import TYPE_CHECKING
+
+from symreln.exact import enclosure
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+
+if TYPE_CHECKING:
+    from flint import fmpz_mpoly
+
+Terms = dict[tuple[int, ...], Fraction]
+"""Exponents of the parameters -> coefficient."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """The values that one parameter may take: an interval of the real line.
+
+    Attributes:
+        name: The parameter.
+        low: Lower end, or None.
+        open_low: Whether the lower end itself is excluded.
+        high: Upper end, which is included, or None.
+    """
+
+    name: str
+    low: Fraction | None = None
+    open_low: bool = False
+    high: Fraction | None = None
+
+    def contains(self, number: AlgebraicNumber) -> bool:
+        """Return whether a real number without parameters lies in the range; exact."""
+        if self.low is not None:
+            side = _compare(number, self.low)
+            if side < 0 or (side == 0 and self.open_low):
+                return False
+        return self.high is None or _compare(number, self.high) <= 0
+
+    @property
+    def text(self) -> str:
+        """The range in words, "" where it is the whole line."""
+        parts = []
+        if self.low is not None:
+            parts.append(f"{self.name} {'>' if self.open_low else '>='} {self.low}")
+        if self.high is not None:
+            parts.append(f"{self.name} <= {self.high}")
+        return " and ".join(parts)
+
+
+def _compare(number: AlgebraicNumber, bound: Fraction) -> int:
+    """Return the sign of number - bound; exact, as a rational number or an irrational one."""
+    exact = number.scalar
+    if exact is not None:
+        value = exact.to_fraction()
+        return (value > bound) - (value < bound)
+    bits = 64
+    while True:  # ends: an irrational number is not the bound
+        with enclosure.precision(bits):
+            difference = number.ball({}, bits) - enclosure.ball(bound)
+            if not difference.contains(0):
+                return 1 if difference > 0 else -1
+        bits *= 2
+
+
+def variables(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the parameters that occur in a polynomial."""
+    degrees = polynomial.degrees()
+    return tuple(name for name, degree in zip(names, degrees, strict=True) if int(degree) > 0)
+
+
+def real_roots(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[AlgebraicNumber, ...]:
+    """Return the real roots of an irreducible polynomial in one parameter, ascending.
+
+    Args:
+        polynomial: Irreducible over Z; one parameter occurs in it.
+        names: Names of the ring's parameters.
+    """
+    (name,) = variables(polynomial, names)
+    place = list(names).index(name)
+    coefficients = [0] * (int(polynomial.degrees()[place]) + 1)
+    for exponents, value in polynomial.to_dict().items():
+        coefficients[int(exponents[place])] = int(value)
+    if len(coefficients) == 2:
+        return (AlgebraicNumber.rational(Scalar((), -coefficients[0], coefficients[1])),)
+    minpoly = tuple(Scalar((), value) for value in coefficients)
+    theta = tuple(Scalar((), int(power == 1)) for power in range(len(coefficients) - 1))
+    count = len(enclosure.real_roots(tuple(Fraction(value) for value in coefficients), 64))
+    return tuple(
+        AlgebraicNumber(minpoly=minpoly, coefficients=theta, root=root) for root in range(count)
+    )
+
+
+def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> str:
+    """Return why a polynomial in several parameters has no zero in its domain, or "".
+
+    Two sufficient tests: seen from a corner of the domain all terms have one sign, and a positive
+    definite quadratic form. "" means that neither decides.
+
+    Args:
+        polynomial: Not constant.
+        ranges: Range of every parameter.
+        names: Names of the ring's parameters.
+    """
+    terms: Terms = {
+        tuple(int(e) for e in key): Fraction(int(c)) for key, c in polynomial.to_dict().items()
+    }
+    if _definite(terms, len(names)):
+        return "a definite quadratic form"
+    corners = product(*(_shifts(ranges[name]) for name in names))
+    for corner in corners:
+        shifted = terms
+        for place, shift in enumerate(corner):
+            shifted = _shifted(shifted, place, shift)
+        if _one_sign(shifted, corner):
+            return "all terms have one sign"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Shift:
+    """A parameter as base + sign·u: u real (``free``), u > 0 (``strict``) or u >= 0."""
+
+    base: Fraction = Fraction(0)
+    sign: int = 1
+    free: bool = False
+    strict: bool = False
+
+
+def _shifts(limits: Range) -> list[_Shift]:
+    found = []
+    if limits.low is not None:
+        found.append(_Shift(base=limits.low, strict=limits.open_low))
+    if limits.high is not None:
+        found.append(_Shift(base=limits.high, sign=-1))
+    return found or [_Shift(free=True)]
+
+
+def _shifted(terms: Terms, place: int, shift: _Shift) -> Terms:
+    """Return the terms in u, the parameter at ``place`` being base + sign·u."""
+    if shift.base == 0 and shift.sign == 1:
+        return terms
+    result: Terms = {}
+    for key, value in terms.items():
+        power = key[place]
+        for kept in range(power + 1):
+            factor = comb(power, kept) * shift.base ** (power - kept) * shift.sign**kept
+            if factor:
+                new = (*key[:place], kept, *key[place + 1 :])
+                result[new] = result.get(new, Fraction(0)) + value * factor
+    return {key: value for key, value in result.items() if value}
+
+
+def _one_sign(terms: Terms, corner: Sequence[_Shift]) -> bool:
+    """Return whether all terms have one sign on the domain and one of them never vanishes."""
+    signs = {value > 0 for value in terms.values()}
+    even = all(
+        power % 2 == 0 or not shift.free
+        for key in terms
+        for power, shift in zip(key, corner, strict=True)
+    )
+    strict = any(
+        all(power == 0 or shift.strict for power, shift in zip(key, corner, strict=True))
+        for key in terms
+    )
+    return len(signs) == 1 and even and strict
+
+
+def _definite(terms: Terms, count: int) -> bool:
+    """Return whether a polynomial of degree 2 is a definite form in (1, parameters)."""
+    if max(map(sum, terms)) != 2:
+        return False
+    used = [0] + [i + 1 for i in range(count) if any(key[i] for key in terms)]
+    gram = [[Fraction(0)] * (count + 1) for _ in range(count + 1)]
+    for key, value in terms.items():
+        ends = [i + 1 for i, power in enumerate(key) for _ in range(power)]
+        i, j = (*ends, 0, 0)[:2]
+        gram[i][j] += value / 2
+        gram[j][i] += value / 2
+    matrix = [[gram[i][j] for j in used] for i in used]
+    if matrix[0][0] < 0:
+        matrix = [[-entry for entry in row] for row in matrix]
+    # Elimination without exchange meets positive pivots only exactly where the form is positive.
+    while matrix:
+        pivot, *row = matrix[0]
+        if pivot <= 0:
+            return False
+        matrix = [
+            [entry - line[0] * top / pivot for entry, top in zip(line[1:], row, strict=True)]
+            for line in matrix[1:]
+        ]
+    return True

@@ -1,0 +1,308 @@
+r"""Where a generic answer ends: polynomial conditions on the parameters.
+
+A joint spectrum over Q(parameters) holds for all values but those at which one of finitely many
+polynomials vanishes. Two facts decide what is lost there. The joint characteristic polynomial
+det(x - M - t Sigma^x) is an identity in the parameters, so that the pairs (s^2, d), counted with
+multiplicity, hold at every point where the data are finite. And orthogonal projectors stay
+bounded, so that along every path into such a point the modes have a limit, for which every proven
+equation still holds. Where pairs collide the formulas therefore stay true and only the modes'
+spaces are no longer unique (DEGENERATE); what can break is listed with another effect.
+
+Independence of a class's generators is no condition: they are one way to write a projector, and
+no printed formula holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from symreln.exact.field import Field, common_denominator
+from symreln.exact.polynomials import SPECTRAL
+from symreln.exact.scalar import Scalar, polynomial_ring
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from flint import fmpz_mpoly
+
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.exact.spectrum import JointSpectrum, ModeClass
+
+MAX_DEGREE = 12
+"""Degree of a class up to which discriminants are computed: their size grows with its square."""
+MAX_PRODUCT = 36
+"""Product of two classes' degrees up to which resultants are computed."""
+
+
+class Effect(Enum):
+    """What can happen where a polynomial vanishes."""
+
+    UNDEFINED = "the data are infinite"
+    RESIDUAL = "what an earlier stage leaves has no value; the formulas hold as limits"
+    NULL = "modes lose their strength: s = 0"
+    JUMP = "the loss that is left jumps, because s and d vanish together"
+    FLAT = "Sigma^x loses rank on null modes, which learn nothing"
+    DEGENERATE = "modes coincide in s and d; the formulas stay true, the modes are not unique"
+    CROSSING = "modes coincide in s alone; nothing else changes"
+    MERGED = "modes coincide in s; the mean of d is taken over both"
+    LIMIT = "a formula reads 0/0 and holds as a limit"
+    COMMUTES = "the pathway's correlations commute: it has a joint eigenbasis"
+    STRONGER = "a stronger level can hold"
+
+    @property
+    def harmless(self) -> bool:
+        """Whether every printed formula stays true as it stands."""
+        return self in (Effect.DEGENERATE, Effect.CROSSING, Effect.MERGED, Effect.FLAT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A polynomial that was found for one spectrum.
+
+    Attributes:
+        polynomial: Over Z, not factored; its zeros are what matters.
+        effect: What happens at them.
+        classes: Indices of the mode classes concerned.
+        proven: Whether it happens at every zero, rather than perhaps.
+    """
+
+    polynomial: fmpz_mpoly
+    effect: Effect
+    classes: tuple[int, ...] = ()
+    proven: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consequence:
+    """What happens on one exceptional set.
+
+    Attributes:
+        effect: What it is.
+        stage: The stage concerned, or 0 for the data.
+        pathways: Numbers of the pathways concerned, which are alike.
+        classes: Indices of the mode classes concerned, in each of these pathways.
+        proven: Whether it happens at every point of the set; otherwise it is only possible there.
+    """
+
+    effect: Effect
+    stage: int = 0
+    pathways: tuple[int, ...] = ()
+    classes: tuple[int, ...] = ()
+    proven: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecialPoint:
+    """A rational special value and what a second, exact derivation found there.
+
+    Attributes:
+        name: The parameter.
+        value: Its value.
+        level: The verdict there, or "" where it was not derived again.
+        modes: Number of modes that learn, with multiplicity, one entry a pathway.
+        changes: What differs from the generic answer, in words; empty where nothing does.
+        note: Why it was not derived again, or "".
+    """
+
+    name: str
+    value: Fraction
+    level: str = ""
+    modes: tuple[int, ...] = ()
+    changes: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExceptionalSet:
+    """The zeros of one irreducible polynomial.
+
+    Attributes:
+        polynomial: Irreducible over Z, primitive, positive leading coefficient.
+        parameters: Names of its ring.
+        consequences: What happens on it.
+        values: Its real roots in the domain, where one parameter occurs in it; else empty.
+        excluded: Proof that it does not meet the domain, in words, or "".
+        points: Its rational roots in the domain, derived again.
+    """
+
+    polynomial: fmpz_mpoly
+    parameters: tuple[str, ...]
+    consequences: tuple[Consequence, ...]
+    values: tuple[AlgebraicNumber, ...] = ()
+    excluded: str = ""
+    points: tuple[SpecialPoint, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that occur in it."""
+        degrees = self.polynomial.degrees()
+        return tuple(n for n, d in zip(self.parameters, degrees, strict=True) if int(d) > 0)
+
+    @property
+    def harmless(self) -> bool:
+        """Whether every printed formula stays true on it."""
+        return all(consequence.effect.harmless for consequence in self.consequences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExceptionalSets:
+    """Where the generic answer does not hold as it stands.
+
+    Outside ``sets``, at every point of the domain, the derivation at that point has the same
+    verdict and, pathway by pathway, the same pairs (s, d) with the same multiplicities, up to what
+    ``undecided`` names.
+
+    Attributes:
+        parameters: Names of the parameters.
+        domain: The declared ranges in words, "" where every real value is allowed.
+        sets: Those that meet the domain, or may do so.
+        outside: Those that are proven not to.
+        undecided: What was not followed, in words.
+    """
+
+    parameters: tuple[str, ...]
+    domain: str
+    sets: tuple[ExceptionalSet, ...]
+    outside: tuple[ExceptionalSet, ...]
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def breaking(self) -> tuple[ExceptionalSet, ...]:
+        """The sets on which a printed formula can fail or improve."""
+        return tuple(item for item in self.sets if not item.harmless)
+
+
+# -- conditions of one spectrum ------------------------------------------------------------------
+
+
+def factors(polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
+    """Return the irreducible factors, each once, primitive, with positive leading coefficient."""
+    _, found = polynomial.factor()
+    return [f if f.leading_coefficient() > 0 else -f for f, _ in found if not f.is_constant()]
+
+
+def is_constant(polynomial: fmpz_mpoly) -> bool:
+    """Return whether a polynomial has no zeros at all."""
+    return bool(polynomial.is_constant()) and not polynomial.is_zero()
+
+
+def spectrum_conditions(spectrum: JointSpectrum) -> tuple[list[Condition], list[str]]:
+    """Return the conditions of one pathway's spectrum, and what was not followed.
+
+    Args:
+        spectrum: Over Q(parameters).
+    """
+    found: list[Condition] = []
+    skipped: list[str] = []
+    for a, one in enumerate(spectrum.classes):
+        found += _of_class(a, one)
+        if one.degree > MAX_DEGREE:
+            skipped.append(f"coincidences within a class of {one.degree} conjugate modes")
+        elif one.degree > 1:
+            found += _within(a, one, exact=spectrum.commutes)
+    for (a, one), (b, two) in combinations(enumerate(spectrum.classes), 2):
+        if one.is_null != two.is_null:
+            continue  # a coincidence means s = 0, which is a condition of its own
+        if one.degree * two.degree > MAX_PRODUCT:
+            skipped.append(f"coincidences of classes of {one.degree} and {two.degree} modes")
+        else:
+            found += _between(a, b, one, two, exact=spectrum.commutes)
+    if spectrum.commutator is not None:
+        norm = spectrum.commutator.relative_norm_squared.numerator
+        found.append(Condition(polynomial=norm, effect=Effect.COMMUTES, proven=True))
+    return [c for c in found if not is_constant(c.polynomial)], skipped
+
+
+def norm(mode_class: ModeClass, element: Sequence[Scalar]) -> Scalar:
+    """Return the product of an element over all roots of the class's polynomial, up to sign."""
+    if mode_class.degree == 1:
+        return element[0]
+    return Field(mode_class.minpoly).characteristic(tuple(element))[0]
+
+
+def _of_class(a: int, one: ModeClass) -> Iterable[Condition]:
+    if not one.is_null:
+        top = norm(one, one.eigenvalue).numerator
+        yield Condition(polynomial=top, effect=Effect.NULL, classes=(a,), proven=True)
+    elif one.d is not None and any(not c.is_zero for c in one.d):
+        top = norm(one, one.d).numerator
+        yield Condition(polynomial=top, effect=Effect.FLAT, classes=(a,), proven=True)
+    for element in (one.eigenvalue, one.d or ()):
+        if one.degree > 1:
+            bottom = common_denominator(element, element[0].parameters) if element else None
+            if bottom is not None:
+                yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
+
+
+def _element(one: ModeClass, t: int) -> tuple[Scalar, ...]:
+    """Return lambda + t d."""
+    if one.d is None or t == 0:
+        return one.eigenvalue
+    return tuple(x + y * t for x, y in zip(one.eigenvalue, one.d, strict=True))
+
+
+def in_x(coefficients: Sequence[Scalar]) -> fmpz_mpoly:
+    """Return Σ c_j x^j over Z[x, parameters], denominators cleared."""
+    names = coefficients[0].parameters
+    ring = polynomial_ring((SPECTRAL, *names))
+    common = common_denominator(coefficients, names)
+    x, total = ring.gen(0), ring.constant(0)
+    for power, value in enumerate(coefficients):
+        cleared = value.numerator * (common // value.denominator)
+        total += cleared.project_to_context(ring) * x**power
+    return total
+
+
+def _characteristic(one: ModeClass, t: int) -> fmpz_mpoly:
+    return in_x(Field(one.minpoly).characteristic(_element(one, t)))
+
+
+def resultant(one: ModeClass, two: ModeClass, t: int) -> fmpz_mpoly:
+    """Return a polynomial that vanishes where lambda + t d takes one value on both classes."""
+    if one.degree == two.degree == 1:
+        return (_element(one, t)[0] - _element(two, t)[0]).numerator
+    names = one.minpoly[0].parameters
+    found = _characteristic(one, t).resultant(_characteristic(two, t), SPECTRAL)
+    return found.project_to_context(polynomial_ring(names))
+
+
+def _between(a: int, b: int, one: ModeClass, two: ModeClass, *, exact: bool) -> Iterable[Condition]:
+    """Return where modes of two classes coincide.
+
+    A coincidence in (s^2, d) makes lambda + t d equal for every t. Conversely, where some pair of
+    conjugates agrees at each of k_a k_b + 1 values of t, one pair agrees at two of them, and then
+    in lambda and in d: that proves the coincidence.
+    """
+    lines = range(one.degree * two.degree + 1) if exact else range(1)
+    along = [resultant(one, two, t) for t in lines]
+    first = next((t for t, polynomial in enumerate(along) if not polynomial.is_zero()), None)
+    if first is None:
+        # lambda agrees for all parameters and d is no eigenvalue: nothing can come together.
+        return
+    for factor in factors(along[first]):
+        joint = all(p.is_zero() or (p % factor).is_zero() for p in along)
+        if not exact:
+            effect = Effect.MERGED
+        elif joint:
+            effect = Effect.DEGENERATE
+        else:
+            # Several parameters may still meet on a smaller set inside this one.
+            effect = Effect.CROSSING if first == 0 else Effect.DEGENERATE
+        proven = joint or first == 0
+        yield Condition(polynomial=factor, effect=effect, classes=(a, b), proven=proven)
+
+
+def _within(a: int, one: ModeClass, *, exact: bool) -> Iterable[Condition]:
+    """Return where conjugate modes of one class coincide in s and d."""
+    names = one.minpoly[0].parameters
+    for t in range(one.degree**2 if exact else 1):
+        found = _characteristic(one, t).discriminant(SPECTRAL)
+        if not found.is_zero():
+            polynomial = found.project_to_context(polynomial_ring(names))
+            effect = Effect.DEGENERATE if exact else Effect.MERGED
+            yield Condition(polynomial=polynomial, effect=effect, classes=(a,))
+            return
