@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from symreln.report.mathtext import ordered_terms, signed_latex, to_latex
+from symreln.report.symbols import symbol_latex
 from symreln.report.widths import latex_width
 
 LINE_WIDTH = 52.0  # letters: a line of the printed page, less room for the left-hand side
@@ -92,11 +93,12 @@ def name_common(
 
 
 def _free_names(exprs: Sequence[sp.Expr], prefix: str) -> Iterator[sp.Symbol]:
-    taken = {str(symbol) for expr in exprs for symbol in expr.free_symbols}
+    # By their print: "k1" and "k_1" are two symbols to SymPy and one to a reader.
+    taken = {symbol_latex(str(symbol)) for expr in exprs for symbol in expr.free_symbols}
     index = 0
     while True:
         index += 1
-        if f"{prefix}_{index}" not in taken:
+        if symbol_latex(f"{prefix}_{index}") not in taken:
             yield sp.Symbol(f"{prefix}_{index}")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.abbreviations import abbreviations
 from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import spectrum_chapter
+from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 from symreln.report.document import (
     Block,
@@ -72,18 +74,24 @@ def derivation_document(
         figures: Drawings by the names "gates", "spectrum", "modes" and "loss"; a figure whose
             drawing is missing is left out.
     """
-    names = {drawing.name for drawing in figures}
+    drawn = {drawing.name for drawing in figures}
+    names = abbreviations(derivation, alike(derivation), MOST_ROWS)
     chapters: list[Block] = [
         _summary(derivation, validation),
-        data_chapter(derivation, figures="gates" in names),
+        data_chapter(derivation, figures="gates" in drawn),
         correlation_chapter(derivation),
-        spectrum_chapter(derivation, figures="spectrum" in names),
+        spectrum_chapter(derivation, figures="spectrum" in drawn, names=names),
         verdict_chapter(derivation),
-        dynamics_chapter(derivation, figures="modes" in names, confronted=validation is not None),
+        dynamics_chapter(
+            derivation,
+            figures="modes" in drawn,
+            confronted=validation is not None,
+            names=names,
+        ),
     ]
     chapters += _optional(derivation)
     if validation is not None:
-        chapters.append(agreement_chapter(validation, figures="loss" in names))
+        chapters.append(agreement_chapter(validation, figures="loss" in drawn))
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return Document(
         title=derivation.spec.title,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,11 @@ def short_number(number: AlgebraicNumber | None, symbols: Symbols, values: Value
 
 
 def number_cell(
-    number: AlgebraicNumber | None, symbols: Symbols, values: Values, name: str = ""
+    number: AlgebraicNumber | None,
+    symbols: Symbols,
+    values: Values,
+    name: str = "",
+    latex: Callable[[sp.Expr], str] = to_latex,
 ) -> Content:
     """Return a number for a table: its formula in radicals, else its name or a decimal.
 
@@ -57,11 +61,12 @@ def number_cell(
         symbols: The parameters' symbols.
         values: The parameters' values.
         name: LaTeX of the symbol that stands for a number without a radical form.
+        latex: How a formula is printed.
     """
     if number is None:
         return NONE
     if number.is_radical:
-        return Math(to_latex(number.to_sympy(symbols)))
+        return Math(latex(number.to_sympy(symbols)))
     if name:
         return Math(name)
     return decimal_cell(number, values, digits=8)
@@ -75,14 +80,18 @@ def decimal_cell(number: AlgebraicNumber | None, values: Values, digits: int = 6
 
 
 def height_cell(
-    s: AlgebraicNumber, d: AlgebraicNumber | None, symbols: Symbols, values: Values
+    s: AlgebraicNumber,
+    d: AlgebraicNumber | None,
+    symbols: Symbols,
+    values: Values,
+    latex: Callable[[sp.Expr], str] = to_latex,
 ) -> Content:
     """Return s/d: as the root of one rational function where it is one, else as a decimal."""
     if d is None or d.is_zero:
         return NONE
     height = ratio(s, d)
     if height is not None:
-        return Math(to_latex(height.to_sympy(symbols)))
+        return Math(latex(height.to_sympy(symbols)))
     if not (evaluable(s, values) and evaluable(d, values)):
         return NONE
     with precision(RATIO_BITS):

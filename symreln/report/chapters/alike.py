@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
 
 from symreln.report.symbols import symbol_latex
 
@@ -44,8 +46,39 @@ class Alike:
 
     def symbol(self, mode: ModeDerivation, letter: str = "pi") -> str:
         """Return the LaTeX of a mode's strength (or of its s), with p for several pathways."""
+        return symbol_latex(self._name(mode, letter))
+
+    def _name(self, mode: ModeDerivation, letter: str) -> str:
         index = str(self.first.number) if len(self.pathways) == 1 else "p"
-        return symbol_latex(f"{letter}_{index}_{mode.number}")
+        return f"{letter}_{index}_{mode.number}"
+
+    def d_letter(self, mode: ModeDerivation) -> str:
+        """Return what the d in a mode's solution is called: "d", or "d_eff" where it is not d."""
+        return "d" if mode.d_eff is None or mode.d_eff == mode.d else "d_eff"
+
+    def strength(self, mode: ModeDerivation) -> sp.Expr | None:
+        """Return a mode's closed form in the symbols that its tables define, or None."""
+        return None if mode.strength is None else self.renamed(mode, mode.strength.expr)
+
+    def renamed(self, mode: ModeDerivation, expr: sp.Expr) -> sp.Expr:
+        """Return an expression of a mode in the symbols that its tables define.
+
+        A number without radicals stands in the closed form by a symbol with the number of the
+        first pathway; here that is p for several pathways.
+        """
+        place = f"{self.first.number}_{mode.number}"
+        names = {
+            f"s_{place}": self._name(mode, "s"),
+            f"d_{place}": self._name(mode, self.d_letter(mode)),
+        }
+        found: Any = expr.xreplace(
+            {
+                symbol: sp.Symbol(names[symbol.name], **symbol.assumptions0)
+                for symbol in expr.free_symbols
+                if isinstance(symbol, sp.Symbol) and symbol.name in names
+            }
+        )
+        return found
 
 
 def short_list(names: Sequence[str]) -> str:

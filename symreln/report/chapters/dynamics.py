@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.breaking import equation_lines
 from symreln.report.chapters.alike import Alike, alike
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
@@ -39,9 +40,17 @@ if TYPE_CHECKING:
 MOST_SOLUTIONS = 40
 #: Solutions of a pathway above which they are folded away on a page.
 FOLDED_SOLUTIONS = 8
+#: Terms of the loss that are printed.
+MOST_TERMS = 120
 
 
-def dynamics_chapter(derivation: Derivation, *, figures: bool, confronted: bool = False) -> Section:
+def dynamics_chapter(
+    derivation: Derivation,
+    *,
+    figures: bool,
+    confronted: bool = False,
+    names: Abbreviations = NO_NAMES,
+) -> Section:
     """Return the chapter on the dynamics.
 
     Args:
@@ -49,10 +58,11 @@ def dynamics_chapter(derivation: Derivation, *, figures: bool, confronted: bool 
         figures: Whether there is a figure of the strengths.
         confronted: Whether it shows the prediction that was confronted with training, rather than
             the closed forms that are printed here.
+        names: What the spectrum's chapter calls the long parts of formulas.
     """
     blocks: list[Block] = [_time_paragraph(derivation)]
     if derivation.closed:
-        blocks += _closed(derivation)
+        blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
     blocks += _initial(derivation)
@@ -102,7 +112,7 @@ def _time_paragraph(derivation: Derivation) -> Block:
     return prose(*content)
 
 
-def _closed(derivation: Derivation) -> list[Block]:
+def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     blocks: list[Block] = [
         prose(
             "Every mode is decoupled. Its strength ",
@@ -143,8 +153,8 @@ def _closed(derivation: Derivation) -> list[Block]:
             )
         )
     for group in alike(derivation):
-        blocks += _solutions(derivation, group)
-    blocks += _loss(derivation)
+        blocks += _solutions(derivation, group, names)
+    blocks += _loss(derivation, names)
     if len(derivation.stages) > 1:
         blocks += matrix_reduction()
     return blocks
@@ -184,21 +194,22 @@ def _solution_proof() -> Theorem:
     )
 
 
-def _solutions(derivation: Derivation, group: Alike) -> list[Block]:
+def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> list[Block]:
     learning = [m for m in group.first.modes if not m.is_null and m.strength is not None]
     shown = learning[:MOST_SOLUTIONS]
     if not shown:
         return []
+    solved = [(mode, group.strength(mode)) for mode in shown]
     formulas = equation(
         *(
-            rf"{group.symbol(mode)}(t) &= {to_latex(mode.strength.expr)}"
-            for mode in shown
-            if mode.strength is not None
+            rf"{group.symbol(mode)}(t) &= {names.latex(strength)}"
+            for mode, strength in solved
+            if strength is not None
         )
     )
     table = Table(
         header=("strength", "height", "half-time (steps)", "multiplicity"),
-        rows=tuple(_solution_row(derivation, group, mode) for mode in shown),
+        rows=tuple(_solution_row(derivation, group, mode, names) for mode in shown),
         caption=_solutions_caption(derivation, group),
         alignment="lccr",
     )
@@ -215,19 +226,19 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
 
 
 def _solution_row(
-    derivation: Derivation, group: Alike, mode: ModeDerivation
+    derivation: Derivation, group: Alike, mode: ModeDerivation, names: Abbreviations
 ) -> tuple[Content, ...]:
     half = half_time_ball(derivation, mode)
-    height = sp.oo if mode.strength is None else mode.strength.plateau
+    height = sp.oo if mode.strength is None else group.renamed(mode, mode.strength.plateau)
     return (
         Math(group.symbol(mode)),
-        Math(to_latex(height) if height is not sp.oo else r"\infty"),
+        Math(names.latex(height) if height is not sp.oo else r"\infty"),
         NONE if half is None else Math(decimal_latex(*half, digits=5)),
         str(mode.multiplicity),
     )
 
 
-def _loss(derivation: Derivation) -> list[Block]:
+def _loss(derivation: Derivation, names: Abbreviations) -> list[Block]:
     symbols = derivation.spec.symbols
     final = to_latex(derivation.final_loss.to_sympy(symbols))
     initial = to_latex(derivation.initial_loss.to_sympy(symbols))
@@ -258,10 +269,7 @@ def _loss(derivation: Derivation) -> list[Block]:
             rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
             label="eq:loss",
         ),
-        Details(
-            summary="The loss written out",
-            blocks=(equation(*equation_lines("L(t)", derivation.loss)),),
-        ),
+        *_written_out(derivation.loss, names),
         prose(
             "It falls from ",
             Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
@@ -269,6 +277,20 @@ def _loss(derivation: Derivation) -> list[Block]:
             Math(final),
             ", the least-squares value that the pathways can reach.",
         ),
+    ]
+
+
+def _written_out(loss: sp.Expr, names: Abbreviations) -> list[Block]:
+    """Print the loss term by term, where that can be read."""
+    terms = sp.Add.make_args(loss)
+    if len(terms) > MOST_TERMS:
+        return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
+    shown = sp.Add(*(names.short(term) for term in terms))
+    return [
+        Details(
+            summary="The loss written out",
+            blocks=(equation(*equation_lines("L(t)", shown)),),
+        )
     ]
 
 

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import sympy as sp
+
+from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.alike import Alike, alike
 from symreln.report.document import Block, Figure, Math, Section, Table, equation, prose
-from symreln.report.words import decimal_cell, evaluable, height_cell, number_cell
+from symreln.report.mathtext import to_latex
+from symreln.report.widths import latex_width
+from symreln.report.words import NONE, Values, decimal_cell, evaluable, height_cell, number_cell
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation
+    from symreln.exact.algebraic import AlgebraicNumber
     from symreln.report.inlines import Content
 
 #: Modes of one pathway that are listed one by one.
 MOST_ROWS = 40
+#: Terms and printed letters up to which a polynomial is printed.
+MOST_POLYNOMIAL_TERMS, LONGEST_POLYNOMIAL = 8, 70.0
 
 
-def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
-    """Return the chapter on the spectra."""
+def spectrum_chapter(
+    derivation: Derivation, *, figures: bool, names: Abbreviations = NO_NAMES
+) -> Section:
+    """Return the chapter on the spectra, where the document's abbreviations are defined."""
     blocks: list[Block] = [
         prose(
             "With ",
@@ -56,7 +66,8 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
         ),
     ]
     groups = alike(derivation)
-    blocks += [_mode_table(derivation, group) for group in groups]
+    blocks += names.blocks()
+    blocks += [_mode_table(derivation, group, names) for group in groups]
     blocks += _definitions(derivation, groups)
     if figures:
         blocks.append(
@@ -69,17 +80,17 @@ def spectrum_chapter(derivation: Derivation, *, figures: bool) -> Section:
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
-def _mode_table(derivation: Derivation, group: Alike) -> Table:
+def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> Table:
     pathway = group.first
     symbols, values = derivation.spec.symbols, derivation.spec.values
     learning = [mode for mode in pathway.modes if not mode.is_null]
     joint = pathway.spectrum.commutes
     rows: list[tuple[Content, ...]] = []
     for mode in learning[:MOST_ROWS]:
-        speed = number_cell(mode.s, symbols, values, group.symbol(mode, "s"))
+        speed = number_cell(mode.s, symbols, values, group.symbol(mode, "s"), names.latex)
         heights = (
-            number_cell(mode.d, symbols, values),
-            height_cell(mode.s, mode.d, symbols, values),
+            number_cell(mode.d, symbols, values, group.symbol(mode, "d"), names.latex),
+            height_cell(mode.s, mode.d, symbols, values, names.latex),
         )
         rows.append(
             (
@@ -118,51 +129,49 @@ def _caption(group: Alike, left_out: int) -> Content:
 
 
 def _definitions(derivation: Derivation, groups: list[Alike]) -> list[Block]:
-    """Define the modes that have no short radical form: polynomial, decimal and radius."""
-    from symreln.report.tex import check_math
-
-    rows: list[tuple[Content, ...]] = []
-    values = derivation.spec.values
-    for group in groups:
-        for mode in group.first.modes[:MOST_ROWS]:
-            if mode.is_null or mode.s.is_radical:
-                continue
-            decimal, radius = ("–", "–")
-            if evaluable(mode.s, values):
-                decimal, radius = mode.s.decimal(values)
-            polynomial = _polynomial_latex(mode)
-            check_math(polynomial)
-            rows.append(
-                (
-                    Math(group.symbol(mode, "s")),
-                    Math(polynomial),
-                    decimal,
-                    radius,
-                )
-            )
+    """Define the numbers that have no radical form: polynomial, which root, decimal, radius."""
+    rows = [
+        _definition(name, number, derivation.spec.values)
+        for group in groups
+        for mode in [m for m in group.first.modes if not m.is_null][:MOST_ROWS]
+        for name, number in _named(group, mode)
+        if not number.is_radical
+    ]
     if not rows:
         return []
     return [
         Table(
-            header=("number", "is a root of", "decimal", "radius"),
+            header=("number", "is a root of", "which", "decimal", "radius"),
             rows=tuple(rows),
-            caption="Singular values without a short radical form, certified. Polynomials that "
-            "are not printed here are in derivation.json.",
-            alignment="lpll",
+            caption="Numbers without a form in square roots, certified: real roots are counted "
+            "upwards from 1. Polynomials that are not printed here are in derivation.json.",
+            alignment="lplll",
         )
     ]
 
 
-def _polynomial_latex(mode: ModeDerivation) -> str:
-    """Return the polynomial of s, or its degree where it is long."""
-    import sympy as sp
+def _named(group: Alike, mode: ModeDerivation) -> list[tuple[str, AlgebraicNumber]]:
+    """Return the numbers of a mode with the names that its formulas give them."""
+    found = [("s", mode.s), ("d", mode.d)]
+    if group.d_letter(mode) == "d_eff":
+        found.append(("d_eff", mode.d_eff))
+    return [(group.symbol(mode, letter), number) for letter, number in found if number is not None]
 
-    from symreln.report.mathtext import to_latex
 
+def _definition(name: str, number: AlgebraicNumber, values: Values) -> tuple[Content, ...]:
+    known = evaluable(number, values)
+    decimal, radius = number.decimal(values) if known else (NONE, NONE)
+    root = number.defining_root(values if known else None) + 1
+    return (Math(name), Math(_polynomial_latex(number)), str(root), decimal, radius)
+
+
+def _polynomial_latex(number: AlgebraicNumber) -> str:
+    """Return a number's polynomial, or its degree where it is long."""
     x = sp.Symbol("x")
-    degree = mode.s.degree
-    coefficients = mode.s.defining_polynomial
-    if degree > 6 or sum(len(str(c)) for c in coefficients) > 30:
-        return rf"\text{{polynomial of degree }} {degree}"
-    polynomial = sp.Add(*(c.to_sympy() * x**power for power, c in enumerate(coefficients)))
-    return to_latex(polynomial)
+    coefficients = number.defining_polynomial
+    if sum(not c.is_zero for c in coefficients) <= MOST_POLYNOMIAL_TERMS:
+        polynomial = sp.Add(*(c.to_sympy() * x**power for power, c in enumerate(coefficients)))
+        printed = to_latex(polynomial)
+        if latex_width(printed) <= LONGEST_POLYNOMIAL:
+            return printed
+    return rf"\text{{polynomial of degree }} {number.degree}"

@@ -1,0 +1,127 @@
+"""Names for long parts that the formulas of one document share.
+
+Only print is shortened: derivation.json has every formula in full. That putting the definitions
+back gives exactly the formula that was proven is checked for every formula before a name is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.report.breaking import equation_lines, name_common, put_back
+from symreln.report.document import Block, Math, equation, prose
+from symreln.report.mathtext import to_latex
+from symreln.report.widths import latex_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.report.chapters.alike import Alike
+
+#: Printed width in letters from which a part that occurs again is worth a name.
+LONG = 12.0
+#: Formulas that are searched for common parts; a document shows hardly more.
+MOST_FORMULAS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abbreviations:
+    """What a document calls the long parts of its formulas.
+
+    Attributes:
+        definitions: (name, part), each in terms of those before it.
+        shortened: Formula -> the same with names in it; a formula that is absent has none.
+    """
+
+    definitions: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
+    shortened: Mapping[sp.Expr, sp.Expr] = field(default_factory=dict)
+
+    def short(self, expr: sp.Expr) -> sp.Expr:
+        """Return a formula as it is printed."""
+        return self.shortened.get(expr, expr)
+
+    def latex(self, expr: sp.Expr) -> str:
+        """Return the LaTeX of a formula as it is printed."""
+        return to_latex(self.short(expr))
+
+    def blocks(self) -> list[Block]:
+        """Return the definitions, for the place where the document first uses them."""
+        if not self.definitions:
+            return []
+        lines = [
+            line
+            for name, part in self.definitions
+            for line in _aligned(equation_lines(to_latex(name), part))
+        ]
+        return [
+            prose(
+                "Long parts that occur again have names, ",
+                *_listed([Math(to_latex(name)) for name, _ in self.definitions]),
+                ". Putting the definitions back gives the formulas of derivation.json; this was "
+                "checked for each of them.",
+            ),
+            equation(*lines),
+        ]
+
+
+#: For a document that has none.
+NO_NAMES = Abbreviations()
+
+
+def _listed(names: list[Math]) -> list[Math | str]:
+    return [part for name in names for part in (", ", name)][1:]
+
+
+def _aligned(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines of one definition, aligned with the others at the equals sign."""
+    if len(lines) != 1:
+        return lines
+    return (lines[0].replace(" = ", " ={}& ", 1),)
+
+
+def abbreviate(exprs: Iterable[sp.Expr]) -> Abbreviations:
+    """Name the long common parts of some formulas.
+
+    Where putting the names back would not give a formula again exactly, as SymPy compares them,
+    none is given.
+    """
+    wholes = tuple(dict.fromkeys(exprs))[:MOST_FORMULAS]
+    definitions, shortened = name_common(wholes, prefix="q", shortest=LONG)
+    if not definitions or put_back(definitions, shortened) != wholes:
+        return NO_NAMES
+    changed = {a: b for a, b in zip(wholes, shortened, strict=True) if a != b}
+    return Abbreviations(definitions=definitions, shortened=changed)
+
+
+def abbreviations(derivation: Derivation, groups: list[Alike], most: int) -> Abbreviations:
+    """Name the long common parts of the formulas that a document of ``derivation`` prints.
+
+    Args:
+        derivation: What is printed.
+        groups: Pathways that are printed together.
+        most: Modes of a pathway that are printed.
+    """
+    modes = [
+        (group, mode)
+        for group in groups
+        for mode in [m for m in group.first.modes if not m.is_null][:most]
+    ]
+    numbers = [expr for _, mode in modes for expr in _numbers(derivation, mode)]
+    # Searching takes time, and without a long number there is nothing to find.
+    if not any(latex_width(to_latex(expr)) >= LONG for expr in dict.fromkeys(numbers)):
+        return NO_NAMES
+    solutions = [group.strength(mode) for group, mode in modes]
+    losses = [] if derivation.loss is None else list(sp.Add.make_args(derivation.loss))
+    return abbreviate([*numbers, *(s for s in solutions if s is not None), *losses])
+
+
+def _numbers(derivation: Derivation, mode: ModeDerivation) -> list[sp.Expr]:
+    symbols = derivation.spec.symbols
+    found = [n for n in (mode.s, mode.d, mode.d_eff) if n is not None and n.is_radical]
+    heights = [] if mode.strength is None else [mode.strength.plateau]
+    return [number.to_sympy(symbols) for number in found] + heights

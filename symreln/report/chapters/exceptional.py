@@ -1,0 +1,170 @@
+"""For which values of the parameters the answer does not hold as it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.exact.scalar import factored
+from symreln.report.document import Block, Details, Items, Math, Section, Table, Theorem, prose
+from symreln.report.exceptional_words import SHORT, consequence_text, polynomial_text, short_text
+from symreln.report.mathtext import to_latex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.derivation import Derivation
+    from symreln.exact.exceptional import ExceptionalSet, ExceptionalSets, SpecialPoint
+    from symreln.report.inlines import Content, Inline
+
+#: Rows of a table of sets.
+MOST = 24
+
+
+def chapter(derivation: Derivation) -> Section:
+    """Return the chapter on exceptional sets of a derivation that has them."""
+    sets = derivation.exceptional
+    assert sets is not None
+    harmless = [item for item in sets.sets if item.harmless]
+    blocks: list[Block] = [_opening(derivation, sets), _remark()]
+    if sets.breaking:
+        blocks.append(_table(derivation, sets.breaking, "Where the answer can end"))
+    blocks += _points(sets.breaking)
+    if harmless:
+        caption = "Where modes coincide and every formula stays true"
+        blocks.append(
+            Details(summary=f"{caption}.", blocks=(_table(derivation, harmless, caption),))
+        )
+    if sets.outside:
+        blocks.append(_outside(derivation, sets.outside))
+    if sets.undecided:
+        blocks.append(prose("Not followed, and therefore undecided:"))
+        blocks.append(Items(tuple(f"{text}." for text in sets.undecided)))
+    return Section(
+        title="Exceptional values of the parameters", blocks=tuple(blocks), label="sec:exceptional"
+    )
+
+
+def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
+    names = [Math(to_latex(derivation.spec.symbols[name])) for name in sets.parameters]
+    listed: list[str | Inline] = []
+    for index, name in enumerate(names):
+        listed += [", ", name] if index else [name]
+    where = f" with {sets.domain}" if sets.domain else ""
+    if not sets.breaking:
+        return prose(
+            "Every formula of this document holds as it stands for all real ",
+            *listed,
+            f"{where}: no exceptional set that could break one meets them",
+            ", up to what is named below as undecided." if sets.undecided else ".",
+        )
+    return prose(
+        "The verdict, the modes and the loss hold for all real ",
+        *listed,
+        f"{where}, outside the sets listed here",
+        " and up to what is named below as undecided." if sets.undecided else ".",
+        " What is called proven happens everywhere on the set; what is called possible can happen "
+        "only there.",
+    )
+
+
+def _remark() -> Theorem:
+    return Theorem(
+        kind="Remark",
+        blocks=(
+            prose(
+                "The characteristic polynomial of ",
+                Math(r"M + t \Sigma^{x}"),
+                " is an identity in the parameters, so the pairs ",
+                Math("(s, d)"),
+                " hold wherever the data are finite. Spectral projectors are bounded, so the modes "
+                "have limits along every path to such a point and satisfy every proven equation "
+                "there: where pairs coincide the formulas stay true and only the modes are no "
+                "longer unique.",
+            ),
+        ),
+    )
+
+
+def _polynomial(derivation: Derivation, item: ExceptionalSet) -> Content:
+    if len(polynomial_text(item)) > SHORT:
+        return short_text(item)
+    symbols: dict[str, sp.Symbol] = derivation.spec.symbols
+    return Math(f"{to_latex(factored(item.polynomial, item.parameters, symbols))} = 0")
+
+
+def _values(derivation: Derivation, item: ExceptionalSet) -> Content:
+    """Return the points of a set in one parameter: a root in radicals, else its decimal."""
+    parts: list[str | Inline] = []
+    for value in item.values:
+        if parts:
+            parts.append(", ")
+        if value.is_radical:
+            parts.append(Math(to_latex(value.to_sympy())))
+        else:
+            parts.append(Math(rf"\approx {value.decimal({}, 8)[0]}"))
+    return tuple(parts) or "–"
+
+
+def _table(derivation: Derivation, items: Sequence[ExceptionalSet], caption: str) -> Table:
+    rows: list[tuple[Content, ...]] = [
+        (
+            _polynomial(derivation, item),
+            _values(derivation, item),
+            "; ".join(_consequences(derivation, item)),
+        )
+        for item in items[:MOST]
+    ]
+    if len(items) > MOST:
+        rows.append((f"{len(items) - MOST} more", "–", "listed in derivation.json"))
+    return Table(
+        header=("set", "values", "what happens"), rows=tuple(rows), caption=caption, alignment="lpp"
+    )
+
+
+def _consequences(derivation: Derivation, item: ExceptionalSet) -> list[str]:
+    return list(dict.fromkeys(consequence_text(derivation, c) for c in item.consequences))
+
+
+def _points(items: Sequence[ExceptionalSet]) -> list[Block]:
+    """Return what second, exact derivations at rational points found."""
+    found = [point for item in items for point in item.points]
+    if not found:
+        return []
+    return [
+        prose("At the rational points of these sets, derived again, exactly:"),
+        Items(tuple(_point(point) for point in found)),
+    ]
+
+
+def _point(point: SpecialPoint) -> Content:
+    where = Math(rf"{to_latex(sp.Symbol(point.name))} = {to_latex(sp.Rational(str(point.value)))}")
+    if point.note:
+        return (where, f": {point.note}.")
+    if not point.changes:
+        return (where, f": nothing changes, the verdict is '{point.level}'.")
+    return (where, f": {'; '.join(point.changes)}.")
+
+
+def _outside(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Details:
+    rows: list[tuple[Content, ...]] = [
+        (
+            _polynomial(derivation, item),
+            item.excluded,
+            "; ".join(_consequences(derivation, item)),
+        )
+        for item in items[:MOST]
+    ]
+    if len(items) > MOST:
+        rows.append((f"{len(items) - MOST} more", "–", "listed in derivation.json"))
+    return Details(
+        summary="Sets that the declared ranges exclude, each with the proof.",
+        blocks=(
+            Table(
+                header=("set", "why it is outside", "what would happen"),
+                rows=tuple(rows),
+                alignment="lpp",
+            ),
+        ),
+    )

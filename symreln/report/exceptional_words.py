@@ -1,0 +1,87 @@
+"""Exceptional sets in words, for the document, the JSON and the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.exact.exceptional import Effect
+from symreln.exact.text import polynomial
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation
+    from symreln.exact.exceptional import Consequence, ExceptionalSet, ExceptionalSets
+
+#: Characters up to which a polynomial is written out in the document and on the terminal.
+SHORT = 120
+#: Sets named on the terminal.
+NAMED = 4
+
+
+def polynomial_text(item: ExceptionalSet) -> str:
+    """Return the polynomial in full, as formulas of a spec are written."""
+    return polynomial(item.polynomial)
+
+
+def short_text(item: ExceptionalSet) -> str:
+    """Return the polynomial, or its degree and parameters where it is long."""
+    text = polynomial_text(item)
+    if len(text) <= SHORT:
+        return text
+    degree = int(item.polynomial.total_degree())
+    return f"a polynomial of degree {degree} in {', '.join(item.names)}"
+
+
+def condition_text(item: ExceptionalSet) -> str:
+    """Return "c = 2" for a linear polynomial in one parameter, else "polynomial = 0"."""
+    if len(item.values) == 1 and item.values[0].scalar is not None:
+        return f"{item.names[0]} = {item.values[0].scalar}"
+    return f"{short_text(item)} = 0"
+
+
+def consequence_text(derivation: Derivation, consequence: Consequence) -> str:
+    """Return what happens, where, and whether it is proven."""
+    text = consequence.effect.value
+    where = _where(derivation, consequence)
+    if where:
+        text += f" ({where})"
+    return text if consequence.proven else f"possible: {text}"
+
+
+def _where(derivation: Derivation, consequence: Consequence) -> str:
+    if not consequence.pathways:
+        return ""
+    members = [derivation.pathways[number - 1] for number in consequence.pathways]
+    names = [f"'{pathway.name}'" for pathway in members]
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    if not consequence.classes:
+        return f"stage {consequence.stage}: {shown}"
+    modes = " with ".join(members[0].mode_numbers(index) for index in consequence.classes)
+    return f"modes {modes} of {shown}"
+
+
+def domain_text(sets: ExceptionalSets) -> str:
+    """Return for which values the answer is meant."""
+    names = ", ".join(sets.parameters)
+    return f"all {names} with {sets.domain}" if sets.domain else f"all real {names}"
+
+
+def sentence(sets: ExceptionalSets) -> str:
+    """Return one line for the terminal: where the generic answer ends."""
+    generic = f"generic in {', '.join(sets.parameters)}; exceptional: "
+    named = [condition_text(item) for item in sets.breaking[:NAMED]]
+    if len(sets.breaking) > NAMED:
+        named.append(f"{len(sets.breaking) - NAMED} more")
+    if not named:
+        named = [f"nothing for {domain_text(sets)}"]
+        barred = [item for item in sets.outside if not item.harmless and len(item.names) == 1]
+        named += [f"{_zero(item)} ({item.excluded})" for item in barred[:1]]
+    return generic + ", ".join(named)
+
+
+def _zero(item: ExceptionalSet) -> str:
+    return f"not {short_text(item)} = 0"
+
+
+def effect_key(effect: Effect) -> str:
+    """Return the effect's name in the JSON."""
+    return effect.name.lower()
