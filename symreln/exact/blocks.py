@@ -9,7 +9,7 @@ equations C Q = Q c hold over Z for every block that is returned, and the blocks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flint import fmpq_mat, fmpz_mat
@@ -65,7 +65,7 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
             if seeds.ncols() == degree:
                 block = _single(seeds, family)
             if block is None:
-                block = _grow(seeds, family, generic, degree)
+                block = _grow(_sprout(seeds, family, generic, degree), family, wide)
             blocks.append(block)
             if block.size == degree and block.size * block.copies == space.ncols():
                 break
@@ -118,19 +118,81 @@ def _single(space: fmpz_mat, family: Sequence[fmpz_mat]) -> Block | None:
     return Block(basis=tuple(columns), actions=tuple(actions))
 
 
-def _grow(seeds: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int) -> Block:
-    """Spin the first seed and return its block with all equal copies among the seeds."""
-    first = integers.select_columns(seeds, [0])
-    words, actions = integers.spin(first, family, generic, degree)
+@dataclass(frozen=True, kw_only=True)
+class _Sprout:
+    """A vector with the invariant subspace that it spins, and the space it was taken from.
+
+    Attributes:
+        seeds: The kernel of an irreducible polynomial of one member; the vector is one of it.
+        degree: Degree of that polynomial.
+        vector: The vector.
+        words: Words that span the subspace when they are applied to the vector.
+        actions: What the family does to them.
+    """
+
+    seeds: fmpz_mat
+    degree: int
+    vector: fmpz_mat
+    words: Sequence[integers.Word]
+    actions: Sequence[fmpq_mat]
+
+
+def _sprout(seeds: fmpz_mat, family: Sequence[fmpz_mat], member: int, degree: int) -> _Sprout:
+    """Spin the first of the seeds."""
+    vector = integers.select_columns(seeds, [0])
+    words, actions = integers.spin(vector, family, member, degree)
+    return _Sprout(seeds=seeds, degree=degree, vector=vector, words=words, actions=actions)
+
+
+def _grow(sprout: _Sprout, family: Sequence[fmpz_mat], taken: fmpz_mat) -> Block:
+    """Return the block that a vector spins, with all equal copies among the seeds."""
     # One copy meets the kernel in at least ``degree`` dimensions.
-    single = seeds.ncols() < 2 * degree
-    alike = first if single else _same_relations(seeds, words, actions, family)
-    chosen = integers.speak(words, family, alike)
+    single = sprout.seeds.ncols() < 2 * sprout.degree
+    if not single and len(sprout.words) > sprout.degree:
+        smaller = _smaller(sprout, family)
+        while smaller is not None:
+            sprout = smaller
+            smaller = _smaller(sprout, family)
+        sprout = replace(sprout, seeds=_outside(sprout.seeds, taken))
+    alike = sprout.vector if single else _same_relations(sprout, family)
+    chosen = integers.speak(sprout.words, family, alike)
     if alike.ncols() > 1:
         keep = _independent_copies(chosen)
         if len(keep) < alike.ncols():
             chosen = [integers.select_columns(part, keep) for part in chosen]
-    return Block(basis=tuple(chosen), actions=tuple(actions))
+    return Block(basis=tuple(chosen), actions=tuple(sprout.actions))
+
+
+def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
+    """Return a vector of the subspace that spins less, or None where none is found.
+
+    Several copies of a block whose members do not commute may have no vector of the seeds in one
+    of them: over Q the seeds are cut no further. Another member of the family, whose polynomial
+    has a factor of lower degree there, tells the copies apart.
+    """
+    actions = sprout.actions
+    if all(a * b == b * a for place, a in enumerate(actions) for b in actions[:place]):
+        return None
+    spoken = integers.stack_columns(
+        integers.speak(sprout.words, family, sprout.vector), sprout.vector.nrows()
+    )
+    for member, action in enumerate(actions):
+        for factor, _ in integers.integer_factors(action.charpoly().numer()):
+            numerator, _ = integers.of_rational_matrix(factor, action).numer_denom()
+            inside = integers.kernel(numerator)
+            if inside.ncols() == len(sprout.words):
+                continue
+            vector = _primitive_columns(spoken * integers.select_columns(inside, [0]))
+            words, found = integers.spin(vector, family, member, factor.degree())
+            if len(words) < len(sprout.words):
+                return _Sprout(
+                    seeds=kernels.kernel_of(factor, family[member]),
+                    degree=factor.degree(),
+                    vector=vector,
+                    words=words,
+                    actions=found,
+                )
+    return None
 
 
 def _independent_copies(spoken: Sequence[fmpz_mat]) -> list[int]:
@@ -148,13 +210,9 @@ def _independent_copies(spoken: Sequence[fmpz_mat]) -> list[int]:
     return keep
 
 
-def _same_relations(
-    seeds: fmpz_mat,
-    words: Sequence[integers.Word],
-    actions: Sequence[fmpq_mat],
-    family: Sequence[fmpz_mat],
-) -> fmpz_mat:
+def _same_relations(sprout: _Sprout, family: Sequence[fmpz_mat]) -> fmpz_mat:
     """Return the subspace of the seeds on which the family acts by the same matrices."""
+    seeds, words, actions = sprout.seeds, sprout.words, sprout.actions
     spoken = integers.speak(words, family, seeds)
     defined = set(words)
     for index, (member, action) in enumerate(zip(family, actions, strict=True)):
