@@ -12,14 +12,12 @@ import click
 
 from symreln import __version__
 from symreln.errors import SymrelnError
+from symreln.options import spec_options, training_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.console import Progress
-    from symreln.derivation import Derivation
-    from symreln.spec.model import Spec
-    from symreln.validation.confront import Validation
+    from symreln.commands import Request
 
 EXIT_CODES = """
 \b
@@ -44,106 +42,30 @@ def cli() -> None:
     """
 
 
-def _spec_options(command: Callable) -> Callable:
-    """Add what every command that reads a spec takes."""
-    options = [
-        click.argument("spec", metavar="SPEC"),
-        click.option(
-            "--set",
-            "overrides",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Override a key of the spec, e.g. network.hidden=100. May be repeated.",
-        ),
-        click.option(
-            "--out",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Folder for the results.  [default: symreln-out/NAME]",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout."),
-        click.option("--quiet", "-q", is_flag=True, help="No progress on stderr."),
-        click.option(
-            "--allow-outside-data",
-            is_flag=True,
-            help="Let the spec name data files outside its own folder.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _request(command: str, out: Path | None, no_cache: bool, **more: Any) -> Request:
+    from symreln.commands import Request
 
-
-def _training_options(command: Callable) -> Callable:
-    options = [
-        click.option(
-            "--seeds",
-            type=click.IntRange(min=1, max=100_000),
-            default=8,
-            show_default=True,
-            help="Networks to train, of each kind.",
-        ),
-        click.option(
-            "--rng",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            help="Seed of the random streams.",
-        ),
-        click.option(
-            "--tolerance",
-            type=str,
-            help="Largest allowed max |ΔL|/L(0); overrides the spec's.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def _load(spec: str, overrides: tuple[str, ...], allow_outside: bool) -> Spec:
-    from symreln.spec.reader import load
-
-    return load(spec, overrides=overrides, allow_outside=allow_outside)
-
-
-def _folder(out: Path | None, spec: str) -> Path:
-    return out if out is not None else Path("symreln-out") / Path(spec).stem
+    tolerance = more.pop("tolerance", None)
+    if tolerance is not None:
+        given = f'validation.tolerance="{tolerance}"'
+        reason = 'validation.reason="given on the command line"'
+        more["overrides"] = (*more["overrides"], given, reason)
+    folder = None if out is None else str(out)
+    return Request(command=command, out=folder, cache=not no_cache, **more)
 
 
 @cli.command()
-@_spec_options
-@_training_options
-def run(
-    spec: str,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    allow_outside_data: bool,
-    seeds: int,
-    rng: int,
-    tolerance: str | None,
-) -> int:
+@spec_options
+@training_options
+def run(out: Path | None, no_cache: bool, **asked: Any) -> int:
     """Derive, train, compare and report: the main job."""
-    from symreln import console
-    from symreln.report.write import write_derivation, write_validation
+    from symreln.commands import execute
 
-    progress = console.Progress(quiet=quiet)
-    checked = _load(spec, _with_tolerance(overrides, tolerance), allow_outside_data)
-    folder = _folder(out, spec)
-    # Written before training starts: an interrupted run keeps its derivation.
-    derivation, validation = _confronted(
-        checked, seeds, rng, progress, keep=lambda derived: write_derivation(derived, folder)
-    )
-    with progress("writing the report"):
-        written = write_validation(validation, folder)
-        written += write_derivation(derivation, folder, validation=validation)
-    console.show_run(derivation, validation, folder, written, as_json=as_json)
-    return 0 if validation.agrees else 3
+    return execute(_request("run", out, no_cache, **asked))
 
 
 @cli.command()
-@_spec_options
+@spec_options
 @click.option(
     "--format",
     "formats",
@@ -151,84 +73,25 @@ def run(
     multiple=True,
     help="What to write beside the certificate; may be repeated.  [default: all]",
 )
-def derive(
-    spec: str,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    allow_outside_data: bool,
-    formats: tuple[str, ...],
-) -> int:
+@click.option(
+    "--estimate", is_flag=True, help="Only print roughly what time and memory it may take."
+)
+def derive(out: Path | None, no_cache: bool, estimate: bool, **asked: Any) -> int:
     """Derive the dynamics exactly and write the derivation with its certificate."""
-    from symreln import console
-    from symreln.pipeline import derive as derive_spec
-    from symreln.report.write import write_derivation
+    from symreln.commands import execute, show_estimate
 
-    checked = _load(spec, overrides, allow_outside_data)
-    folder = _folder(out, spec)
-    with console.Progress(quiet=quiet)("deriving"):
-        derivation = derive_spec(checked)
-        written = write_derivation(derivation, folder, formats=formats or None)
-    console.note_earlier_run(folder)
-    console.show_derivation(derivation, folder, written, as_json=as_json)
-    return 0
+    request = _request("derive", out, no_cache, **asked)
+    return show_estimate(request) if estimate else execute(request)
 
 
 @cli.command()
-@_spec_options
-@_training_options
-def validate(
-    spec: str,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    allow_outside_data: bool,
-    seeds: int,
-    rng: int,
-    tolerance: str | None,
-) -> int:
+@spec_options
+@training_options
+def validate(out: Path | None, no_cache: bool, **asked: Any) -> int:
     """Train the network and the GDLN and compare them with the prediction."""
-    from symreln import console
-    from symreln.report.write import write_validation
+    from symreln.commands import execute
 
-    progress = console.Progress(quiet=quiet)
-    checked = _load(spec, _with_tolerance(overrides, tolerance), allow_outside_data)
-    folder = _folder(out, spec)
-    _, validation = _confronted(checked, seeds, rng, progress)
-    written = write_validation(validation, folder)
-    console.show_validation(validation, folder, written, as_json=as_json)
-    return 0 if validation.agrees else 3
-
-
-def _confronted(
-    spec: Spec,
-    seeds: int,
-    rng: int,
-    progress: Progress,
-    keep: Callable[[Derivation], object] = lambda _: None,
-) -> tuple[Derivation, Validation]:
-    """Derive, hand the derivation to ``keep``, train and compare."""
-    from symreln.pipeline import derive as derive_spec
-    from symreln.validation.confront import validate as confront
-
-    with progress("deriving"):
-        derivation = derive_spec(spec)
-        keep(derivation)
-    with progress("training") as report:
-        validation = confront(derivation, seeds=seeds, rng=rng, progress=report)
-    return derivation, validation
-
-
-def _with_tolerance(overrides: tuple[str, ...], tolerance: str | None) -> tuple[str, ...]:
-    if tolerance is None:
-        return overrides
-    return (
-        *overrides,
-        f'validation.tolerance="{tolerance}"',
-        'validation.reason="given on the command line"',
-    )
+    return execute(_request("validate", out, no_cache, **asked))
 
 
 @cli.command()
@@ -243,6 +106,22 @@ def verify(certificate: Path, as_json: bool) -> int:
         certificate /= "certificate.json"
     checks = verifier.verify_file(certificate)
     console.show_verified(certificate, checks, as_json=as_json)
+    return 0
+
+
+@cli.command()
+@click.option("--clear", is_flag=True, help="Remove all entries.")
+@click.option("--info", "_info", is_flag=True, help="Only say what is there (the default).")
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
+def cache(clear: bool, _info: bool, as_json: bool) -> int:
+    """Show or empty the cache of finished derivation steps.
+
+    It lies in the user's cache folder, or where SYMRELN_CACHE says ("off" switches it off).
+    """
+    from symreln import console
+    from symreln.commands import clear_cache
+
+    console.show_cache(clear_cache(clear=clear), as_json=as_json)
     return 0
 
 
@@ -286,8 +165,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _guarded(arguments: list[str] | None) -> int:
+    return guarded(lambda: cli.main(args=arguments, standalone_mode=False, prog_name="symreln"))
+
+
+def guarded(work: Callable[[], Any]) -> int:
+    """Return the exit code of some work; every error becomes a message and its code."""
     try:
-        result: Any = cli.main(args=arguments, standalone_mode=False, prog_name="symreln")
+        result = work()
     except SymrelnError as error:
         return _complain(str(error), error.exit_code)
     except click.exceptions.Exit as error:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.validation.confront import Validation
+
+#: What is printed of a derivation, as JSON values: it is kept in the cache.
+Summary = dict[str, Any]
 
 #: Seconds of silence before progress is shown: what is quicker needs none.
 PATIENCE = 2.0
@@ -89,6 +92,22 @@ class _ProgressLine:
 
 
 def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
+    if sys.stdout.isatty():
+        _render(title, header, rows, None)
+    else:
+        click.echo(plain_table(title, header, rows), nl=False)
+
+
+def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
+    """Return a table as it is printed where nobody's terminal has a width."""
+    import io
+
+    text = io.StringIO()
+    _render(title, header, rows, text)
+    return text.getvalue()
+
+
+def _render(title: str, header: list[str], rows: list[list[str]], file: TextIO | None) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -100,30 +119,68 @@ def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         # Text, not str: names come from the user and must not be read as markup.
         table.add_row(*(Text(cell) for cell in row))
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    if file is None:
+        console = Console()
+    else:
+        console = Console(file=file, width=110, force_terminal=False, color_system=None)
     console.print(table)
 
 
 def show_derivation(
-    derivation: Derivation, folder: Path, written: Sequence[Path], *, as_json: bool
+    json: str, summary: Summary, folder: Path, written: Sequence[Path], *, as_json: bool
 ) -> None:
-    """Print the verdict and the modes."""
-    from symreln.report.derivation_json import derivation_to_json
-
+    """Print a derivation's JSON, or its summary and the files written."""
     if as_json:
-        click.echo(dumps(derivation_to_json(derivation)), nl=False)
+        click.echo(json, nl=False)
         return
-    _show_verdict(derivation)
+    show_summary(summary)
     _written(folder, written)
 
 
-def _show_verdict(derivation: Derivation) -> None:
+def show_summary(summary: Summary) -> None:
+    """Print what :func:`summary_of` says, the table as wide as the terminal."""
+    for line in summary["head"]:
+        click.echo(line)
+    if sys.stdout.isatty():
+        title, header, rows = summary["table"]
+        _render(title, header, rows, None)
+    else:
+        click.echo(summary["plain"], nl=False)
+    for line in summary["tail"]:
+        click.echo(line)
+
+
+def summary_of(derivation: Derivation) -> Summary:
+    """Return the verdict, the modes and the checks as text, JSON values only."""
+    from symreln.truth import Truth
+
+    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
+    table = ("modes", _MODE_HEADER, _mode_rows(derivation))
+    return {
+        "head": [
+            derivation.spec.title,
+            f"verdict: {derivation.verdict.level.value}",
+            *(f"  - {reason}" for reason in derivation.verdict.reasons),
+        ],
+        "table": list(table),
+        "plain": plain_table(*table),
+        "tail": [
+            f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
+            *(
+                f"  {step.outcome.value}: {step.name}: {step.check}"
+                for step in derivation.steps
+                if step.outcome is not Truth.PROVEN
+            ),
+        ],
+    }
+
+
+_MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
+
+
+def _mode_rows(derivation: Derivation) -> list[list[str]]:
     from symreln.report.words import short_number
 
-    click.echo(derivation.spec.title)
-    click.echo(f"verdict: {derivation.verdict.level.value}")
-    for reason in derivation.verdict.reasons:
-        click.echo(f"  - {reason}")
     symbols = derivation.spec.symbols
     values = derivation.spec.values
     rows = []
@@ -143,14 +200,7 @@ def _show_verdict(derivation: Derivation) -> None:
                 )
         if nulls:
             rows.append([pathway.name, "0", "", "", str(nulls), "nothing to learn"])
-    _table("modes", ["pathway", "s", "d", "d_eff", "multiplicity", "family"], rows)
-    from symreln.truth import Truth
-
-    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    click.echo(f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0")
-    for step in derivation.steps:
-        if step.outcome is not Truth.PROVEN:
-            click.echo(f"  {step.outcome.value}: {step.name}: {step.check}")
+    return rows
 
 
 def show_validation(
@@ -182,7 +232,7 @@ def show_run(
         }
         click.echo(dumps(both), nl=False)
         return
-    _show_verdict(derivation)
+    show_summary(summary_of(derivation))
     _show_agreement(validation)
     _written(folder, written)
 
@@ -248,6 +298,18 @@ def _spec_text(name: str) -> str:
         msg = f"tasks: found no ready-made spec '{name}'. There are: {', '.join(names)}"
         raise InputError(msg)
     return spec_path(name).read_text(encoding="utf-8")
+
+
+def show_cache(found: dict[str, Any], *, as_json: bool) -> None:
+    """Print where the cache is and what it holds."""
+    if as_json:
+        click.echo(dumps(found), nl=False)
+        return
+    if found["removed"]:
+        click.echo(f"removed {found['removed']} entries")
+    megabytes = found["bytes"] / (1 << 20)
+    bound = found["most_bytes"] / (1 << 20)
+    click.echo(f"{found['folder']}: {found['entries']} entries, {megabytes:.1f} of {bound:.0f} MB")
 
 
 def show_info(*, as_json: bool) -> None:

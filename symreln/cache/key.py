@@ -83,9 +83,8 @@ def spec_key(
         allow_outside: Whether data files may lie outside the spec's folder.
         more: What else the result depends on.
     """
-    ready = _SPECS / f"{source}.toml"
-    ready_made = ready.parent == _SPECS and ready.is_file()
-    path = ready if ready_made else Path(source)
+    ready_made = f"{source}.toml" in os.listdir(_SPECS)
+    path = _SPECS / f"{source}.toml" if ready_made else Path(source)
     try:
         tables, _ = apply_overrides(read_toml(path)[0], tuple(overrides))
         dataset = tables.get("dataset")

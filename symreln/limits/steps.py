@@ -1,0 +1,132 @@
+"""Finished steps on disk, one line of JSON each: what a killed worker has told is not lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.derivation import Step
+    from symreln.exact.spectrum import JointSpectrum
+    from symreln.pathways.effective import EffectiveDataset
+    from symreln.spec.model import Spec
+    from symreln.verdict import StageVerdict
+
+
+class StepWriter:
+    """Tells steps as they are finished.
+
+    A line goes to the file in one call, so that it is there whole or, where the process dies
+    within the call, is recognised as cut.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._spec: Spec | None = None
+        self._effective: dict[int, EffectiveDataset] = {}
+
+    def say(self, step: str, content: dict[str, Any]) -> None:
+        """Write one step."""
+        os.write(self._handle, json.dumps({"step": step, **content}).encode() + b"\n")
+
+    def spec(self, spec: Spec) -> None:
+        """Tell what is to be derived."""
+        from symreln.report.derivation_json import spec_to_json
+
+        self._spec = spec
+        joint = len(spec.stages) == 1
+        pathways = [
+            {
+                "number": number,
+                "name": pathway.name,
+                "stage": spec.stages[0] if joint else pathway.stage,
+                "gate": pathway.gate_text,
+                "samples": len(pathway.open_samples),
+                "inputs": len(pathway.inputs),
+                "outputs": len(pathway.outputs),
+            }
+            for number, pathway in enumerate(spec.pathways, start=1)
+        ]
+        self.say("spec", {"header": spec_to_json(spec), "pathways": pathways})
+
+    def progress(self, step: str, payload: object) -> None:
+        """Tell a step of :func:`symreln.pipeline.derive`."""
+        match step:
+            case "effective datasets":
+                found = cast("Sequence[EffectiveDataset]", payload)
+                assert self._spec is not None
+                numbers = {p.name: i for i, p in enumerate(self._spec.pathways, start=1)}
+                self._effective |= {numbers[e.pathway.name]: e for e in found}
+                self.say("effective", {"pathways": [numbers[e.pathway.name] for e in found]})
+            case "spectrum":
+                number, spectrum = cast("tuple[int, JointSpectrum]", payload)
+                self._spectrum(number, spectrum)
+            case "verdict":
+                verdict = cast("StageVerdict", payload)
+                found = {"level": verdict.level.value, "reasons": list(verdict.reasons)}
+                self.say("verdict", {"stage": verdict.stage, **found})
+            case "checks":
+                self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
+
+    def _spectrum(self, number: int, spectrum: JointSpectrum) -> None:
+        from symreln.exact.spectrum_json import classes_to_json
+
+        assert self._spec is not None
+        # The exact classes first: they are what must not be lost, and the printed forms can take
+        # longer than they did.
+        self.say("classes", {"pathway": number, "classes": classes_to_json(spectrum)})
+        shown = pathway_entry(self._spec, number, self._effective[number], spectrum)
+        self.say("spectrum", {"pathway": number, "entry": shown})
+
+
+def pathway_entry(
+    spec: Spec, number: int, effective: EffectiveDataset, spectrum: JointSpectrum
+) -> dict[str, Any]:
+    """Return the entry of derivation.json of a pathway whose stage is not decided yet."""
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.report.derivation_json import pathway_to_json
+    from symreln.verdict import DiagonalisabilityVerdict
+
+    why = "the stage's couplings were not decided"
+    modes = tuple(
+        ModeDerivation(
+            number=place,
+            label=f"pi_{number}_{place}",
+            class_index=spectrum.classes.index(mode.mode_class),
+            s=mode.s,
+            d=None if mode.d_is_average else mode.d,
+            d_eff=None,
+            multiplicity=mode.multiplicity,
+            family="undecided",
+            why=why,
+            strength=None,
+        )
+        for place, mode in enumerate(spectrum.modes, start=1)
+    )
+    pathway = PathwayDerivation(number=number, effective=effective, spectrum=spectrum, modes=modes)
+    nothing = Derivation(
+        spec=spec, stages=(), verdict=DiagonalisabilityVerdict(stages=()), loss=None, steps=()
+    )
+    return pathway_to_json(nothing, pathway)
+
+
+def _step(step: Step) -> dict[str, str]:
+    return {
+        "name": step.name,
+        "statement": step.statement,
+        "check": step.check,
+        "outcome": step.outcome.value,
+    }
+
+
+def read_steps(path: str | Path) -> list[dict[str, Any]]:
+    """Return the steps that were told; a line that was cut is left out."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return []
+    return [json.loads(line) for line in data.split(b"\n")[:-1] if line]

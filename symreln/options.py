@@ -1,0 +1,106 @@
+"""Options that several commands of the command line share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symreln.errors import InputError
+from symreln.limits.units import megabytes, seconds
+
+
+class _Quantity(click.ParamType):
+    """A number with a unit."""
+
+    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number in the base unit."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _add(options: list[Callable]) -> Callable[[Callable], Callable]:
+    def decorate(command: Callable) -> Callable:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+spec_options = _add(
+    [
+        click.argument("spec", metavar="SPEC"),
+        click.option(
+            "--set",
+            "overrides",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Override a key of the spec, e.g. network.hidden=100. May be repeated.",
+        ),
+        click.option(
+            "--out",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Folder for the results.  [default: symreln-out/NAME]",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout."),
+        click.option("--quiet", "-q", is_flag=True, help="No progress on stderr."),
+        click.option(
+            "--allow-outside-data",
+            "allow_outside",
+            is_flag=True,
+            help="Let the spec name data files outside its own folder.",
+        ),
+        click.option(
+            "--time-limit",
+            type=_Quantity("time", seconds),
+            metavar="SECONDS",
+            help="End after this time (90, 90s, 5min) with what is proven so far; exit code 4.",
+        ),
+        click.option(
+            "--memory-limit",
+            type=_Quantity("size", megabytes),
+            metavar="MB",
+            help="End beyond this memory (500, 2GB) with what is proven so far; exit code 4.",
+        ),
+        click.option(
+            "--no-cache", is_flag=True, help="Derive everything anew and keep nothing for later."
+        ),
+    ]
+)
+
+training_options = _add(
+    [
+        click.option(
+            "--seeds",
+            type=click.IntRange(min=1, max=100_000),
+            default=8,
+            show_default=True,
+            help="Networks to train, of each kind.",
+        ),
+        click.option(
+            "--rng",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of the random streams.",
+        ),
+        click.option(
+            "--tolerance",
+            type=str,
+            help="Largest allowed max |ΔL|/L(0); overrides the spec's.",
+        ),
+    ]
+)
