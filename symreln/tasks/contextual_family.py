@@ -16,6 +16,7 @@ length tau |w|²: one type of item and one of feature, H being 1 and its adjoint
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.exact.matrix import ExactMatrix
@@ -23,16 +24,16 @@ from symreln.exact.scalar import Scalar
 from symreln.families.algebra import OTHERS, PLAIN, FamilyMatrix, Kind, Space
 from symreln.families.domain import Domain
 from symreln.families.errors import NoFamilyError
-from symreln.families.template import FamilyTemplate, PathwayTemplate, Sector
+from symreln.families.template import Basis, FamilyTemplate, PathwayTemplate, Sector, Vector
 from symreln.spec.expression import parse_formula
 from symreln.spec.finding import Finding
 from symreln.spec.gates import evaluate_gate
-from symreln.tasks.structures import STRUCTURES
+from symreln.tasks.structures import STRUCTURES, hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.spec.model import PathwayFamily, Spec
+    from symreln.spec.model import Spec
 
 CONTEXT = "context"
 INPUT_GROUPS = {"all": frozenset({"items", "contexts"})} | {
@@ -65,8 +66,8 @@ def contextual_template(spec: Spec) -> FamilyTemplate:
         sectors=sectors,
         pathways=_pathways(spec, items=len(kinds) if not tree else 0),
         joint=len(spec.stages) == 1 and spec.stages == (1,),
-        lemma=_lemma(domain) if tree else {},
-        options=dict(spec.written),
+        lemma=LEMMA if tree else {},
+        basis=_tree_basis if tree else _listed_basis,
     )
 
 
@@ -141,9 +142,7 @@ class _Data:
             multiplicity=multiplicity,
             copies="" if is_root else self.domain.copies,
             inputs=self._matrix(self._space(inputs), samples, x_d, x_e),
-            targets=self._matrix(
-                self._space(outputs), samples, [[zero], [one]], [[one], [zero]]
-            ),
+            targets=self._matrix(self._space(outputs), samples, [[zero], [one]], [[one], [zero]]),
         )
 
     def listed(self) -> tuple[Sector, ...]:
@@ -151,8 +150,7 @@ class _Data:
         count = int(self.spec.written["items"])
         if count > MOST_LISTED_ITEMS:
             msg = (
-                f"items are treated one by one here, and {count} are more than "
-                f"{MOST_LISTED_ITEMS}"
+                f"items are treated one by one here, and {count} are more than {MOST_LISTED_ITEMS}"
             )
             raise NoFamilyError(msg)
         names = set(re.findall(r"\w+", self.spec.written["structures"]))
@@ -180,7 +178,7 @@ class _Data:
         )
         return (Sector(name="all", multiplicity=one, inputs=x, targets=y),)
 
-    def _rational(self, value) -> Scalar:  # noqa: ANN001
+    def _rational(self, value) -> Scalar:
         return Scalar.of(value, self.domain.names)
 
     def _space(self, kinds: Sequence[tuple[str, str, Scalar]]) -> Space:
@@ -201,13 +199,69 @@ class _Data:
         )
 
 
-def _lemma(domain: Domain) -> dict[str, str]:
-    """Return the eigenvalues of HᵀH as texts, for the certificate."""
-    items = str(domain.items)
-    return {"root": f"2*{items} - 1", "wavelets": f"{items}/{domain.copies} - 1"}
+LEMMA = {"root": "2*n - 1", "wavelets_times_u": "n - u"}
+"""Eigenvalues of HᵀH, those of the wavelets times u; the certificate proves them by induction."""
 
 
-# -- pathways ----------------------------------------------------------------------------------------
+def _tree_basis(sector: Sector, items: int, contexts: int, copies: int) -> list[Basis]:
+    """Return the constant vector, or the wavelets of the level with ``copies`` of them."""
+    if not sector.copies:
+        vectors = [dict.fromkeys(range(items), 1)]
+    else:
+        run = items // copies
+        vectors = [
+            {start + i: 1 if 2 * i < run else -1 for i in range(run)}
+            for start in range(0, items, run)
+        ]
+    rows = hierarchy(items).rows
+    found = []
+    for vector in vectors:
+        feature = {}
+        for place, row in enumerate(rows):
+            value = sum(entry * vector.get(i, 0) for i, entry in row.items())
+            if value:
+                feature[place] = value
+        scale = Fraction(1 if not sector.copies else len(vector))
+        found.append(_basis(sector, [vector], [feature], [feature], (items, contexts), scale))
+    return found
+
+
+def _listed_basis(sector: Sector, items: int, contexts: int, copies: int) -> list[Basis]:
+    """Return the unit vectors."""
+    units = [{i: 1} for i in range(items)]
+    features = [{i: 1} for i in range(2 * items - 1)]
+    return [_basis(sector, units, features, features, (items, contexts), Fraction(copies))]
+
+
+def _basis(
+    sector: Sector,
+    vectors: list[Vector],
+    common: list[Vector],
+    own: list[Vector],
+    sizes: tuple[int, int],
+    scale: Fraction,
+) -> Basis:
+    items, contexts = sizes
+    height = 2 * items - 1
+    indices = range(1, contexts + 1)
+    samples = {
+        (a, k): {(k - 1) * items + i: value for i, value in vector.items()}
+        for a, vector in enumerate(vectors)
+        for k in indices
+    }
+    inputs: dict[tuple[int, int], Vector] = {(a, 0): v for a, v in enumerate(vectors)}
+    if sector.inputs.rows.indexed:
+        inputs |= {(len(vectors), k): {items + k - 1: 1} for k in indices}
+    outputs: dict[tuple[int, int], Vector] = {(a, 0): v for a, v in enumerate(common)}
+    outputs |= {
+        (len(common) + a, k): {k * height + row: value for row, value in vector.items()}
+        for a, vector in enumerate(own)
+        for k in indices
+    }
+    return Basis(samples=samples, inputs=inputs, outputs=outputs, scale=scale)
+
+
+# -- pathways -------------------------------------------------------------------------------------
 
 
 def _pathways(spec: Spec, items: int) -> tuple[PathwayTemplate, ...]:
@@ -264,7 +318,9 @@ def _gate(name: str, text: str, items: int, *, each: bool) -> tuple[tuple[int, i
         raise NoFamilyError(msg)
     found: dict[tuple[int, bool], set[int]] = {}
     for own in range(1, top + 1):
-        for (context, item), value in _values(name, text.replace("{context}", str(own)), top, items):
+        for (context, item), value in _values(
+            name, text.replace("{context}", str(own)), top, items
+        ):
             found.setdefault((item, context == own), set()).add(value)
         if not each:
             break
@@ -291,4 +347,5 @@ def _values(name: str, text: str, top: int, items: int) -> list[tuple[tuple[int,
     except Finding as finding:
         msg = f"the gate of pathway '{name}' is not said for every size: {finding.found}"
         raise NoFamilyError(msg) from None
-    return list(zip(samples, (int(value) for value in values), strict=True))
+    # A formula over labels has no gains.
+    return [(at, int(value != 0)) for at, value in zip(samples, values, strict=True)]

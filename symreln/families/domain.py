@@ -1,0 +1,139 @@
+"""What the symbols of a family run over, and where a denominator can vanish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.exact.scalar import Scalar, polynomial_ring
+
+if TYPE_CHECKING:
+    from flint import fmpz_mpoly
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A polynomial in the symbols at whose zeros the results are not proven.
+
+    Attributes:
+        polynomial: Irreducible.
+        symbol: The symbol whose values decide it, or "" where its zeros are not known.
+        values: The values of ``symbol`` at which it vanishes: all of them, perhaps none.
+    """
+
+    polynomial: Scalar
+    symbol: str = ""
+    values: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is proven to hold nowhere."""
+        return bool(self.symbol) and not self.values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """The symbols and their ranges.
+
+    Attributes:
+        names: All symbols, in the order of the polynomial ring: parameters of the data, sizes,
+            and the number of copies of a sector.
+        minimum: Smallest value of every size symbol: sizes are whole numbers from there on.
+        copies: Symbol u of the number of copies of a sector, or "". It runs over 1, 2, 4, …, n/2.
+        items: n where copies is given: a size symbol or a number, a power of two.
+    """
+
+    names: tuple[str, ...]
+    minimum: dict[str, int]
+    copies: str = ""
+    items: str | int = 0
+
+    def symbol(self, name: str) -> Scalar:
+        """Return a symbol as a scalar over all of them."""
+        return Scalar.symbol(name, self.names)
+
+    def number(self, value: int) -> Scalar:
+        """Return a number as a scalar over all symbols."""
+        return Scalar(self.names, value)
+
+    def copy_numbers(self, items: int) -> tuple[int, ...]:
+        """Return the values of the number of copies at a number of items."""
+        return tuple(2**level for level in range(items.bit_length() - 1))
+
+    def condition(self, factor: fmpz_mpoly) -> Condition | None:
+        """Return where an irreducible polynomial vanishes; None where signs show: nowhere.
+
+        The parameters of the data stay generic: a polynomial counts as zero at sizes where it is
+        the zero polynomial in them.
+        """
+        coefficients = self._coefficients(factor)
+        if any(self._never_zero(coefficient) for coefficient in coefficients):
+            return None
+        symbols = {name for c in coefficients for name in self._occurring(c)}
+        scalar = Scalar(self.names, factor)
+        name = next(iter(symbols), "")
+        if len(symbols) == 1 and name in self.minimum:
+            roots = set.intersection(*(self._integer_roots(c, name) for c in coefficients))
+            allowed = tuple(sorted(root for root in roots if root >= self.minimum[name]))
+            return Condition(polynomial=scalar, symbol=name, values=allowed)
+        if symbols == {self.copies} and isinstance(self.items, int):
+            values = tuple(
+                u
+                for u in self.copy_numbers(self.items)
+                if scalar.substitute({self.copies: Fraction(u)}).is_zero
+            )
+            return Condition(polynomial=scalar, symbol=self.copies, values=values)
+        return Condition(polynomial=scalar)
+
+    def _coefficients(self, polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
+        """Return the coefficients of the monomials in the parameters, polynomials in sizes."""
+        ring = polynomial_ring(self.names)
+        is_size = [name in self.minimum or name == self.copies for name in self.names]
+        parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+        for exponents, value in polynomial.to_dict().items():
+            outer = tuple(0 if size else int(e) for e, size in zip(exponents, is_size, strict=True))
+            inner = tuple(int(e) if size else 0 for e, size in zip(exponents, is_size, strict=True))
+            parts.setdefault(outer, {})[inner] = int(value)
+        return [ring.from_dict(part) for part in parts.values()]
+
+    def _occurring(self, polynomial: fmpz_mpoly) -> list[str]:
+        return [n for n, d in zip(self.names, polynomial.degrees(), strict=True) if d > 0]
+
+    def _never_zero(self, polynomial: fmpz_mpoly) -> bool:
+        """Whether all coefficients have one sign, the constant one included, once shifted.
+
+        Every size is its least value plus something that is not negative.
+        """
+        shifted = polynomial.compose(*self._shifts(), ctx=polynomial_ring(self.names))
+        found = shifted.to_dict()
+        constant = found.get((0,) * len(self.names), 0)
+        return constant != 0 and all((value > 0) == (constant > 0) for value in found.values())
+
+    def _shifts(self) -> list[fmpz_mpoly]:
+        """Return every symbol as its least value plus a symbol >= 0; n is 2u plus one."""
+        ring = polynomial_ring(self.names)
+        images = []
+        for name in self.names:
+            image = ring.gen(self.names.index(name))
+            if name == self.copies:
+                image = image + 1
+            elif name == self.items and self.copies:
+                image = image + 2 * (ring.gen(self.names.index(self.copies)) + 1)
+            elif name in self.minimum:
+                image = image + self.minimum[name]
+            images.append(image)
+        return images
+
+    def _integer_roots(self, polynomial: fmpz_mpoly, name: str) -> set[int]:
+        """Return the whole roots of a polynomial in one size: those of its linear factors."""
+        place = self.names.index(name)
+        roots: set[int] = set()
+        for factor, _ in polynomial.factor()[1]:
+            if factor.degrees()[place] != 1:
+                continue
+            found = {int(e[place]): int(v) for e, v in factor.to_dict().items()}
+            root = Fraction(-found.get(0, 0), found[1])
+            if root.denominator == 1:
+                roots.add(int(root))
+        return roots

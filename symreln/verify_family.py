@@ -1,0 +1,93 @@
+r"""Check a certificate of a family with the standard library alone: every size at once.
+
+``python verify_family.py certificate-family.json``, or :func:`verify`; the files
+verify_family_algebra.py, verify_family_data.py and verify_family_stage.py lie beside it. What is
+checked, and why it proves the claims, stands at the top of ``symreln/families/certificate.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+try:
+    from symreln.verify_family_algebra import CertificateError, require
+    from symreln.verify_family_data import Data, take
+    from symreln.verify_family_stage import LEVELS, sector_stage
+except ImportError:  # these files alone, without the package
+    from verify_family_algebra import CertificateError, require  # type: ignore[import-not-found,no-redef]
+    from verify_family_data import Data, take  # type: ignore[import-not-found,no-redef]
+    from verify_family_stage import LEVELS, sector_stage  # type: ignore[import-not-found,no-redef]
+
+FORMAT = "symreln-family-certificate/1"
+
+
+def digest(certificate: dict[str, Any]) -> str:
+    """Return the SHA-256 of everything but the digest itself."""
+    rest = {key: value for key, value in certificate.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def verify(certificate: Any) -> tuple[str, ...]:
+    """Return what was proven, a line a stage, or raise CertificateError that names the field."""
+    keys = (
+        "format symbols minimum copies items tree samples per_sample count sectors pathways stages "
+        "divisors digest"
+    )
+    take(certificate, "whole", keys)
+    good = certificate["format"] == FORMAT and certificate["digest"] == digest(certificate)
+    require(good, "digest", f"{FORMAT} and its SHA-256")
+    try:
+        return _verify(certificate)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, CertificateError):
+            raise
+        msg = f"certificate of a family: a value has not the form needed ({error})"
+        raise CertificateError(msg) from error
+
+
+def _verify(v: dict[str, Any]) -> tuple[str, ...]:
+    data = Data(v)
+    targets = [sector.targets for sector in data.sectors]
+    lines, seen = [], []
+    for n, stage in enumerate(v["stages"]):
+        path = f"stages[{n}]"
+        places, level, parts = take(stage, path, "pathways level sectors")
+        require(not lines or "open" not in lines[-1][1], path, "missing after an open stage")
+        require(len(parts) == len(data.sectors), f"{path}.sectors", "one entry a sector")
+        specs = [data.pathways[place] for place in places]
+        seen += places
+        found = []
+        for k, (sector, part) in enumerate(zip(data.sectors, parts, strict=True)):
+            one, targets[k] = sector_stage(
+                data, sector, part, specs, targets[k], f"{path}.sectors[{k}]"
+            )
+            found.append(one)
+        require(
+            level == max(found, key=LEVELS.index), f"{path}.level", "the weakest of its sectors"
+        )
+        lines.append((", ".join(spec["name"] for spec in specs), level))
+    whole = sorted(seen) == list(range(len(data.pathways)))
+    good = len({*seen}) == len(seen) and (whole or (lines and lines[-1][1] == "open"))
+    require(good and lines, "stages", "of every pathway once")
+    require(data.ring.used == set(range(len(data.ring.divisors))), "divisors", "those that occur")
+    sizes = ", ".join(f"{name} >= {least}" for name, least in data.range.minimum.items())
+    return tuple(
+        f"stages[{n}]: {names}: {level}, for {sizes}" for n, (names, level) in enumerate(lines)
+    )
+
+
+def verify_file(path: str | Path) -> tuple[str, ...]:
+    """Read a certificate and check it; see :func:`verify`."""
+    try:
+        return verify(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        msg = f"certificate {path}: cannot be read as JSON ({error})"
+        raise CertificateError(msg) from error
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(verify_file(sys.argv[1])) + "\n")
