@@ -18,16 +18,19 @@ from symreln.derivation import (
 from symreln.dynamics import coupled_matrices, coupled_modes, two_layer
 from symreln.dynamics.loss import mode_space_loss
 from symreln.exact.algebraic import AlgebraicNumber, ratio
+from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.residual import converged_outputs, stages_decouple
-from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge
+from symreln.pathways.alike import StageSymmetry
+from symreln.pathways.effective import effective_dataset, twin_dataset
+from symreln.pathways.modes import twin_spectrum
+from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
+from symreln.pathways.symmetry import SymmetrySearch
+from symreln.pathways.targets import Targets
+from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.exact.matrix import ExactMatrix
-    from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.pathways.effective import EffectiveDataset
     from symreln.spec.model import Spec
@@ -76,34 +79,32 @@ def derive_unchecked(
 ) -> Derivation:
     """Derive without the checks of :mod:`symreln.checks`, for a second route of theirs."""
     done = progress or _silent
-    targets = spec.dataset.targets
-    stages = []
+    goal = Targets.of(spec.dataset.sparse_targets)
+    search = _symmetry_search(spec)
+    stages: list[StageDerivation] = []
     for stage in spec.stages:
-        members = [
-            (number, pathway)
+        numbers = [
+            number
             for number, pathway in enumerate(spec.pathways, start=1)
             if len(spec.stages) == 1 or pathway.stage == stage
         ]
-        effective = tuple(effective_dataset(spec.dataset, p, targets) for _, p in members)
+        symmetry = StageSymmetry([number - 1 for number in numbers], search)
+        effective = _effective(spec, numbers, goal, symmetry)
         done("effective datasets", effective)
-        found = []
-        for (number, _), e in zip(members, effective, strict=True):
-            found.append(spectrum(e.sigma_yx, e.sigma_x, spec.values))
-            done("spectrum", (number, found[-1]))
-        spectra = tuple(found)
-        verdict = judge(stage, effective, spectra)
+        spectra = _spectra(spec, numbers, effective, spectrum, done)
+        verdict = judge(stage, effective, spectra, symmetry)
         done("verdict", verdict)
-        residual = targets - converged_outputs(targets, effective)
+        left = _converged(goal, effective, spectra, verdict)
         stages.append(
             StageDerivation(
                 stage=stage,
-                pathways=_pathways([n for n, _ in members], effective, spectra, verdict, spec),
+                pathways=_pathways(numbers, effective, spectra, verdict, spec),
                 verdict=verdict,
-                initial_loss=_half_power(targets),
-                final_loss=_half_power(residual),
+                initial_loss=goal.half_power,
+                final_loss=left.half_power,
             )
         )
-        targets = residual
+        goal = left
     return Derivation(
         spec=spec,
         stages=tuple(stages),
@@ -113,9 +114,57 @@ def derive_unchecked(
     )
 
 
-def _half_power(targets: ExactMatrix) -> Scalar:
-    """Return ‖targets‖²/(2P)."""
-    return targets.frobenius(targets) / (2 * targets.shape[1])
+def _symmetry_search(spec: Spec) -> SymmetrySearch | None:
+    """Return a search among all pathways; None for one pathway, which is like no other."""
+    if len(spec.pathways) == 1:
+        return None
+    joint = len(spec.stages) == 1
+    stages = [1 if joint else pathway.stage for pathway in spec.pathways]
+    return SymmetrySearch(spec.dataset, spec.pathways, stages)
+
+
+def _effective(
+    spec: Spec, numbers: list[int], goal: Targets, symmetry: StageSymmetry
+) -> tuple[EffectiveDataset, ...]:
+    found: list[EffectiveDataset] = []
+    for p, number in enumerate(numbers):
+        pathway, move = spec.pathways[number - 1], symmetry.symmetries[p]
+        if move is None:
+            found.append(effective_dataset(spec.dataset, pathway, goal))
+        else:
+            found.append(twin_dataset(pathway, found[symmetry.originals[p]], move))
+    return tuple(found)
+
+
+def _spectra(
+    spec: Spec,
+    numbers: list[int],
+    effective: tuple[EffectiveDataset, ...],
+    spectrum: Spectrum,
+    done: Progress,
+) -> tuple[JointSpectrum, ...]:
+    found: dict[int, JointSpectrum] = {}
+    for number, e in zip(numbers, effective, strict=True):
+        found[id(e)] = (
+            spectrum(e.sigma_yx, e.sigma_x, spec.values)
+            if e.twin is None
+            else twin_spectrum(e, found[id(e.twin.original)])
+        )
+        done("spectrum", (number, found[id(e)]))
+    return tuple(found.values())
+
+
+def _converged(
+    goal: Targets,
+    effective: tuple[EffectiveDataset, ...],
+    spectra: tuple[JointSpectrum, ...],
+    verdict: StageVerdict,
+) -> Targets:
+    """Return what the converged stage leaves."""
+    if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+        return closed_residual(goal, stage_modes(effective, spectra), verdict.d_eff)
+    outputs = SparseMatrix.from_exact(converged_outputs(goal, effective))
+    return Targets(start=(goal.matrix - outputs).reduced())
 
 
 def _pathways(

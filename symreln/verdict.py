@@ -11,14 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from symreln.pathways.alike import StageSymmetry
 from symreln.pathways.closure import node_name, symmetric_closure
-from symreln.pathways.coupling import (
-    Coefficients,
-    ModeCoupling,
-    Node,
-    StageCouplings,
-    stage_couplings,
-)
+from symreln.pathways.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
+from symreln.pathways.modes import Coefficients, PathwayModes
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -97,11 +93,36 @@ def diagonalisable(spectrum: JointSpectrum) -> Truth:
     return Truth.PROVEN if spectrum.commutes else Truth.REFUTED
 
 
+def stage_modes(
+    effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
+) -> tuple[PathwayModes, ...]:
+    """Return the modes of a stage's pathways; a pathway with a twin takes them from the twin."""
+    found: list[PathwayModes] = []
+    place = {id(e): p for p, e in enumerate(effective)}
+    for e, spectrum in zip(effective, spectra, strict=True):
+        original = None if e.twin is None else found[place[id(e.twin.original)]]
+        found.append(PathwayModes(e, spectrum, original))
+    return tuple(found)
+
+
 def judge(
-    stage: int, effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
+    stage: int,
+    effective: tuple[EffectiveDataset, ...],
+    spectra: tuple[JointSpectrum, ...],
+    symmetry: StageSymmetry | None = None,
 ) -> StageVerdict:
-    """Decide the level of one stage."""
-    couplings = stage_couplings(effective, spectra)
+    """Decide the level of one stage.
+
+    Args:
+        stage: Its number, from 1.
+        effective: Correlations of its pathways.
+        spectra: Their joint spectra.
+        symmetry: Which pathways are alike; None to decide every one by itself.
+    """
+    modes = stage_modes(effective, spectra)
+    symmetry = symmetry or StageSymmetry.trivial(len(effective))
+    symmetry.settle(spectra)
+    couplings = stage_couplings(modes, symmetry)
     names = [e.pathway.name for e in effective]
     nodes = [
         (p, a)
@@ -138,7 +159,7 @@ def judge(
     if not couplings.couplings:
         alone = "no two pathways couple" if len(names) > 1 else "there is no other pathway"
         return verdict(Level.CLOSED, f"{commuting}; {alone} in this stage")
-    d_eff, obstacle = symmetric_closure(effective, spectra, couplings, components)
+    d_eff, obstacle = symmetric_closure(modes, couplings, components, symmetry)
     if not obstacle:
         return verdict(
             Level.CLOSED_BY_SYMMETRY,
@@ -151,7 +172,7 @@ def judge(
         (
             coupling
             for coupling in couplings.couplings
-            if coupling.factors is None or _target_class(spectra, coupling).is_null
+            if _target_class(spectra, coupling).is_null or coupling.factors is None
         ),
         None,
     )
@@ -167,7 +188,7 @@ def judge(
         Level.COUPLED_MATRICES,
         commuting,
         f"not closed by symmetry: {obstacle}",
-        f"{_leak(leak, effective, spectra)}, so the strengths alone do not close",
+        f"{_leak(leak, modes)}, so the strengths alone do not close",
     )
 
 
@@ -193,13 +214,9 @@ def _target_class(spectra: tuple[JointSpectrum, ...], coupling: ModeCoupling) ->
     return spectra[p].classes[a]
 
 
-def _leak(
-    coupling: ModeCoupling,
-    effective: tuple[EffectiveDataset, ...],
-    spectra: tuple[JointSpectrum, ...],
-) -> str:
-    source = node_name(effective, spectra, coupling.source)
-    target = node_name(effective, spectra, coupling.target)
-    if _target_class(spectra, coupling).is_null:
+def _leak(coupling: ModeCoupling, modes: tuple[PathwayModes, ...]) -> str:
+    source, target = node_name(modes, coupling.source), node_name(modes, coupling.target)
+    p, a = coupling.target
+    if modes[p].classes[a].is_null:
         return f"{source} drives null {target}"
     return f"the action of {source} on {target} leaves the latter's span"

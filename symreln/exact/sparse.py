@@ -98,6 +98,23 @@ class SparseMatrix:
         return cls(matrix.shape, matrix.parameters, terms, matrix.denominator)
 
     @classmethod
+    def beside(cls, parts: Sequence[SparseMatrix]) -> SparseMatrix:
+        """Return matrices with equally many rows side by side."""
+        width = sum(part.shape[1] for part in parts)
+        placed, start = [], 0
+        for part in parts:
+            placed.append(part._shifted(start, width))
+            start += part.shape[1]
+        while len(placed) > 1:  # in pairs, so that the work is n log n
+            pairs = [placed[k : k + 2] for k in range(0, len(placed), 2)]
+            placed = [pair[0] + pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
+        return placed[0]
+
+    def _shifted(self, start: int, width: int) -> SparseMatrix:
+        terms = {k: Entries(p.rows, p.columns + start, p.values) for k, p in self.terms.items()}
+        return SparseMatrix((self.shape[0], width), self.parameters, terms, self.denominator)
+
+    @classmethod
     def zeros(cls, rows: int, columns: int, parameters: tuple[str, ...] = ()) -> SparseMatrix:
         """Return the zero matrix."""
         return cls((rows, columns), parameters, {})

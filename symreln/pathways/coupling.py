@@ -12,48 +12,95 @@ these, or their sums over classes that move together, are :math:`\Sigma^{yx}(p) 
 polynomial q. Everything is rational: no root is computed. That K = U_pᵀ U_j and
 G = V_jᵀ Sigma^x V_p are diagonal is necessary but not sufficient, because U_j may point out of
 the span of U_p.
+
+*Which classes act* is decided among the inputs: :math:`M_j = \lambda(T_j)` with lambda(theta) ≠ 0
+makes Sigma^{yx}(j) one to one on a class with s > 0, so that, where p writes every output that j
+writes, all A_k vanish if and only if :math:`S_i^T \Sigma^x(j,p) T_p^l w = 0` for all l. Otherwise,
+and wherever they are asked for, the actions themselves are computed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symreln.exact.linear import inverse
-from symreln.exact.matrix import ExactMatrix
+import numpy as np
+
+from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
-    from symreln.exact.spectrum import JointSpectrum, ModeClass
-    from symreln.pathways.effective import EffectiveDataset
+    from symreln.pathways.alike import StageSymmetry
+    from symreln.pathways.modes import Coefficients, PathwayModes
 
 #: (index of the pathway in its stage, index of the mode class in its spectrum).
 Node = tuple[int, int]
-#: Coefficients of a polynomial in theta, low to high.
-Coefficients = tuple["Scalar", ...]
+#: A_k on T_p^l w, indexed [k][l].
+Actions = tuple[tuple[SparseMatrix, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ModeCoupling:
     """One class of modes of a source pathway acting on one class of a target pathway.
 
     Attributes:
         target: (pathway, mode class) that is acted on.
         source: (pathway, mode class) that acts.
-        actions: A_k on T_p^l w, indexed [k][l]; not all zero.
-        factors: For every k the polynomial q with A_k = Sigma^{yx}(p) q(T_p) w, or None where
-            there is no such polynomial: the action leaves the target's modes.
-        overlap_squared: k s_p s_j, where k I = U_pᵀ O_p O_j U_j in the common basis, or None
-            where the two modes do not share their input directions or k is no number.
-        input_overlap: g, where g I = V_jᵀ Sigma^x(j,p) V_p in the common basis, or None.
+        stage: The modes of all pathways of the stage.
+        like: A coupling that a symmetry maps to this one: factors and overlaps are the same.
     """
 
     target: Node
     source: Node
-    actions: tuple[tuple[ExactMatrix, ...], ...]
-    factors: tuple[Coefficients, ...] | None
-    overlap_squared: Scalar | None
-    input_overlap: Scalar | None
+    stage: tuple[PathwayModes, ...]
+    like: ModeCoupling | None = None
+
+    @cached_property
+    def actions(self) -> Actions:
+        """A_k on T_p^l w, indexed [k][l]; not all zero."""
+        (p, a), (j, i) = self.target, self.source
+        return class_actions(self.stage[p], a, self.stage[j], i)
+
+    @cached_property
+    def factors(self) -> tuple[Coefficients, ...] | None:
+        """For every k the polynomial q with A_k = Sigma^{yx}(p) q(T_p) w.
+
+        None where there is no such polynomial: the action leaves the target's modes.
+        """
+        if self.like is not None:
+            return self.like.factors
+        drive = self.stage[self.target[0]].drive(self.target[1])
+        found = []
+        for row in self.actions:
+            q = drive.polynomial(row)
+            if q is None:
+                return None
+            found.append(q)
+        return tuple(found)
+
+    @property
+    def overlap_squared(self) -> Scalar | None:
+        """K s_p s_j, where k I = U_pᵀ O_p O_j U_j in the common basis.
+
+        None where the two modes do not share their input directions or k is no number.
+        """
+        return self._overlaps[0]
+
+    @property
+    def input_overlap(self) -> Scalar | None:
+        """g, where g I = V_jᵀ Sigma^x(j,p) V_p in the common basis, or None."""
+        return self._overlaps[1]
+
+    @cached_property
+    def _overlaps(self) -> tuple[Scalar | None, Scalar | None]:
+        if self.like is not None:
+            return self.like._overlaps
+        (p, a), (j, i) = self.target, self.source
+        return common_basis_overlaps(self.stage[p], a, self.stage[j], i)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +123,7 @@ class StageCouplings:
 
         def root(node: Node) -> Node:
             while parent[node] != node:
+                parent[node] = parent[parent[node]]
                 node = parent[node]
             return node
 
@@ -88,160 +136,108 @@ class StageCouplings:
         return [frozenset(group) for group in groups.values()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drive:
-    """What a target class is driven by: Sigma^{yx}(p) T_p^i w.
+def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
+    """Find every coupling between the pathways of one stage, exactly.
 
-    Attributes:
-        powers: The matrices for i < 3·degree − 2: enough for a polynomial times two shifts.
-        degree: Degree of the class.
+    Pairs of pathways that a symmetry maps to each other are decided once.
     """
-
-    powers: tuple[ExactMatrix, ...]
-    degree: int
-
-    def polynomial(self, actions: tuple[ExactMatrix, ...]) -> Coefficients | None:
-        """Return q with actions[l] = Sigma^{yx}(p) q(T_p) T_p^l w for all l, or None."""
-        low = self.powers[: self.degree]
-        if low[0].is_zero:
-            return None
-        names = low[0].parameters
-        gram = ExactMatrix.from_rows([[x.frobenius(y) for y in low] for x in low], names)
-        right = ExactMatrix.from_rows([[x.frobenius(actions[0])] for x in low], names)
-        solution = inverse(gram) @ right
-        q = tuple(solution.entry(i, 0) for i in range(self.degree))
-        expected = self.shifted(q, 0, len(actions))
-        return q if all(x == y for x, y in zip(actions, expected, strict=True)) else None
-
-    def shifted(self, q: Coefficients, k: int, count: int) -> list[ExactMatrix]:
-        """Return Sigma^{yx}(p) T_p^k q(T_p) T_p^l w for l < count."""
-        result = []
-        for shift in range(k, k + count):
-            total = ExactMatrix.zeros(*self.powers[0].shape, self.powers[0].parameters)
-            for i, coefficient in enumerate(q):
-                total += self.powers[i + shift].scale(coefficient)
-            result.append(total)
-        return result
-
-
-def drive_of(effective: EffectiveDataset, spectrum: JointSpectrum, a: int) -> Drive:
-    """Return the drive of class ``a`` of a pathway."""
-    degree = spectrum.classes[a].degree
-    vectors = krylov(spectrum, spectrum.classes[a], 3 * degree - 2)
-    return Drive(powers=tuple(effective.sigma_yx @ v for v in vectors), degree=degree)
-
-
-def stage_couplings(
-    effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
-) -> StageCouplings:
-    """Compute every coupling between the pathways of one stage, exactly."""
     found: list[ModeCoupling] = []
     pairs: list[tuple[int, int]] = []
-    for p, target in enumerate(effective):
-        for j, source in enumerate(effective):
-            shared = set(target.pathway.outputs) & set(source.pathway.outputs)
-            if p == j or not shared:
-                continue
-            cross = source.cross_sigma_x(target)
-            if cross.is_zero:
-                continue
-            pairs.append((p, j))
-            if spectra[p].commutes and spectra[j].commutes:
-                found += _pair_couplings(effective, spectra, p, j, cross)
+    known: dict[tuple[int, int], list[ModeCoupling] | None] = {}
+    for p, j in symmetry.ordered_pairs:
+        origin, move = symmetry.origin(p, j)
+        if origin == (p, j):
+            known[origin] = _pair_couplings(modes, p, j)
+        couplings = known[origin]
+        if couplings is None:
+            continue
+        pairs.append((p, j))
+        found += couplings if move is None else [move(c, (p, j)) for c in couplings]
+    found.sort(key=lambda c: (c.target[0], c.source[0], c.source[1], c.target[1]))
     return StageCouplings(couplings=tuple(found), coupled_pairs=tuple(pairs))
 
 
-def krylov(spectrum: JointSpectrum, mode_class: ModeClass, length: int) -> list[ExactMatrix]:
-    """Return w, T w, …, T^{length-1} w for the generators w of a class."""
-    vectors = [mode_class.generators]
-    if length > 1:
-        operator = spectrum.operator_matrix(mode_class)
-        while len(vectors) < length:
-            vectors.append(operator @ vectors[-1])
-    return vectors
+def _pair_couplings(modes: tuple[PathwayModes, ...], p: int, j: int) -> list[ModeCoupling] | None:
+    """Return the couplings of pathway j acting on p, or None where they do not meet."""
+    target, source = modes[p], modes[j]
+    if not set(target.effective.pathway.outputs) & set(source.effective.pathway.outputs):
+        return None
+    cross = source.effective.sparse_cross(target.effective)
+    if cross.is_zero:
+        return None
+    if not (target.spectrum.commutes and source.spectrum.commutes):
+        return []
+    nodes = _acting(target, source, cross)
+    return [ModeCoupling(target=(p, a), source=(j, i), stage=modes) for i, a in nodes]
 
 
-def _pair_couplings(
-    effective: tuple[EffectiveDataset, ...],
-    spectra: tuple[JointSpectrum, ...],
-    p: int,
-    j: int,
-    cross: ExactMatrix,
-) -> list[ModeCoupling]:
-    target, source = effective[p], effective[j]
-    whole = len(target.pathway.outputs) == target.sigma_yx.shape[0]
-    seen = source.sigma_yx.masked(rows=None if whole else target.pathway.outputs)
-    result = []
-    drives = [drive_of(target, spectra[p], a) for a in range(len(spectra[p].classes))]
-    for i, source_class in enumerate(spectra[j].classes):
-        if source_class.is_null:
-            continue
-        outward, inward = _source_factors(spectra[j], source_class, seen, cross)
-        for a, target_class in enumerate(spectra[p].classes):
-            bridges = [
-                inward @ vector for vector in krylov(spectra[p], target_class, target_class.degree)
-            ]
-            actions = tuple(tuple(out @ bridge for bridge in bridges) for out in outward)
-            if all(action.is_zero for row in actions for action in row):
-                continue
-            polynomials = [drives[a].polynomial(row) for row in actions]
-            factors = (
-                None
-                if any(q is None for q in polynomials)
-                else tuple(q for q in polynomials if q is not None)
-            )
-            overlaps = _common_basis_overlaps(
-                (target, target_class), (source, source_class), seen, cross
-            )
-            result.append(
-                ModeCoupling(
-                    target=(p, a),
-                    source=(j, i),
-                    actions=actions,
-                    factors=factors,
-                    overlap_squared=overlaps[0],
-                    input_overlap=overlaps[1],
-                )
-            )
-    return result
-
-
-def _source_factors(
-    spectrum: JointSpectrum, source: ModeClass, seen: ExactMatrix, cross: ExactMatrix
-) -> tuple[list[ExactMatrix], ExactMatrix]:
-    """Return (O Sigma^{yx}(j) T^k S (SᵀS)⁻¹ for every k, Sᵀ Sigma^x(j,p)), S the Krylov basis."""
-    degree = source.degree
-    vectors = krylov(spectrum, source, 2 * degree - 1)
-    basis = ExactMatrix.stacked([vector.T for vector in vectors[:degree]]).T
-    gram_inverse = inverse(basis.T @ basis)
-    outward = [
-        seen
-        @ ExactMatrix.stacked([vector.T for vector in vectors[k : k + degree]]).T
-        @ gram_inverse
-        for k in range(degree)
+def _acting(
+    target: PathwayModes, source: PathwayModes, cross: SparseMatrix
+) -> list[tuple[int, int]]:
+    """Return (source class, target class) wherever the former acts on the latter."""
+    learning = [i for i, c in enumerate(source.classes) if not c.is_null]
+    met = _meeting(
+        [source.basis(i) for i in learning],
+        cross,
+        [target.basis(a) for a in range(len(target.classes))],
+    )
+    found = [(learning[i], a) for i, a in met]
+    if set(source.effective.pathway.outputs) <= set(target.effective.pathway.outputs):
+        return found
+    return [
+        (i, a)
+        for i, a in found
+        if any(not x.is_zero for row in class_actions(target, a, source, i) for x in row)
     ]
-    return outward, basis.T @ cross
 
 
-def _common_basis_overlaps(
-    target: tuple[EffectiveDataset, ModeClass],
-    source: tuple[EffectiveDataset, ModeClass],
-    seen: ExactMatrix,
-    cross: ExactMatrix,
+def _meeting(
+    left: Sequence[SparseMatrix], middle: SparseMatrix, right: Sequence[SparseMatrix]
+) -> list[tuple[int, int]]:
+    """Return (i, a) wherever left[i]ᵀ middle right[a] is not zero."""
+    if not left:
+        return []
+    product = SparseMatrix.beside(left).T @ (middle @ SparseMatrix.beside(right))
+    rows = np.repeat(np.arange(len(left)), [part.shape[1] for part in left])
+    columns = np.repeat(np.arange(len(right)), [part.shape[1] for part in right])
+    met: set[tuple[int, int]] = set()
+    for part in product.terms.values():
+        places = np.unique(rows[part.rows] * len(right) + columns[part.columns])
+        met |= {divmod(int(place), len(right)) for place in places}
+    return sorted(met)
+
+
+def class_actions(target: PathwayModes, a: int, source: PathwayModes, i: int) -> Actions:
+    """Return A_k on T_p^l w, indexed [k][l]."""
+    cross = source.effective.sparse_cross(target.effective)
+    bridges = [cross @ vector for vector in target.krylov(a, target.classes[a].degree)]
+    result = []
+    for k in range(source.classes[i].degree):
+        outward = source.power(i, k)
+        seen = [source.effective.sparse_sigma_yx @ (outward @ bridge) for bridge in bridges]
+        result.append(tuple(target.effective.masked(action).reduced() for action in seen))
+    return tuple(result)
+
+
+def common_basis_overlaps(
+    target: PathwayModes, a: int, source: PathwayModes, i: int
 ) -> tuple[Scalar | None, Scalar | None]:
     """Return (k s_p s_j, g) where both modes have the same input directions, else None."""
-    same_inputs = target[0].pathway.inputs == source[0].pathway.inputs
-    same_size = target[1].multiplicity == source[1].multiplicity
-    if not (same_inputs and same_size and target[1].degree == source[1].degree == 1):
+    one, other = target.classes[a], source.classes[i]
+    same_inputs = target.effective.pathway.inputs == source.effective.pathway.inputs
+    same_size = one.multiplicity == other.multiplicity
+    if not (same_inputs and same_size and one.degree == other.degree == 1):
         return None, None
-    basis, other = target[1].generators, source[1].generators
-    gram = basis.T @ basis
-    # The two spans are equal when the other's component outside the first vanishes.
-    outside = other - basis @ inverse(gram) @ (basis.T @ other)
-    if not outside.is_zero:
+    basis, there = target.basis(a), source.basis(i)
+    # The two spans are equal when the projector of the first keeps the other.
+    if target.projector(a) @ there != there:
         return None, None
-    overlap = (target[0].sigma_yx @ basis).T @ (seen @ basis)
-    return proportionality(overlap, gram), proportionality(basis.T @ cross @ basis, gram)
+    gram = (basis.T @ basis).exact
+    seen = target.effective.masked(source.effective.sparse_sigma_yx @ basis)
+    overlap = ((target.effective.sparse_sigma_yx @ basis).T @ seen).exact
+    cross = source.effective.sparse_cross(target.effective)
+    shared = (basis.T @ (cross @ basis)).exact
+    return proportionality(overlap, gram), proportionality(shared, gram)
 
 
 def proportionality(matrix: ExactMatrix, reference: ExactMatrix) -> Scalar | None:

@@ -1,18 +1,94 @@
-"""What a converged stage leaves to the next one, exactly."""
+r"""What a converged stage leaves to the next one, exactly.
+
+*Closed stages.* Let every class a of pathway p have converged to the strength s/d_eff, that is
+:math:`W_p = \Sigma^{yx}(p) H_p` with :math:`H_p = \sum_a \varphi_a(T_p) E_a`, phi = 1/d_eff. The
+closure relation says, for a class with generators w,
+
+.. math:: \sum_{j \neq p} O_p \Sigma^{yx}(j) E_j T_j^k \Sigma^x(j,p)\, T_p^l w
+   = \Sigma^{yx}(p)\, T_p^k\, \Gamma(T_p)\, T_p^l w,
+
+summed over the classes of one component, where f and phi are the same. With the coefficients of
+phi this gives :math:`\sum_{j \neq p} O_p W_j \Sigma^x(j,p) w = \Sigma^{yx}(p) (\varphi \Gamma)(T_p)
+w`, and the pathway itself adds :math:`\Sigma^{yx}(p) (\varphi d)(T_p) w`. Since phi (d + Gamma) =
+phi d_eff = 1, the sum is :math:`\Sigma^{yx}(p) w`: the error of p vanishes on every class with
+s > 0. On a null class :math:`\Sigma^{yx}(p) w = 0`, :math:`H_p \Sigma^x(p) w = d\, H_p w = 0` and
+the partners' sums cancel, so the error vanishes there too. Vanishing errors of all pathways are
+the normal equations of the stage's least squares, so these W are a minimum, and the outputs of a
+minimum are unique: the residual is :math:`Y - \sum_p W_p F_p`, and its loss is the initial one
+minus :math:`\frac12 \sum_p \langle \Sigma^{yx}(p), W_p \rangle = \frac12 \sum m\, {\rm
+tr}(\lambda/d_{\rm eff})`.
+
+*Other stages* take the orthogonal projection of every output's targets onto the row space of the
+features that write to it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.exact.linear import inverse, pseudo_inverse
-from symreln.exact.matrix import ExactMatrix
+from symreln.exact.field import Field
+from symreln.exact.projection import projected
+from symreln.exact.sparse import SparseMatrix
+from symreln.pathways.modes import Converged, PathwayModes
+from symreln.pathways.targets import Targets
 
 if TYPE_CHECKING:
-    from symreln.exact.spectrum import JointSpectrum
+    from collections.abc import Mapping
+
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.exact.scalar import Scalar
+    from symreln.exact.spectrum import JointSpectrum, ModeClass
+    from symreln.pathways.coupling import Node
     from symreln.pathways.effective import EffectiveDataset
+    from symreln.pathways.modes import Coefficients
 
 
-def converged_outputs(targets: ExactMatrix, stage: tuple[EffectiveDataset, ...]) -> ExactMatrix:
+def closed_residual(
+    targets: Targets, modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
+) -> Targets:
+    """Return what a closed stage leaves, in factored form.
+
+    Args:
+        targets: What the stage learns.
+        modes: Its pathways.
+        d_eff: d_eff of the classes that couple; the others have their own d.
+    """
+    power = targets.half_power
+    learned = []
+    known: dict[tuple, Scalar] = {}
+    for p, pathway in enumerate(modes):
+        own = {
+            a: _effective_eigenvalue(pathway, (p, a), d_eff)
+            for a, mode_class in enumerate(pathway.classes)
+            if not mode_class.is_null
+        }
+        for a, found in own.items():
+            power = power - _gained(pathway.classes[a], found, known)
+        learned.append(Converged(pathway=pathway, d_eff=own))
+    return Targets(start=targets.start, learned=(*targets.learned, *learned), power=power)
+
+
+def _effective_eigenvalue(
+    pathway: PathwayModes, node: Node, d_eff: Mapping[Node, Coefficients]
+) -> Coefficients:
+    found = d_eff.get(node, pathway.classes[node[1]].d)
+    assert found is not None
+    return found
+
+
+def _gained(mode_class: ModeClass, d_eff: Coefficients, known: dict[tuple, Scalar]) -> Scalar:
+    """Return ½ m tr(lambda/d_eff)."""
+    key = (mode_class.minpoly, mode_class.eigenvalue, d_eff, mode_class.multiplicity)
+    if key not in known:
+        field = Field(mode_class.minpoly)
+        ratio = field.multiply(mode_class.eigenvalue, field.inverse(d_eff))
+        known[key] = field.trace(ratio) * mode_class.multiplicity / 2
+    return known[key]
+
+
+def converged_outputs(
+    targets: ExactMatrix | Targets, stage: tuple[EffectiveDataset, ...]
+) -> ExactMatrix:
     """Return the outputs of a stage at the minimum of its loss, shape (n_y, P).
 
     Every output is the orthogonal projection of its targets onto the row space of the gated
@@ -24,19 +100,20 @@ def converged_outputs(targets: ExactMatrix, stage: tuple[EffectiveDataset, ...])
         targets: What the stage learns, shape (n_y, P), before any gate or mask.
         stage: The stage's pathways.
     """
+    goal = targets if isinstance(targets, Targets) else Targets.of(targets)
     writers: dict[tuple[int, ...], list[int]] = {}
     own_rows = [set(effective.pathway.outputs) for effective in stage]
-    for row in range(targets.shape[0]):
+    for row in range(goal.shape[0]):
         members = tuple(i for i, rows in enumerate(own_rows) if row in rows)
         writers.setdefault(members, []).append(row)
-    outputs = ExactMatrix.zeros(*targets.shape, targets.parameters)
+    outputs = SparseMatrix.zeros(*goal.shape, goal.start.parameters)
     for members, rows in writers.items():
         if not members:
             continue
-        features = ExactMatrix.stacked([stage[i].inputs for i in members])
-        own = targets if len(rows) == targets.shape[0] else targets.masked(rows=rows)
-        outputs += own @ features.T @ pseudo_inverse(features @ features.T) @ features
-    return outputs
+        features = SparseMatrix.beside([stage[i].features.T for i in members]).T
+        own = goal.matrix if len(rows) == goal.shape[0] else goal.matrix.masked(rows=rows)
+        outputs = outputs + projected(own, features)
+    return outputs.reduced().exact
 
 
 #: A pathway with its spectrum.
@@ -49,31 +126,36 @@ def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
     The residual of a converged stage is orthogonal to that stage's inputs, so the one cross term
     is ⟨outputs of a later stage, what an earlier stage has still to learn⟩. It vanishes for all
     strengths if and only if it does for every pair of modes. False also where that could not be
-    decided (modes whose eigenvalue is not rational in the parameters).
+    decided (modes whose eigenvalue is not rational in the parameters). A pathway with a twin is
+    settled by the twin: their symmetry maps the earlier stages onto themselves.
     """
+    known: dict[int, PathwayModes] = {}
+
+    def modes(learner: Learner) -> PathwayModes:
+        return known.setdefault(id(learner[1]), PathwayModes(*learner))
+
     return all(
-        _orthogonal(late, early)
+        _orthogonal(modes(late), modes(early))
         for place, stage in enumerate(stages)
         for late in stage
+        if late[0].twin is None
         for before in stages[:place]
         for early in before
     )
 
 
-def _orthogonal(late: Learner, early: Learner) -> bool:
-    late_data, late_spectrum = late
-    early_data, early_spectrum = early
-    if (late_data.sigma_yx.T @ early_data.sigma_yx).is_zero:
+def _orthogonal(late: PathwayModes, early: PathwayModes) -> bool:
+    """Whether tr(E_late A_lateᵀ A_early E_early Sigma^x) = 0 for all pairs of modes."""
+    overlap = late.effective.sparse_sigma_yx.T @ early.effective.sparse_sigma_yx
+    if overlap.is_zero:
         return True
-    cross = early_data.cross_sigma_x(late_data)
-    if any(mode.degree > 1 for s in (late_spectrum, early_spectrum) for mode in s.classes):
+    cross = early.effective.sparse_cross(late.effective)
+    if any(mode.degree > 1 for m in (late, early) for mode in m.classes):
         return cross.is_zero
-    for mode in late_spectrum.classes:
-        basis = mode.generators
-        written = late_data.sigma_yx @ basis @ inverse(basis.T @ basis)
-        for other in early_spectrum.classes:
-            known = other.generators
-            wanted = early_data.sigma_yx @ known @ inverse(known.T @ known)
-            if not written.frobenius(wanted @ (known.T @ cross @ basis)).is_zero:
+    for a in range(len(late.classes)):
+        seen = late.projector(a) @ overlap
+        for b in range(len(early.classes)):
+            wanted = (early.projector(b) @ cross).T
+            if not seen.frobenius(wanted).is_zero:
                 return False
     return True

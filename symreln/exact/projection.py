@@ -1,0 +1,137 @@
+"""Orthogonal projection of sparse rows onto the row space of others, over Q(parameters)."""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import fmpz_mat
+
+from symreln.exact import entries as coo
+from symreln.exact import integers
+from symreln.exact.linear import inverse, pseudo_inverse
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.sparse import SparseMatrix
+
+# Above so many operations of dense elimination the rows are eliminated as dictionaries.
+_DENSE_WORK = 5 * 10**8
+
+
+def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
+    """Return every row's orthogonal projection onto the row space of the features.
+
+    Features that are a function times a constant row, as scaled inputs are, span what their
+    constant rows span. A basis of those is enough, or of their complement, whichever is smaller;
+    that the features lie in the span (are orthogonal to the complement) is checked over Z.
+
+    Args:
+        rows: Shape (any, P).
+        features: Shape (any, P).
+    """
+    constant = _constant_rows(features)
+    if constant is None:
+        gram = SparseMatrix.from_exact(pseudo_inverse((features @ features.T).reduced().exact))
+        return ((rows @ features.T) @ gram @ features).reduced()
+    samples = features.shape[1]
+    basis = constant.select(rows=_independent(constant))
+    if basis.shape[0] == samples:
+        return rows
+    if 2 * basis.shape[0] <= samples:
+        result = _onto(rows, basis)
+        spans = _onto(constant, basis) == constant
+    else:
+        complement = _complement(basis)
+        result = rows - _onto(rows, complement)
+        spans = (constant @ complement.T).is_zero
+    if not spans:
+        msg = "rows are dependent modulo 2^61 - 1 but not over Q"
+        raise ArithmeticError(msg)
+    return result.reduced()
+
+
+def _onto(rows: SparseMatrix, basis: SparseMatrix) -> SparseMatrix:
+    """Return the projection onto the span of independent rows."""
+    if not basis.shape[0]:
+        return SparseMatrix.zeros(*rows.shape, rows.parameters)
+    gram = SparseMatrix.from_exact(inverse((basis @ basis.T).exact))
+    return ((rows @ basis.T) @ gram @ basis).reduced()
+
+
+def _constant_rows(features: SparseMatrix) -> SparseMatrix | None:
+    """Return distinct constant rows that span the same space, or None where a row is mixed."""
+    found: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray]] = {}
+    seen = np.zeros(features.shape[0], dtype=bool)
+    for part in features.terms.values():
+        starts = np.searchsorted(part.rows, np.arange(features.shape[0] + 1))
+        for row in np.flatnonzero(np.diff(starts)).tolist():
+            if seen[row]:
+                return None  # several monomials: proportional or not, left to the general route
+            seen[row] = True
+            columns = part.columns[starts[row] : starts[row + 1]]
+            values = part.values[starts[row] : starts[row + 1]]
+            values = values // np.gcd.reduce(values)
+            key = (columns.tobytes(), ",".join(map(str, values.tolist())).encode())
+            found.setdefault(key, (columns, values))
+    lengths = [len(columns) for columns, _ in found.values()]
+    kept = list(found.values())
+    none = np.zeros(0, dtype=np.int64)
+    return SparseMatrix.from_entries(
+        (len(kept), features.shape[1]),
+        np.repeat(np.arange(len(kept)), lengths),
+        np.concatenate([columns for columns, _ in kept]) if kept else none,
+        np.concatenate([values for _, values in kept]) if kept else none,
+    )
+
+
+def _independent(rows: SparseMatrix) -> list[int]:
+    """Return rows of a constant matrix that are independent, as many as there are modulo p."""
+    height, width = rows.shape
+    if not height:
+        return []
+    if height * width * min(height, width) <= _DENSE_WORK:
+        return integers.pivot_columns(_dense(rows).transpose())
+    part = rows.terms[()]
+    starts = np.searchsorted(part.rows, np.arange(height + 1))
+    order = np.argsort(np.diff(starts), kind="stable").tolist()
+    pivots: dict[int, dict[int, int]] = {}
+    chosen = []
+    for row in order:
+        here = slice(starts[row], starts[row + 1])
+        left = _eliminated(
+            dict(zip(part.columns[here].tolist(), part.values[here].tolist(), strict=True)), pivots
+        )
+        if left:
+            first = min(left)
+            unit = pow(left[first], -1, integers.PRIME)
+            pivots[first] = {c: v * unit % integers.PRIME for c, v in left.items()}
+            chosen.append(row)
+            if len(chosen) == width:
+                break
+    return sorted(chosen)
+
+
+def _eliminated(row: dict[int, int], pivots: dict[int, dict[int, int]]) -> dict[int, int]:
+    """Return the row modulo p with its first entry where no pivot is; empty if it is dependent."""
+    row = {c: v % integers.PRIME for c, v in row.items() if v % integers.PRIME}
+    while row:
+        first = min(row)
+        pivot = pivots.get(first)
+        if pivot is None:
+            return row
+        factor = row[first]
+        for column, value in pivot.items():
+            left = (row.get(column, 0) - factor * value) % integers.PRIME
+            if left:
+                row[column] = left
+            else:
+                row.pop(column, None)
+    return row
+
+
+def _complement(basis: SparseMatrix) -> SparseMatrix:
+    """Return rows that span what is orthogonal to the given independent rows."""
+    null = integers.kernel(_dense(basis))
+    return SparseMatrix.from_exact(ExactMatrix.from_integers(null)).T
+
+
+def _dense(rows: SparseMatrix) -> fmpz_mat:
+    part = rows.terms.get(())
+    return fmpz_mat(*rows.shape) if part is None else coo.to_flint(part, rows.shape)

@@ -1,0 +1,218 @@
+r"""A pathway's mode classes as sparse matrices: bases, projectors, drives, and the plateau.
+
+Class a of pathway p is spanned by S_a = (T^l w)_{l<k}; its orthogonal projector is
+:math:`E_a = S_a (S_a^T S_a)^{-1} S_a^T`, rational also where the modes are not. A pathway whose
+twin is known takes all of this from the twin, its inputs permuted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symreln.exact.field import Field
+from symreln.exact.linear import inverse
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.exact.spectrum import Commutator, JointSpectrum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.exact.spectrum import ModeClass
+    from symreln.pathways.effective import EffectiveDataset
+
+#: Coefficients of a polynomial in theta, low to high.
+Coefficients = tuple["Scalar", ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """What a target class is driven by: Sigma^{yx}(p) T_p^i w.
+
+    Attributes:
+        powers: The matrices for i < 3·degree − 2: enough for a polynomial times two shifts.
+        degree: Degree of the class.
+    """
+
+    powers: tuple[SparseMatrix, ...]
+    degree: int
+
+    def polynomial(self, actions: tuple[SparseMatrix, ...]) -> Coefficients | None:
+        """Return q with actions[l] = Sigma^{yx}(p) q(T_p) T_p^l w for all l, or None."""
+        low = self.powers[: self.degree]
+        if low[0].is_zero:
+            return None
+        names = low[0].aligned(actions[0])[0].parameters
+        gram = ExactMatrix.from_rows([[x.frobenius(y) for y in low] for x in low], names)
+        right = ExactMatrix.from_rows([[x.frobenius(actions[0])] for x in low], names)
+        solution = inverse(gram) @ right
+        q = tuple(solution.entry(i, 0) for i in range(self.degree))
+        expected = self.shifted(q, 0, len(actions))
+        return q if all(x == y for x, y in zip(actions, expected, strict=True)) else None
+
+    def shifted(self, q: Coefficients, k: int, count: int) -> list[SparseMatrix]:
+        """Return Sigma^{yx}(p) T_p^k q(T_p) T_p^l w for l < count."""
+        result = []
+        for shift in range(k, k + count):
+            total = SparseMatrix.zeros(*self.powers[0].shape, self.powers[0].parameters)
+            for i, coefficient in enumerate(q):
+                total += self.powers[i + shift].scale(coefficient)
+            result.append(total)
+        return result
+
+
+class PathwayModes:
+    """The mode classes of one pathway; everything is computed once, when first asked for.
+
+    Attributes:
+        effective: The pathway's correlations.
+        spectrum: Its joint spectrum.
+        original: The modes of the pathway's twin, whose classes come in the same order, or None.
+    """
+
+    def __init__(
+        self,
+        effective: EffectiveDataset,
+        spectrum: JointSpectrum,
+        original: PathwayModes | None = None,
+    ) -> None:
+        self.effective = effective
+        self.spectrum = spectrum
+        self.original = original
+        self._krylov: dict[int, list[SparseMatrix]] = {}
+        self._projectors: dict[int, SparseMatrix] = {}
+        self._drives: dict[int, Drive] = {}
+
+    @property
+    def classes(self) -> tuple[ModeClass, ...]:
+        """The classes of the spectrum."""
+        return self.spectrum.classes
+
+    def krylov(self, a: int, length: int) -> list[SparseMatrix]:
+        """Return w, T w, …, T^{length-1} w for the generators w of a class."""
+        words = self._krylov.setdefault(a, [SparseMatrix.from_exact(self.classes[a].generators)])
+        if len(words) < length:
+            operator = SparseMatrix.from_exact(self.spectrum.operator_matrix(self.classes[a]))
+            while len(words) < length:
+                words.append((operator @ words[-1]).reduced())
+        return words[:length]
+
+    def basis(self, a: int) -> SparseMatrix:
+        """Return S_a, the Krylov vectors side by side."""
+        return SparseMatrix.beside(self.krylov(a, self.classes[a].degree))
+
+    def projector(self, a: int) -> SparseMatrix:
+        """Return E_a."""
+        if a not in self._projectors:
+            if self.original is not None:
+                self._projectors[a] = self._permuted(self.original.projector(a))
+            else:
+                basis = self.basis(a)
+                gram = SparseMatrix.from_exact(inverse((basis.T @ basis).reduced().exact))
+                self._projectors[a] = (basis @ gram @ basis.T).reduced()
+        return self._projectors[a]
+
+    def _permuted(self, square: SparseMatrix) -> SparseMatrix:
+        twin = self.effective.twin
+        assert twin is not None
+        places = twin.inputs.tolist()
+        return square.select(rows=places, columns=places)
+
+    def power(self, a: int, k: int) -> SparseMatrix:
+        """Return E_a T^k, which is T^k E_a."""
+        result = self.projector(a)
+        if k:
+            operator = SparseMatrix.from_exact(self.spectrum.operator_matrix(self.classes[a]))
+            for _ in range(k):
+                result = (operator @ result).reduced()
+        return result
+
+    def drive(self, a: int) -> Drive:
+        """Return what drives a class."""
+        if a not in self._drives:
+            degree = self.classes[a].degree
+            vectors = self.krylov(a, 3 * degree - 2)
+            sigma_yx = self.effective.sparse_sigma_yx
+            self._drives[a] = Drive(
+                powers=tuple((sigma_yx @ vector).reduced() for vector in vectors), degree=degree
+            )
+        return self._drives[a]
+
+    def plateau(self, d_eff: Mapping[int, Coefficients]) -> SparseMatrix:
+        r"""Return H = Σ_a (1/d_eff,a)(T_a) E_a over the classes that learn something.
+
+        The converged map of the pathway is :math:`\Sigma^{yx} H`: a strength s/d_eff on every mode.
+
+        Args:
+            d_eff: Effective input eigenvalue of every class with s > 0.
+        """
+        size = self.spectrum.n_x
+        total = SparseMatrix.zeros(size, size, self.spectrum.parameters)
+        for a, mode_class in enumerate(self.classes):
+            if mode_class.is_null:
+                continue
+            for k, coefficient in enumerate(Field(mode_class.minpoly).inverse(d_eff[a])):
+                if not coefficient.is_zero:
+                    total = total + self.power(a, k).scale(coefficient)
+        return total.reduced()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Converged:
+    """A converged pathway of a closed stage (:class:`symreln.pathways.targets.Learned`).
+
+    Attributes:
+        pathway: Its modes.
+        d_eff: Effective input eigenvalue of every class with s > 0.
+    """
+
+    pathway: PathwayModes
+    d_eff: Mapping[int, Coefficients]
+
+    @property
+    def left(self) -> SparseMatrix:
+        """Sigma^{yx}(p)."""
+        return self.pathway.effective.sparse_sigma_yx
+
+    @cached_property
+    def right(self) -> SparseMatrix:
+        """H_p."""
+        return self.pathway.plateau(self.d_eff)
+
+    @property
+    def features(self) -> SparseMatrix:
+        """F_p."""
+        return self.pathway.effective.features
+
+
+def twin_spectrum(effective: EffectiveDataset, original: JointSpectrum) -> JointSpectrum:
+    """Return the spectrum of a pathway from its twin's: the same modes, inputs permuted."""
+    twin = effective.twin
+    assert twin is not None
+    places = twin.inputs.tolist()
+    return JointSpectrum(
+        sigma_yx=effective.sigma_yx,
+        sigma_x=SparseMatrix.from_exact(original.sigma_x).select(places, places).exact,
+        commutator=_commutator(effective, original.commutator),
+        classes=tuple(
+            replace(
+                mode_class,
+                generators=SparseMatrix.from_exact(mode_class.generators).select(places).exact,
+            )
+            for mode_class in original.classes
+        ),
+        values=original.values,
+    )
+
+
+def _commutator(effective: EffectiveDataset, original: Commutator | None) -> Commutator | None:
+    """Return the witness again: its norm is the same, its first entry depends on the order."""
+    if original is None:
+        return None
+    m = effective.sparse_sigma_yx.T @ effective.sparse_sigma_yx
+    forward = m @ effective.sparse_sigma_x
+    row, column, value = next((forward - forward.T).nonzero())
+    return replace(original, row=row, column=column, value=value)
