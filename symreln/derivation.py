@@ -150,8 +150,6 @@ class Derivation:
         verdict: Which reduction holds.
         loss: The loss in mode space, or None where the strengths do not close.
         steps: What was checked, in order.
-        exceptional: Values of the parameters at which the generic answer breaks, or None without
-            parameters.
         family: The answer for every number of contexts, or None without a size symbol.
     """
 
@@ -160,7 +158,6 @@ class Derivation:
     verdict: DiagonalisabilityVerdict
     loss: sp.Expr | None
     steps: tuple[Step, ...]
-    exceptional: ExceptionalSets | None = None
     family: FamilyDerivation | None = None
 
     @property
@@ -236,6 +233,13 @@ class Derivation:
                 for stage in self.stages
             ],
         )
+
+    @cached_property
+    def exceptional(self) -> ExceptionalSets | None:
+        """Where the answer, which holds for generic parameters, ends; None without parameters."""
+        from symreln.exceptional import exceptional_sets
+
+        return exceptional_sets(self)
 
     @cached_property
     def at_values(self) -> Derivation:

@@ -89,13 +89,13 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
     before, after = generic.verdict.level.value, there.verdict.level.value
     if before != after:
         changes.append(f"the verdict is '{after}' instead of '{before}'")
-    for counted, what in ((_learning, "modes learn"), (_distinct, "pairs (s, d) are distinct")):
+    for counted, what in ((_learning, "modes that learn"), (_distinct, "distinct pairs (s, d)")):
         groups: dict[tuple[int, int], list[str]] = {}
         for one, two in zip(generic.pathways, there.pathways, strict=True):
             if counted(one) != counted(two):
                 groups.setdefault((counted(two), counted(one)), []).append(one.name)
         for (now, then), names in groups.items():
-            changes.append(f"{now} {what} instead of {then} ({_listed(names)})")
+            changes.append(f"{what}: {now} instead of {then} ({_listed(names)})")
     try:
         limit = generic.final_loss.substitute(values)
     except ZeroDivisionError:

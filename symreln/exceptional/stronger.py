@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     #: A_k on T^l w, indexed [k][l].
     Rows = tuple[tuple[ExactMatrix, ...], ...]
 
+WITNESSES = 2
+"""Witnesses against coupled modes whose common zeros are taken."""
+
 
 def witnesses(stage: StageDerivation) -> list[fmpz_mpoly]:
     """Return polynomials one of which vanishes wherever a stronger level holds.
@@ -196,15 +199,22 @@ class _Drive(NamedTuple):
 
 
 def _against_modes(stage: StageDerivation) -> fmpz_mpoly:
-    """Return where every coupling can map modes to modes: a witness is one that does not."""
+    """Return where every coupling can map modes to modes: a witness is one that does not.
+
+    A few witnesses, of the smallest classes, make the set small enough.
+    """
     found = []
-    for coupling in stage.verdict.couplings.couplings:
+    for coupling in sorted(
+        stage.verdict.couplings.couplings, key=lambda c: _class(stage, c.target).degree
+    ):
         if _class(stage, coupling.target).is_null:
             found.append(_power(coupling))
         elif coupling.factors is None:
             drive = _drive(stage, coupling.target)
-            misfits = [_misfit(drive, (row,)) for row in _actions(coupling)]
-            found += [misfit for misfit in misfits if misfit is not None][:1]
+            misfits = (_misfit(drive, (row,)) for row in _actions(coupling))
+            found.append(next(misfit for misfit in misfits if misfit is not None))
+        if len(found) == WITNESSES:
+            break
     return _simplest(found, _names(stage))
 
 

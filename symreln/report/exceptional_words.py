@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.exact.domain import real_roots
 from symreln.exact.exceptional import Effect
 from symreln.exact.text import polynomial
 
@@ -56,30 +57,20 @@ def _where(derivation: Derivation, consequence: Consequence) -> str:
     if not consequence.classes:
         return f"stage {consequence.stage}: {shown}"
     modes = " with ".join(members[0].mode_numbers(index) for index in consequence.classes)
-    return f"modes {modes} of {shown}"
-
-
-def domain_text(sets: ExceptionalSets) -> str:
-    """Return for which values the answer is meant."""
-    names = ", ".join(sets.parameters)
-    return f"all {names} with {sets.domain}" if sets.domain else f"all real {names}"
+    return f"{'modes' if ' ' in modes else 'mode'} {modes} of {shown}"
 
 
 def sentence(sets: ExceptionalSets) -> str:
     """Return one line for the terminal: where the generic answer ends."""
-    generic = f"generic in {', '.join(sets.parameters)}; exceptional: "
-    named = [condition_text(item) for item in sets.breaking[:NAMED]]
-    if len(sets.breaking) > NAMED:
-        named.append(f"{len(sets.breaking) - NAMED} more")
-    if not named:
-        named = [f"nothing for {domain_text(sets)}"]
-        barred = [item for item in sets.outside if not item.harmless and len(item.names) == 1]
-        named += [f"{_zero(item)} ({item.excluded})" for item in barred[:1]]
-    return generic + ", ".join(named)
-
-
-def _zero(item: ExceptionalSet) -> str:
-    return f"not {short_text(item)} = 0"
+    named = [condition_text(item) for item in sets.breaking]
+    for item in sets.outside:
+        if not item.harmless and item.polynomial.total_degree() == 1 and len(item.names) == 1:
+            (root,) = real_roots(item.polynomial, item.parameters)
+            barred = item.excluded.removeprefix("no root with ")
+            named.append(f"{item.names[0]} = {root.scalar} (excluded by {barred})")
+    if len(named) > NAMED:
+        named = [*named[:NAMED], f"{len(named) - NAMED} more"]
+    return f"generic in {', '.join(sets.parameters)}; exceptional: {', '.join(named) or 'nothing'}"
 
 
 def effect_key(effect: Effect) -> str:

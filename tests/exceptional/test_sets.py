@@ -1,0 +1,279 @@
+"""Exceptional sets against exact derivations at points: outside nothing changes, inside it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from symreln.derivation import Derivation, PathwayDerivation
+from symreln.exact.exceptional import Effect, ExceptionalSet, ExceptionalSets
+from symreln.exact.scalar import Scalar
+from symreln.exceptional import exceptional_sets
+from symreln.exceptional.points import spec_at
+from symreln.pipeline import derive_unchecked
+from symreln.spec.reader import load, read_spec
+from symreln.verdict import Level
+
+BITS = 200
+slow = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+
+
+def entries(names: tuple[str, ...]):
+    """Return a strategy of entries, most of them without a symbol."""
+    plain = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
+    symbols = [text for n in names for text in (n, f"{n}+1", f"2*{n}", f"{n}**2", f"1/({n}+2)")]
+    return plain | plain | st.sampled_from(symbols)
+
+
+@st.composite
+def specs(draw, names: tuple[str, ...]):
+    """Return a spec of up to three gated pathways over a few samples, with these parameters."""
+    inputs, outputs, samples = (
+        draw(st.integers(1, 3)),
+        draw(st.integers(1, 2)),
+        draw(st.integers(2, 4)),
+    )
+    entry = entries(names)
+    rows = st.lists(entry, min_size=samples, max_size=samples)
+    x = draw(st.lists(rows, min_size=inputs, max_size=inputs))
+    y = draw(st.lists(rows, min_size=outputs, max_size=outputs))
+    gate = st.lists(st.sampled_from([1, 1, 0, *names]), min_size=samples, max_size=samples)
+    count = draw(st.integers(1, 3))
+    pathways = []
+    for index in range(count):
+        opened = draw(gate)
+        assume(any(opened))
+        stage = draw(st.integers(1, 2)) if index else 1
+        pathways.append({"name": f"p{index}", "gate": opened, "stage": stage})
+    used = [n for n in names if any(n in str(v) for v in (x, y, [p["gate"] for p in pathways]))]
+    assume(used)
+    tables = {
+        "dataset": {"X": x, "Y": y},
+        "parameters": {name: {} for name in used},
+        "pathway": pathways,
+    }
+    return read_spec(tables)
+
+
+def value_at(item: ExceptionalSet, point: Mapping[str, Fraction]) -> Fraction:
+    return Scalar(item.parameters, item.polynomial).substitute(point).to_fraction()
+
+
+def pairs(pathway: PathwayDerivation, point: Mapping[str, Fraction]) -> list:
+    """Return balls of s² and, where the pathway commutes, d, with the multiplicity, in order."""
+    found = []
+    for mode in pathway.modes:
+        s = mode.s.ball({n: point[n] for n in mode.s.parameters}, BITS)
+        d = mode.d.ball({n: point[n] for n in mode.d.parameters}, BITS) if mode.d else None
+        found.append((s, d, mode.multiplicity))
+    return sorted(
+        found, key=lambda t: (float(t[0].mid()), 0 if t[1] is None else float(t[1].mid()))
+    )
+
+
+def assert_same(generic: Derivation, there: Derivation, point: Mapping[str, Fraction]) -> None:
+    """Assert that the generic derivation at a point is the derivation at the point."""
+    assert [s.verdict.level for s in there.stages] == [s.verdict.level for s in generic.stages]
+    for one, two in zip(generic.pathways, there.pathways, strict=True):
+        assert one.commutes is two.commutes
+        expected, found = pairs(one, point), pairs(two, {})
+        assert [m for _, _, m in expected] == [m for _, _, m in found]
+        for a, b in zip(expected, found, strict=True):
+            assert a[0].overlaps(b[0])
+            assert (a[1] is None) == (b[1] is None)
+            assert a[1] is None or a[1].overlaps(b[1])
+    for one, two in zip(generic.stages, there.stages, strict=True):
+        if one.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+            assert one.final_loss.substitute(point).to_fraction() == two.final_loss.to_fraction()
+        else:
+            break  # what a later stage learns follows a loss that was not followed
+
+
+def check_outside(spec, point: dict[str, Fraction]) -> None:
+    generic = derive_unchecked(spec)
+    found = exceptional_sets(generic)
+    assert found is not None
+    point = {name: point[name] for name in found.parameters}
+    assume(all(value_at(item, point) != 0 for item in (*found.sets, *found.outside)))
+    if found.undecided:
+        assume(all("jumps" in text for text in found.undecided))
+    there = derive_unchecked(spec_at(spec, point))
+    if any(
+        s.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY) for s in generic.stages[:-1]
+    ):
+        return  # the residual of such a stage is among what was not followed
+    assert_same(generic, there, point)
+
+
+small = st.fractions(min_value=-3, max_value=3, max_denominator=3)
+whole = st.integers(-3, 3).map(Fraction)
+
+
+@slow
+@given(specs(("a",)), small | whole)
+def test_outside_the_sets_of_one_parameter_the_generic_answer_holds(spec, a):
+    check_outside(spec, {"a": a})
+
+
+@slow
+@given(specs(("a", "b")), small | whole, small | whole)
+def test_outside_the_sets_of_two_parameters_the_generic_answer_holds(spec, a, b):
+    check_outside(spec, {"a": a, "b": b})
+
+
+@slow
+@given(specs(("a",)))
+def test_at_every_rational_root_what_is_proven_happens(spec):
+    generic = derive_unchecked(spec)
+    found = exceptional_sets(generic)
+    assert found is not None
+    for item in found.sets:
+        for point in item.points:
+            if point.note:
+                assert not point.level
+                continue
+            values = {point.name: point.value}
+            there = derive_unchecked(spec_at(spec, values))
+            assert point.level == there.verdict.level.value
+            check_consequences(generic, there, item)
+
+
+def check_consequences(generic: Derivation, there: Derivation, item: ExceptionalSet) -> None:
+    first = generic.stages[0].stage
+    for consequence in item.consequences:
+        if not consequence.proven or consequence.stage != first:
+            continue  # a later stage learns what is left at the point, not its limit
+        for number in consequence.pathways:
+            one, two = (d.pathways[number - 1] for d in (generic, there))
+            if consequence.effect is Effect.NULL:
+                assert learning(two) < learning(one)
+            elif consequence.effect is Effect.COMMUTES:
+                assert two.spectrum.commutes
+                assert not one.spectrum.commutes
+            elif consequence.effect is Effect.DEGENERATE:
+                assert len(two.modes) < len(one.modes)
+            elif (
+                consequence.effect is Effect.JUMP
+                and generic.stages[0].verdict.level is Level.CLOSED
+            ):
+                limit = generic.stages[0].final_loss.substitute({item.names[0]: root(item)})
+                assert limit.to_fraction() < there.stages[0].final_loss.to_fraction()
+
+
+def root(item: ExceptionalSet) -> Fraction:
+    (point,) = item.points
+    return point.value
+
+
+def learning(pathway: PathwayDerivation) -> int:
+    return sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+
+
+def by_polynomial(found: ExceptionalSets) -> dict[str, ExceptionalSet]:
+    return {str(item.polynomial): item for item in (*found.sets, *found.outside)}
+
+
+def effects(item: ExceptionalSet) -> set[Effect]:
+    return {consequence.effect for consequence in item.consequences}
+
+
+def sets_of(tables: dict) -> ExceptionalSets:
+    found = exceptional_sets(derive_unchecked(read_spec(tables)))
+    assert found is not None
+    return found
+
+
+def test_no_parameters_no_sets():
+    assert exceptional_sets(derive_unchecked(load("linear-hierarchy"))) is None
+
+
+def test_the_contextual_task_by_hand():
+    """s² and d of the context mode are c times and c² times a number; it meets three others."""
+    found = exceptional_sets(derive_unchecked(load("contextual-3")))
+    assert found is not None
+    assert found.domain == "c > 0"
+    table = by_polynomial(found)
+    assert effects(table["c"]) == {Effect.NULL, Effect.JUMP}
+    assert table["c"].excluded == "no root with c > 0"
+    assert [str(item.polynomial) for item in found.sets] == [
+        "10*c^2 - 7",
+        "10*c^2 - 3",
+        "10*c^2 - 1",
+    ]
+    assert not found.breaking
+    assert found.undecided == ()
+
+
+def test_every_kind_in_one_spec_by_hand():
+    """Two orthogonal inputs: s = |a|/2, 1/2 and d = a²/2, 1/2; for Y = X all comes together."""
+    tables = {
+        "dataset": {"X": [["a", 0], [0, 1]], "Y": [["1", 0], [0, 1]]},
+        "parameters": {"a": {}},
+        "pathway": [{"name": "only"}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert set(table) == {"a", "a - 1", "a + 1"}
+    assert effects(table["a"]) == {Effect.NULL, Effect.JUMP}
+    (point,) = table["a"].points
+    assert point.level == "closed"
+    assert point.modes == (1,)
+    assert point.changes == (
+        "modes that learn: 1 instead of 2 (only)",
+        "the loss that is left is 1/4, not 0",
+    )
+    for name in ("a - 1", "a + 1"):
+        assert effects(table[name]) == {Effect.DEGENERATE}
+        assert table[name].points[0].changes == ("distinct pairs (s, d): 1 instead of 2 (only)",)
+
+
+def test_a_positive_parameter_leaves_out_what_it_excludes():
+    tables = {
+        "dataset": {"X": [["a", 0], [0, 1]], "Y": [["1", 0], [0, 1]]},
+        "parameters": {"a": {"minimum": "-1/2", "maximum": 1}},
+        "pathway": [{"name": "only"}],
+    }
+    found = sets_of(tables)
+    assert {str(item.polynomial) for item in found.sets} == {"a", "a - 1"}
+    assert [(str(i.polynomial), i.excluded) for i in found.outside] == [
+        ("a + 1", "no root with a >= -1/2 and a <= 1")
+    ]
+
+
+def test_a_commutator_that_vanishes_is_found_and_confirmed():
+    tables = {
+        "dataset": {"X": [[1, "a"], [0, 1]], "Y": [[1, 0], [0, 2]]},
+        "parameters": {"a": {}},
+        "pathway": [{"name": "only"}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert Effect.COMMUTES in effects(table["a"])
+    (point,) = table["a"].points
+    assert point.level == "closed"
+    assert "the verdict is 'closed' instead of 'coupled matrices'" in point.changes
+
+
+def test_poles_of_data_and_of_gains_are_listed():
+    tables = {
+        "dataset": {"X": [["1/(a-1)", 0], [0, 1]], "Y": [[1, 2]]},
+        "parameters": {"a": {}},
+        "pathway": [{"name": "only", "gate": ["1/(a+5)", 1]}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert effects(table["a - 1"]) == effects(table["a + 5"]) == {Effect.UNDEFINED}
+    assert table["a - 1"].points[0].note == "the data are infinite there"
+
+
+@pytest.mark.parametrize("gate", [["g", 1], [1, "g**2 - 4"]])
+def test_a_gate_that_closes_is_exceptional(gate):
+    tables = {
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [[1, 0], [0, 2]]},
+        "parameters": {"g": {}},
+        "pathway": [{"name": "only", "gate": gate}],
+    }
+    table = by_polynomial(sets_of(tables))
+    closing = {"g"} if gate[0] == "g" else {"g - 2", "g + 2"}
+    assert all(Effect.NULL in effects(table[name]) for name in closing)
