@@ -104,6 +104,7 @@ class Session:
         from symreln.report.jsonio import dumps
 
         request, folder = self.request, self.request.folder
+        key = output_key(request) if request.cache else None
         spec = self._load()
         with console.Progress(quiet=request.quiet)("deriving"):
             derivation = self._derived(spec)
@@ -114,8 +115,8 @@ class Session:
         text = dumps(derivation_to_json(derivation))
         summary = console.summary_of(derivation)
         console.show_derivation(text, summary, folder, written, as_json=request.as_json)
-        key = output_key(request)
-        if key is not None:
+        # A spec that was edited meanwhile has another key: these results are not its own.
+        if key is not None and key == output_key(request):
             from symreln.cache.outputs import keep_outputs
 
             keep_outputs(self.store, key, folder, written, text, summary)

@@ -306,10 +306,15 @@ def show_cache(found: dict[str, Any], *, as_json: bool) -> None:
         click.echo(dumps(found), nl=False)
         return
     if found["removed"]:
-        click.echo(f"removed {found['removed']} entries")
+        click.echo(f"removed {_counted(found['removed'])}")
     megabytes = found["bytes"] / (1 << 20)
     bound = found["most_bytes"] / (1 << 20)
-    click.echo(f"{found['folder']}: {found['entries']} entries, {megabytes:.1f} of {bound:.0f} MB")
+    held = _counted(found["entries"])
+    click.echo(f"{found['folder']}: {held}, {megabytes:.1f} of at most {bound:.0f} MB")
+
+
+def _counted(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries} entries"
 
 
 def show_info(*, as_json: bool) -> None:

@@ -1,0 +1,202 @@
+"""What is said of a derivation that was cut: from lines that were told, nothing else."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import symreln as sr
+from symreln.errors import InputError
+from symreln.exact.enclosure import ball as ball_of
+from symreln.exact.enclosure import precision
+from symreln.exact.spectrum_json import spectrum_from_json
+from symreln.limits.partial import Reached, Told, partial_derivation
+from symreln.limits.stages import effective_stages
+from symreln.limits.steps import StepWriter, read_steps
+from symreln.limits.units import megabytes, seconds
+from symreln.limits.witness import witness
+from symreln.report import html, latex
+from symreln.report.chapters.limits import limited_document
+from symreln.report.derivation_json import derivation_to_json
+
+REACHED = Reached(kind="time", limit="3 s", seconds=3.0)
+PLACES = [
+    "reading the spec",
+    "the effective datasets of stage 1",
+    "the joint spectrum of pathway 'common'",
+    "the printed numbers of pathway 'common'",
+    "the couplings of stage 1",
+    "the effective datasets of stage 2",
+]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """Return a derivation and the lines that it told."""
+    path = tmp_path_factory.mktemp("steps") / "steps"
+    writer = StepWriter(path)
+    spec = sr.load("contextual-3")
+    writer.spec(spec)
+    derivation = sr.derive(spec, progress=writer.progress)
+    return derivation, read_steps(path)
+
+
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory):
+    path = tmp_path_factory.mktemp("boxes") / "boxes"
+    writer = StepWriter(path)
+    spec = sr.load("contextual-3")
+    writer.spec(spec)
+    witness(spec, writer, lambda: False)
+    return read_steps(path)
+
+
+@pytest.mark.parametrize("place", range(len(PLACES)))
+def test_the_place_is_what_was_under_way(told, place):
+    assert Told(told[1][:place], []).place == PLACES[place]
+
+
+def test_after_the_last_step_only_writing_is_left(told):
+    assert Told(told[1], []).place == "writing the results"
+    assert Told(told[1][:-1], []).place == "the closed forms and the checks"
+
+
+def test_what_was_finished_reads_as_in_the_whole_derivation(told):
+    derivation, lines = told
+    whole = derivation_to_json(derivation)
+    found = partial_derivation(Told(lines, []), REACHED)
+    assert list(found)[:7] == list(whole)[:7]
+    for part, entry in zip(found["pathways"], whole["pathways"], strict=True):
+        assert part["commutes"] == entry["commutes"]
+        for mode, expected in zip(part["modes"], entry["modes"], strict=True):
+            for key in ("label", "s", "d", "multiplicity", "strength0"):
+                assert mode[key] == expected[key], key
+    assert found["verdict"]["stages"] == whole["verdict"]["stages"]
+    assert found["verdict"]["level"] == whole["verdict"]["level"]
+    assert found["steps"] == whole["steps"]
+
+
+def test_a_pathway_that_was_not_finished_claims_no_mode(told):
+    cut = next(i for i, line in enumerate(told[1]) if line["step"] == "verdict")
+    found = partial_derivation(Told(told[1][:cut], []), REACHED)
+    assert found["verdict"]["level"] == "numeric only"
+    assert found["verdict"]["stages"][0]["level"] == "numeric only"
+    first, *others = found["pathways"]
+    assert first["proven"]["spectrum"]
+    assert first["modes"]
+    assert all(mode["d_eff"] is None and mode["strength"] is None for mode in first["modes"])
+    for pathway in others:
+        assert pathway["commutes"] == "undecided"
+        assert pathway["modes"] == []
+        assert pathway["proven"] == {"spectrum": False, "stage": False}
+    assert found["loss"] == {"initial": None, "final": None, "expr": None}
+    assert any("which are not enclosed" in line for line in found["limits"]["undecided"])
+
+
+def test_stored_classes_are_the_spectrum(told):
+    derivation, lines = told
+    found = partial_derivation(Told(lines, []), REACHED)
+    for part, pathway in zip(found["pathways"], derivation.pathways, strict=True):
+        spectrum = pathway.spectrum
+        again = spectrum_from_json(
+            part["proven"]["classes"], spectrum.sigma_yx, spectrum.sigma_x, spectrum.values
+        )
+        assert [(m.s, m.d, m.multiplicity) for m in again.modes] == [
+            (m.s, m.d, m.multiplicity) for m in spectrum.modes
+        ]
+
+
+def test_a_line_that_was_cut_is_left_out(tmp_path):
+    path = tmp_path / "steps"
+    writer = StepWriter(path)
+    writer.say("one", {})
+    writer.say("two", {"text": "ü"})
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert [line["step"] for line in read_steps(path)] == ["one", "two"][
+            : whole[:length].count(b"\n")
+        ]
+
+
+@pytest.mark.parametrize("name", ["contextual-3", "xor", "iris", "linear-hierarchy"])
+def test_boxes_hold_the_exact_values_of_every_stage(name, tmp_path):
+    spec = sr.load(name)
+    writer = StepWriter(tmp_path / "boxes")
+    witness(spec, writer, lambda: False)
+    told = Told(
+        [], [{"step": "spec", "header": {}, "pathways": []}, *read_steps(tmp_path / "boxes")]
+    )
+    for pathway in sr.derive(spec).at_values.pathways:
+        line = told.boxes[pathway.number]
+        assert line["commutes"] in (pathway.commutes.value, "undecided")
+        if not spec.parameters or pathway.stage == spec.stages[0]:
+            assert line["commutes"] == pathway.commutes.value
+        exact = [
+            (mode.s, None if mode.d_is_average else mode.d)
+            for mode in pathway.spectrum.modes
+            for _ in range(mode.multiplicity)
+        ]
+        assert len(line["enclosures"]) == len(exact)
+        left = list(exact)
+        for box in line["enclosures"]:
+            match = next((e for e in left if _holds(box["s"], e[0]) and _holds_d(box, e[1])), None)
+            assert match is not None, box
+            left.remove(match)
+
+
+def _holds(ball, number) -> bool:
+    low = Fraction(ball["decimal"]) - Fraction(ball["radius"])
+    high = Fraction(ball["decimal"]) + Fraction(ball["radius"])
+    value = number.enclose(digits=60)
+    with precision(300):
+        return bool(value >= ball_of(low) and value <= ball_of(high))
+
+
+def _holds_d(box, number) -> bool:
+    return box["d"] is None or number is None or _holds(box["d"], number)
+
+
+def test_the_second_route_to_later_stages_gives_their_correlations(told):
+    derivation, _ = told
+    found = dict(effective_stages(derivation.spec))
+    for pathway in derivation.pathways:
+        assert found[pathway.number].sigma_yx == pathway.effective.sigma_yx
+        assert found[pathway.number].sigma_x == pathway.effective.sigma_x
+
+
+def test_parameters_without_values_leave_the_commutators(tmp_path):
+    tables = {
+        "title": "own",
+        "dataset": {"X": [["a", "0"], ["0", "1"]], "Y": [["1", "2"]]},
+        "parameters": {"a": {"positive": True}},
+        "pathway": [{"name": "all", "gate": "all"}],
+    }
+    spec = sr.load(tables)
+    writer = StepWriter(tmp_path / "boxes")
+    witness(spec, writer, lambda: False)
+    (line,) = read_steps(tmp_path / "boxes")
+    assert line["enclosures"] is None
+    assert line["commutes"] == sr.derive(spec).pathways[0].commutes.value
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2, 4, 6, 9, 99])
+def test_the_document_says_what_is_what_at_every_cut(told, boxes, cut):
+    partial = partial_derivation(Told(told[1][:cut], boxes if cut else []), REACHED)
+    partial = json.loads(json.dumps(partial))  # as the witness reads it
+    page = html.render(limited_document(partial))
+    text = latex.render(limited_document(partial))
+    for shown in (page, text):
+        assert "not complete" in shown
+        assert "time limit of 3 s" in shown
+    if 1 <= cut <= 6:
+        assert "Certified enclosures for pathway" in page
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1e9", "5 weeks", "ten", "1" * 30, "٣", "nan"])
+def test_wrong_quantities_are_refused(text):
+    for parse in (seconds, megabytes):
+        with pytest.raises(InputError):
+            parse(text)
