@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symreln.exact.spectrum import JointSpectrum, Mode
+    from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
     from symreln.spec.model import Spec
 
@@ -71,7 +72,16 @@ def derive(
     derivation = derive_unchecked(spec, spectrum=spectrum, progress=progress)
     steps = derivation_steps(derivation)
     (progress or _silent)("checks", steps)
-    return replace(derivation, steps=steps)
+    return replace(derivation, steps=steps, family=_family(derivation))
+
+
+def _family(derivation: Derivation) -> FamilyDerivation | None:
+    """Return the derivation for every size where a size is a symbol."""
+    if not derivation.spec.sizes:
+        return None
+    from symreln.families.derive import derive_family
+
+    return derive_family(derivation)
 
 
 def derive_unchecked(

@@ -204,13 +204,31 @@ def _add(total: Entries, key: tuple[int, int], value: Value) -> None:
     total[key] = total[key] + value if key in total else value
 
 
-def _dot(total: Entries, a: Entries, b: Entries) -> None:
+Sums = dict[tuple[int, int], dict[tuple[int, ...], Poly]]  # numerators by what is below them
+
+
+def _dot(total: Sums, a: Entries, b: Entries) -> None:
     rows: dict[int, list[tuple[int, Value]]] = {}
     for (k, j), value in b.items():
         rows.setdefault(k, []).append((j, value))
     for (i, k), left in a.items():
         for j, right in rows.get(k, ()):
-            _add(total, (i, j), left * right)
+            below = tuple(map(int.__add__, left.below, right.below))
+            into = total.setdefault((i, j), {}).setdefault(below, {})
+            for (x, p), (y, q) in product(left.top.items(), right.top.items()):
+                key = tuple(map(int.__add__, x, y))
+                into[key] = into.get(key, 0) + p * q
+
+
+def _collected(ring: Ring, sums: Sums) -> Entries:
+    """Return sums of products as values: common factors are cancelled once a sum, at its end."""
+    found = Entries()
+    for key, parts in sums.items():
+        values = [
+            Value(ring, {e: c for e, c in top.items() if c}, below) for below, top in parts.items()
+        ]
+        found[key] = sum(values[1:], start=values[0])
+    return found
 
 
 class Matrix:
@@ -235,14 +253,14 @@ class Matrix:
         return Matrix(self.rows, self.columns, d, e)
 
     def __matmul__(self, other: Matrix) -> Matrix:
-        d, e = Entries(), Entries()
-        count, inner = self.columns.count, self.columns
+        d, e = Sums(), Sums()
+        count, inner, ring = self.columns.count, self.columns, self.columns.count.ring
         weighted = {(k, j): v * count if inner.indexed(k) else v for (k, j), v in other.e.items()}
         _dot(d, self.d, other.d)
         _dot(e, self.d, other.e)
         _dot(e, self.e, other.d)
         _dot(e, self.e, weighted)
-        return Matrix(self.rows, other.columns, d, e)
+        return Matrix(self.rows, other.columns, _collected(ring, d), _collected(ring, e))
 
     def adjoint(self) -> Matrix:
         """Return the adjoint for the squared lengths."""
