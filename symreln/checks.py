@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
+    from symreln.dynamics.two_layer import SigmoidalMode
     from symreln.exact.scalar import Scalar
 
 
@@ -63,9 +64,13 @@ def _parts(count: int) -> str:
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:
+    proven: set[SigmoidalMode] = set()  # equal modes of several pathways share one trajectory
     for mode in modes:
-        if mode.strength is not None and mode.strength.residual() != 0:
+        if mode.strength is None or mode.strength in proven:
+            continue
+        if mode.strength.residual() != 0:
             raise _fail("the trajectory of " + mode.label)
+        proven.add(mode.strength)
     return Step(
         name="trajectories",
         statement=f"The {len(modes)} printed strengths solve their equations from pi_0.",

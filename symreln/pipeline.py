@@ -22,7 +22,7 @@ from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pathways.alike import StageSymmetry
 from symreln.pathways.effective import effective_dataset, twin_dataset
-from symreln.pathways.modes import twin_spectrum
+from symreln.pathways.modes import sparse_generators, twin_spectrum
 from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
 from symreln.pathways.symmetry import SymmetrySearch
 from symreln.pathways.targets import Targets
@@ -31,6 +31,7 @@ from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from symreln.dynamics.two_layer import SigmoidalMode
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
@@ -154,12 +155,15 @@ def _spectra(
     done: Progress,
 ) -> tuple[JointSpectrum, ...]:
     found: dict[int, JointSpectrum] = {}
+    generators: dict[int, list[SparseMatrix]] = {}
     for number, e in zip(numbers, effective, strict=True):
-        found[id(e)] = (
-            spectrum(e.sigma_yx, e.sigma_x, spec.values)
-            if e.twin is None
-            else twin_spectrum(e, found[id(e.twin.original)])
-        )
+        if e.twin is None:
+            found[id(e)] = spectrum(e.sigma_yx, e.sigma_x, spec.values)
+        else:
+            known = id(e.twin.original)
+            if known not in generators:
+                generators[known] = sparse_generators(found[known])
+            found[id(e)] = twin_spectrum(e, found[known], generators[known])
         done("spectrum", (number, found[id(e)]))
     return tuple(found.values())
 
@@ -184,13 +188,14 @@ def _pathways(
     verdict: StageVerdict,
     spec: Spec,
 ) -> tuple[PathwayDerivation, ...]:
+    solved: dict[tuple, SigmoidalMode] = {}
     return tuple(
         PathwayDerivation(
             number=number,
             effective=effective[p],
             spectrum=spectra[p],
             modes=tuple(
-                _mode(number, place, p, mode, spectra[p], verdict, spec.symbols)
+                _mode(number, place, p, mode, spectra[p], verdict, spec.symbols, solved)
                 for place, mode in enumerate(spectra[p].modes, start=1)
             ),
         )
@@ -206,6 +211,7 @@ def _mode(
     spectrum: JointSpectrum,
     verdict: StageVerdict,
     symbols: dict[str, sp.Symbol],
+    solved: dict[tuple, SigmoidalMode],
 ) -> ModeDerivation:
     class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
     d = None if mode.d_is_average else mode.d
@@ -220,18 +226,7 @@ def _mode(
     family = two_layer.NAME
     strength = None
     if decoupled and d_eff is not None:
-        index = f"{pathway_number}_{place}"
-        height = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
-        # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
-        # (proven with the verdict), and started elsewhere it would act on other pathways through
-        # an output direction that the data leave open.
-        start = {"strength0": sp.S.Zero} if mode.is_null else {}
-        strength = two_layer.solve(
-            mode.s.to_sympy(symbols, f"s_{index}"),
-            d_eff.to_sympy(symbols, f"d_{index}"),
-            height=None if height is None else height.to_sympy(symbols),
-            **start,
-        )
+        strength = _strength(mode, d_eff, symbols, f"{pathway_number}_{place}", solved)
     else:
         d_eff = None
         modes_close = verdict.level is Level.COUPLED_MODES
@@ -249,6 +244,33 @@ def _mode(
         why=why,
         strength=strength,
     )
+
+
+def _strength(
+    mode: Mode,
+    d_eff: AlgebraicNumber,
+    symbols: dict[str, sp.Symbol],
+    index: str,
+    solved: dict[tuple, SigmoidalMode],
+) -> SigmoidalMode:
+    """Return the closed form; equal modes of several pathways share one."""
+    # A number of degree > 2 is written as a constant with the mode's own index.
+    name = "" if mode.s.is_radical and d_eff.is_radical else index
+    mode_class = mode.mode_class
+    key = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root, name)
+    if key not in solved:
+        height = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
+        # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
+        # (proven with the verdict), and started elsewhere it would act on other pathways through
+        # an output direction that the data leave open.
+        start = {"strength0": sp.S.Zero} if mode.is_null else {}
+        solved[key] = two_layer.solve(
+            mode.s.to_sympy(symbols, f"s_{index}"),
+            d_eff.to_sympy(symbols, f"d_{index}"),
+            height=None if height is None else height.to_sympy(symbols),
+            **start,
+        )
+    return solved[key]
 
 
 def _loss(stages: tuple[StageDerivation, ...], spec: Spec) -> sp.Expr | None:

@@ -8,7 +8,7 @@ from symreln.exact import entries as coo
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from fractions import Fraction
 
     import numpy as np
@@ -21,21 +21,34 @@ Exponents = tuple[int, ...]
 
 
 class SparseBacked(ExactMatrix):
-    """An ExactMatrix that is held as a sparse one.
+    """An ExactMatrix that is held as a sparse one; dense forms are built when first read."""
 
-    Attributes:
-        sparse: The matrix. Its dense forms are built when they are first read.
-    """
+    __slots__ = ("_cells", "_dense", "_make", "_sparse")
 
-    __slots__ = ("_cells", "_dense", "sparse")
+    def __init__(
+        self, sparse: SparseMatrix, make: Callable[[], SparseMatrix] | None = None
+    ) -> None:
+        """Hold a matrix.
 
-    def __init__(self, sparse: SparseMatrix) -> None:
+        Args:
+            sparse: The matrix, or one of its shape over the same parameters and denominator.
+            make: Makes the matrix when it is first needed; None where ``sparse`` is the matrix.
+        """
         self.shape = sparse.shape
         self.parameters = sparse.parameters
         self.denominator = sparse.denominator
-        self.sparse = sparse
+        self._make = make
+        self._sparse = None if make else sparse
         self._dense: dict[Exponents, fmpz_mat] | None = None
         self._cells: dict[Exponents, np.ndarray] | None = None
+
+    @property
+    def sparse(self) -> SparseMatrix:
+        """The matrix."""
+        if self._sparse is None:
+            assert self._make is not None
+            self._sparse = self._make()
+        return self._sparse
 
     @property
     def terms(self) -> dict[Exponents, fmpz_mat]:

@@ -98,6 +98,11 @@ def collected(
         places, values = places[order], values[order]
         starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
         places, values = places[starts], np.add.reduceat(values, starts)
+    return at_places(places, values, width)
+
+
+def at_places(places: np.ndarray, values: np.ndarray, width: int) -> Entries:
+    """Return the entries at ascending places, counted row by row, without zeros."""
     keep = values != 0
     places, values = places[keep], values[keep]
     return Entries(places // width, places % width, _tight(values))
@@ -234,3 +239,28 @@ def _joined(
             np.bincount(places, weights=values.astype(float), minlength=size).reshape(shape)
         )
     return collected(rows, columns, values, shape[1], bound)
+
+
+def merged(listed: Sequence[np.ndarray]) -> np.ndarray:
+    """Return what ascending arrays hold together, ascending, each number once."""
+    found = np.sort(np.concatenate(listed), kind="stable")  # merges runs, linear for few arrays
+    return found[np.concatenate([[True], found[1:] != found[:-1]])] if len(found) else found
+
+
+def distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (distinct rows, which of them every row is)."""
+    if table.dtype == object:
+        known: dict[tuple[int, ...], int] = {}
+        kinds = np.array([known.setdefault(tuple(row), len(known)) for row in table.tolist()])
+        rows = np.empty((len(known), table.shape[1]), dtype=object)
+        rows[:] = list(known)
+        return rows, kinds
+    words = np.zeros(len(table), dtype=np.uint64)
+    for column in table.T:
+        words = (words ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        words ^= words >> np.uint64(29)
+    _, first, kinds = np.unique(words, return_index=True, return_inverse=True)
+    rows = table[first]
+    if not np.array_equal(rows[kinds], table):  # two rows with one hash
+        rows, kinds = np.unique(table, axis=0, return_inverse=True)
+    return rows, kinds.reshape(-1)

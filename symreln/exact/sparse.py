@@ -222,9 +222,9 @@ class SparseMatrix:
         if not self.terms:
             return SparseMatrix(self.shape, self.parameters, {})
         if not self.denominator.is_constant():
-            common = self._common_factor()
-            if not common.is_constant():
-                return self._divided(common).reduced()
+            divided = self._without_common_factor()
+            if divided is not None:
+                return divided.reduced()
         bottom = self.denominator
         divisor = gcd(
             *(coo.content(part) for part in self.terms.values()),
@@ -235,37 +235,39 @@ class SparseMatrix:
         terms = {key: coo.divided(part, divisor) for key, part in self.terms.items()}
         return SparseMatrix(self.shape, self.parameters, terms, bottom // divisor)
 
-    def _common_factor(self) -> fmpz_mpoly:
+    def _without_common_factor(self) -> SparseMatrix | None:
+        """Return the matrix with its polynomials' common factor cancelled, None without one."""
+        places, rows, kinds = self._spelled()
+        ring = polynomial_ring(self.parameters)
+        polynomials = [
+            ring.from_dict({k: int(v) for k, v in zip(self.terms, row, strict=True) if v})
+            for row in rows.tolist()
+        ]
         common = self.denominator
-        for polynomial in self._numerators().values():
+        for polynomial in polynomials:
             common = common.gcd(polynomial)
             if common.is_constant():
-                break
-        return common
-
-    def _numerators(self) -> dict[tuple[int, int], fmpz_mpoly]:
-        ring = polynomial_ring(self.parameters)
-        found: dict[tuple[int, int], dict[Exponents, int]] = {}
-        for key, part in self.terms.items():
-            for row, column, value in _triples(part):
-                found.setdefault((row, column), {})[key] = value
-        return {place: ring.from_dict(found[place]) for place in sorted(found)}
-
-    def _divided(self, common: fmpz_mpoly) -> SparseMatrix:
-        parts: dict[Exponents, list[tuple[int, int, int]]] = {}
-        for (row, column), polynomial in self._numerators().items():
-            for exponents, coefficient in (polynomial // common).to_dict().items():
-                key = tuple(int(e) for e in exponents)
-                parts.setdefault(key, []).append((row, column, int(coefficient)))
-        terms = {
-            key: Entries(
-                np.array([r for r, _, _ in found], dtype=np.int64),
-                np.array([c for _, c, _ in found], dtype=np.int64),
-                coo.integer_array([v for _, _, v in found]),
+                return None
+        quotients = [(p // common).to_dict() for p in polynomials]
+        terms = {}
+        for exponents in dict.fromkeys(key for found in quotients for key in found):
+            column = coo.integer_array([int(found.get(exponents, 0)) for found in quotients])
+            terms[tuple(int(e) for e in exponents)] = coo.at_places(
+                places, column[kinds], self.shape[1]
             )
-            for key, found in parts.items()
-        }
         return SparseMatrix(self.shape, self.parameters, terms, self.denominator // common)
+
+    def _spelled(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (places, distinct rows of coefficients, which of them stands at every place)."""
+        width = self.shape[1]
+        listed = [part.rows * width + part.columns for part in self.terms.values()]
+        places = coo.merged(listed)
+        big = any(part.values.dtype == object for part in self.terms.values())
+        table = np.zeros((len(places), len(listed)), dtype=object if big else np.int64)
+        for column, (at, part) in enumerate(zip(listed, self.terms.values(), strict=True)):
+            table[np.searchsorted(places, at), column] = part.values
+        rows, kinds = coo.distinct_rows(table)
+        return places, rows, kinds
 
     # -- parts ----------------------------------------------------------------------------------
 

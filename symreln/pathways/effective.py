@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.exact.backed import SparseBacked
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.targets import Targets
 
@@ -106,9 +107,13 @@ class EffectiveDataset:
         """
         return self.masked(self.goal.matrix.masked(columns=self.pathway.open_samples)).exact
 
-    @property
+    @cached_property
     def sigma_yx(self) -> ExactMatrix:
         """Input-output correlation Y_p F_pᵀ/P, shape (n_y, inputs of the pathway)."""
+        if self.twin is not None and "sparse_sigma_yx" not in self.__dict__:
+            # Seldom read: the twin's spectrum, couplings and closure are known without it.
+            alike = self.twin.original.sparse_sigma_yx
+            return SparseBacked(alike, make=lambda: self.sparse_sigma_yx)
         return self.sparse_sigma_yx.exact
 
     @property

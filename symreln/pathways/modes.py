@@ -19,7 +19,7 @@ from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import Commutator, JointSpectrum
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from symreln.exact.spectrum import ModeClass
     from symreln.pathways.effective import EffectiveDataset
@@ -188,8 +188,21 @@ class Converged:
         return self.pathway.effective.features
 
 
-def twin_spectrum(effective: EffectiveDataset, original: JointSpectrum) -> JointSpectrum:
-    """Return the spectrum of a pathway from its twin's: the same modes, inputs permuted."""
+def sparse_generators(spectrum: JointSpectrum) -> list[SparseMatrix]:
+    """Return the generators of every class."""
+    return [SparseMatrix.from_exact(mode_class.generators) for mode_class in spectrum.classes]
+
+
+def twin_spectrum(
+    effective: EffectiveDataset, original: JointSpectrum, generators: Sequence[SparseMatrix]
+) -> JointSpectrum:
+    """Return the spectrum of a pathway from its twin's: the same modes, inputs permuted.
+
+    Args:
+        effective: The pathway, which has a twin.
+        original: The twin's spectrum.
+        generators: Those of its classes.
+    """
     twin = effective.twin
     assert twin is not None
     places = twin.inputs.tolist()
@@ -198,11 +211,8 @@ def twin_spectrum(effective: EffectiveDataset, original: JointSpectrum) -> Joint
         sigma_x=SparseMatrix.from_exact(original.sigma_x).select(places, places).exact,
         commutator=_commutator(effective, original.commutator),
         classes=tuple(
-            replace(
-                mode_class,
-                generators=SparseMatrix.from_exact(mode_class.generators).select(places).exact,
-            )
-            for mode_class in original.classes
+            replace(mode_class, generators=vectors.select(places).exact)
+            for mode_class, vectors in zip(original.classes, generators, strict=True)
         ),
         values=original.values,
     )

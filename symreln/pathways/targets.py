@@ -67,7 +67,10 @@ class Targets:
         """Return Y·samples for a matrix with P rows."""
         total = self.start @ samples
         for part in self.learned:
-            total = total - part.left @ (part.right @ (part.features @ samples))
+            # Cancelled among the inputs first: what is left has few monomials, or is zero.
+            inner = (part.right @ (part.features @ samples)).reduced()
+            if not inner.is_zero:
+                total = total - part.left @ inner
         return total
 
     def correlated(self, features: SparseMatrix) -> SparseMatrix:
