@@ -279,13 +279,15 @@ def joint_spectrum(
     scaled = _Scaled(yx, x)
     commutator = scaled.commutator()
     classes = _classes(scaled, with_x=commutator is None)
-    return JointSpectrum(
+    spectrum = JointSpectrum(
         sigma_yx=yx,
         sigma_x=x,
         commutator=commutator,
         classes=classes,
         values=dict(values or {}),
     )
+    vars(spectrum)["m"] = scaled.gram  # the cached property's value: it is known already
+    return spectrum
 
 
 class _Scaled:
@@ -297,7 +299,8 @@ class _Scaled:
     def __init__(self, sigma_yx: ExactMatrix, sigma_x: ExactMatrix) -> None:
         self.parameters = sigma_x.parameters
         self.size = sigma_x.shape[0]
-        self.m, self.m_content = _primitive(sigma_yx.gram())
+        self.gram = sigma_yx.gram()
+        self.m, self.m_content = _primitive(self.gram)
         self.m_denominator = sigma_yx.denominator**2
         self.x, self.x_content = _primitive(sigma_x)
         self.x_denominator = sigma_x.denominator

@@ -1,0 +1,488 @@
+"""Speed of the exact joint spectrum, as ratios measured within one run.
+
+    python benchmarks/spectrum.py [--quick] [--sympy] [--write]
+
+The work is the contextual task's pathway 'common' with context inputs: 128 items in 16 contexts,
+Sigma^yx of shape 4335 × 144. Exact work starts from the exact correlations in memory, numpy's float
+SVD from the same matrix in float64; both in one thread, taken in turn; medians of seconds of that
+thread. ``--sympy`` measures SymPy's SVD with flint ground types once (minutes), and keeps the
+figure in benchmarks/spectrum-sympy.json, which every later run cites. ``--write`` puts the table
+and the plot of exact against float time into docs/.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+
+import argparse
+import importlib.metadata
+import json
+import platform
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import symreln as sr
+from symreln.exact.certificate import CertifiedPathway, _pathway
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.pathways.effective import effective_dataset
+from symreln.spec.model import Spec
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
+SYMPY_RECORD = HERE / "spectrum-sympy.json"
+WHOLE_SPEC = HERE / "sixteen-contexts.toml"
+ITEMS, CONTEXTS = 128, 16
+GROWTH = (16, 32, 64, 128, 256)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        work: What was done.
+        measured: Times and sizes.
+        found: What is compared with the demand.
+        wanted: The demand; empty where there is none.
+        met: Whether it is met.
+    """
+
+    work: str
+    measured: str
+    found: str = ""
+    wanted: str = ""
+    met: bool = True
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return (self.work, self.measured, self.found, self.wanted, "" if self.met else "NOT MET")
+
+
+# -- the work -------------------------------------------------------------------------------------
+
+
+def contextual(items: int, contexts: int, scale: str) -> Spec:
+    """Return the task with one pathway for every sample that sees the context inputs."""
+    tables: dict[str, Any] = {
+        "title": "One pathway",
+        "dataset": {
+            "task": "contextual",
+            "items": items,
+            "contexts": contexts,
+            "structures": "hierarchy",
+            "context_scale": scale,
+        },
+        "pathway": [{"name": "common", "gate": "all"}],
+    }
+    if scale == "c":
+        tables["parameters"] = {"c": {"positive": True, "value": "1"}}
+    return sr.load(tables)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The exact correlations of one pathway."""
+
+    spec: Spec
+    sigma_yx: ExactMatrix
+    sigma_x: ExactMatrix
+
+    @classmethod
+    def of(cls, spec: Spec) -> Problem:
+        """Apply the first pathway's gate to the dataset."""
+        effective = effective_dataset(spec.dataset, spec.pathways[0], spec.dataset.targets)
+        return cls(spec, effective.sigma_yx, effective.sigma_x)
+
+    def exact(self) -> JointSpectrum:
+        """Decompose exactly."""
+        return joint_spectrum(self.sigma_yx, self.sigma_x, self.spec.values)
+
+    def certified(self) -> JointSpectrum:
+        """Decompose, and write the certificate's entries for this pathway."""
+        spectrum = self.exact()
+        pathway = self.spec.pathways[0]
+        json.dumps(
+            _pathway(
+                CertifiedPathway(
+                    name=pathway.name,
+                    gate=pathway.gate,
+                    inputs=pathway.inputs,
+                    outputs=pathway.outputs,
+                    spectrum=spectrum,
+                ),
+                [False] * len(spectrum.classes),
+            )
+        )
+        return spectrum
+
+    def floats(self) -> np.ndarray:
+        """Return Sigma^yx in float64, at the declared values."""
+        return self.sigma_yx.substitute(self.spec.values).to_numpy()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the seconds that this process worked; a busy machine adds nothing to them."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def in_turn(works: dict[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
+    """Time several works in turn, so that whatever slows the machine slows all of them."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            times[name].append(seconds(work))
+    return times
+
+
+def svd(matrix: np.ndarray) -> Callable[[], object]:
+    return lambda: np.linalg.svd(matrix, full_matrices=False)
+
+
+def shown(value: float) -> str:
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
+
+
+def ratio_of(one: list[float], other: list[float]) -> float:
+    return statistics.median(a / b for a, b in zip(one, other, strict=True))
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def decomposition(repeats: int) -> list[Row]:
+    numeric = Problem.of(contextual(ITEMS, CONTEXTS, "1"))
+    symbolic = Problem.of(contextual(ITEMS, CONTEXTS, "c"))
+    numeric.exact()  # numpy and FLINT load what they need
+    works = {"svd": svd(numeric.floats()), "exact": numeric.certified, "c": symbolic.certified}
+    times = in_turn(works, repeats)
+    middle = {name: statistics.median(found) for name, found in times.items()}
+    against = ratio_of(times["exact"], times["svd"])
+    with_c = ratio_of(times["c"], times["exact"])
+    name = f"hierarchy n = {ITEMS}, C = {CONTEXTS}"
+    rows = [
+        Row(
+            f"{name}: joint exact decomposition with certificate entries",
+            f"{shown(middle['exact'])}; numpy SVD {shown(middle['svd'])}",
+            f"{against:.1f} × numpy",
+            "≤ 6 ×",
+            against <= 6,
+        ),
+        Row(
+            f"{name}, c symbolic",
+            shown(middle["c"]),
+            f"{with_c:.1f} × numeric",
+            "≤ 10 ×",
+            with_c <= 10,
+        ),
+    ]
+    if SYMPY_RECORD.exists():
+        record = json.loads(SYMPY_RECORD.read_text())
+        # Compared through numpy's SVD, which was timed in the same run as SymPy's.
+        faster = record["sympy_over_numpy"] / against
+        rows.append(
+            Row(
+                f"the same by sympy {record['sympy']} (flint {record['python-flint']})",
+                f"{record['seconds']:.0f} s, {record['sympy_over_numpy']:.0f} × numpy, "
+                f"measured on {record['date']}",
+                f"{faster:.0f} × slower",
+                "≥ 100 ×",
+                faster >= 100,
+            )
+        )
+    return rows
+
+
+def growth(repeats: int, quick: bool) -> tuple[list[Row], dict[str, list[float]]]:
+    """Fit exponents over n; every size runs in a process of its own, for its peak memory."""
+    sizes = GROWTH[:-1] if quick else GROWTH
+    curves: dict[str, list[float]] = {"n": list(map(float, sizes)), "exact": [], "c": [], "svd": []}
+    peak = 0.0
+    for items in sizes:
+        found = child(["--size", str(items), "--repeats", str(repeats)])
+        for name in ("exact", "c", "svd"):
+            curves[name].append(found[name])
+        peak = found["peak_mb"]
+    powers = {name: exponent(curves["n"], curves[name]) for name in ("exact", "c", "svd")}
+    rows = [
+        Row(
+            f"growth in n, {sizes[0]} … {sizes[-1]}, C = {CONTEXTS}"
+            + (", c symbolic" if name == "c" else ""),
+            " / ".join(map(shown, curves[name])),
+            f"exponent {powers[name]:.2f} (numpy {powers['svd']:.2f})",
+            "≤ 2.3",
+            powers[name] <= 2.3,
+        )
+        for name in ("exact", "c")
+    ]
+    rows.append(Row(f"peak memory at n = {sizes[-1]}", f"{peak:.0f} MB", "", "< 1 GB", peak < 1000))
+    return rows, curves
+
+
+def exponent(sizes: list[float], times: list[float]) -> float:
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def one_size(items: int, repeats: int) -> dict[str, float]:
+    works: dict[str, Callable[[], object]] = {}
+    problems = {"exact": Problem.of(contextual(items, CONTEXTS, "1"))}
+    problems["c"] = Problem.of(contextual(items, CONTEXTS, "c"))
+    for name, problem in problems.items():
+        problem.exact()
+        works[name] = problem.certified
+    works["svd"] = svd(problems["exact"].floats())
+    times = in_turn(works, repeats)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def structureless(sizes: tuple[int, ...], repeats: int) -> list[Row]:
+    """Random integers: one irreducible factor of degree N, every s and d to 50 digits."""
+    rows = []
+    limits = {32: 0.05, 64: 1.0}
+    for kind in ("symmetric", "rectangular"):
+        for size in sizes:
+            matrix = random_integers(size, kind)
+            identity = ExactMatrix.identity(size)
+
+            def work(matrix: ExactMatrix = matrix, identity: ExactMatrix = identity) -> None:
+                spectrum = joint_spectrum(matrix, identity)
+                assert [c.degree for c in spectrum.classes] == [matrix.shape[1]]
+                for mode in spectrum.modes:
+                    mode.s.enclose(digits=50)
+                    mode.d.enclose(digits=50)
+
+            median = statistics.median(in_turn({"it": work}, repeats)["it"])
+            limit = limits.get(size)
+            rows.append(
+                Row(
+                    f"structureless {kind} N = {size}, 50 digits",
+                    shown(median),
+                    "",
+                    "" if limit is None else f"< {shown(limit)}",
+                    limit is None or median < limit,
+                )
+            )
+    return rows
+
+
+def random_integers(size: int, kind: str) -> ExactMatrix:
+    draw = random.Random(size)
+    height = size if kind == "symmetric" else 2 * size
+    rows = [[draw.randint(-3, 3) for _ in range(size)] for _ in range(height)]
+    if kind == "symmetric":
+        rows = [[rows[max(i, j)][min(i, j)] for j in range(size)] for i in range(size)]
+    return ExactMatrix.from_rows(rows)
+
+
+def real_data() -> Row:
+    found = child(["--digits"])
+    return Row(
+        "digits (64 inputs, 1797 images), exact verdict from loading on",
+        f"{shown(found['seconds'])}, {found['peak_mb']:.0f} MB",
+        found["level"],
+        "< 30 s, < 2 GB",
+        found["seconds"] < 30 and found["peak_mb"] < 2000,
+    )
+
+
+def digits() -> dict[str, Any]:
+    start = time.perf_counter()
+    level = sr.derive(sr.load("digits")).verdict.level.value
+    return {"seconds": time.perf_counter() - start, "level": level}
+
+
+def whole() -> Row:
+    """Run `symreln derive` as a user does, with an empty cache, on the clock."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "symreln", "derive", str(WHOLE_SPEC), "--out", folder]
+        start = time.perf_counter()
+        subprocess.run(
+            [*command, "--format", "html", "--format", "json"],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "SYMRELN_CACHE": str(Path(folder) / "cache")},
+        )
+        took = time.perf_counter() - start
+        pages = [path for path in Path(folder).rglob("derivation.html")]
+        size = pages[0].stat().st_size / 1e6
+    return Row(
+        f"whole derive, n = {ITEMS}, C = {CONTEXTS}, c symbolic, 17 pathways, JSON and HTML",
+        f"{took:.1f} s on the clock, HTML {size:.2f} MB",
+        "",
+        "< 6 s, < 3 MB",
+        took < 6 and size < 3,
+    )
+
+
+def child(arguments: list[str]) -> dict[str, Any]:
+    """Run a part in a process of its own and add that process's peak memory."""
+    command = [sys.executable, __file__, *arguments]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(found)
+
+
+# -- what others do -------------------------------------------------------------------------------
+
+
+def sympy_once() -> dict[str, Any]:
+    """Time SymPy's decomposition once, and numpy's in the same process."""
+    import sympy
+    from sympy.external.gmpy import GROUND_TYPES
+
+    assert GROUND_TYPES == "flint"
+    problem = Problem.of(contextual(ITEMS, CONTEXTS, "1"))
+    matrix = sympy.Matrix(problem.sigma_yx.to_sympy())
+    floats = problem.floats()
+    fast = statistics.median(in_turn({"svd": svd(floats)}, 5)["svd"])
+    took = seconds(matrix.singular_value_decomposition)
+    return {
+        "seconds": round(took, 2),
+        "numpy_seconds": round(fast, 4),
+        "sympy_over_numpy": round(took / fast, 1),
+        "date": date.today().isoformat(),
+        **versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    names = ("sympy", "python-flint", "numpy")
+    found = {name: importlib.metadata.version(name) for name in names}
+    return {**found, "python": platform.python_version(), "machine": platform.machine()}
+
+
+# -- output ---------------------------------------------------------------------------------------
+
+
+def printed(rows: list[Row]) -> list[Row]:
+    """Print rows as soon as they are measured."""
+    for row in rows:
+        print("  ".join(cell for cell in row.cells if cell), flush=True)
+    return rows
+
+
+def write_page(rows: list[Row], curves: dict[str, list[float]]) -> None:
+    """Write the table and the plot of this run."""
+    DOCS.mkdir(exist_ok=True)
+    draw(curves, DOCS / "spectrum.svg")
+    table = "\n".join("| " + " | ".join(row.cells[:4]) + " |" for row in rows)
+    used = ", ".join(f"{name} {version}" for name, version in versions().items())
+    missed = [row.work for row in rows if not row.met]
+    closing = "Everything is reached." if not missed else f"Not reached: {'; '.join(missed)}."
+    (DOCS / "spectrum.md").write_text(
+        PAGE.format(table=table, used=used, day=date.today().isoformat(), closing=closing),
+        encoding="utf-8",
+    )
+
+
+PAGE = """# Speed of the exact spectrum
+
+Measured on {day} by `python benchmarks/spectrum.py --write` ({used}; one thread, seconds of that
+thread, medians; ratios are medians of ratios within one run).
+
+| work | measured | found | to reach |
+|---|---|---|---|
+{table}
+
+{closing}
+
+Exact work starts from the exact correlations and ends with the joint eigenspaces of
+(Σ^yx)ᵀΣ^yx and Σ^x, proven, for all values of c where c is a symbol, and with the certificate's
+entries for the pathway. numpy's SVD gives singular vectors of Σ^yx in float64 and knows nothing
+of Σ^x. SymPy's figure is measured once (`--sympy`) and cited from `benchmarks/spectrum-sympy.json`.
+
+![Seconds of the exact decomposition and of numpy's SVD over the number of items](spectrum.svg)
+
+*Seconds over the number of items n, 16 contexts, both axes logarithmic.*
+"""
+
+
+def draw(curves: dict[str, list[float]], path: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "symreln"
+    import matplotlib.pyplot as plt
+
+    names = {
+        "c": "exact, c symbolic",
+        "exact": "exact",
+        "svd": "numpy SVD, float64",
+    }
+    marks = {"c": ("s", "#c0504d"), "exact": ("o", "#1f4e79"), "svd": ("^", "#7f7f7f")}
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for name, label in names.items():
+        mark, colour = marks[name]
+        power = exponent(curves["n"], curves[name])
+        axes.loglog(
+            curves["n"],
+            curves[name],
+            marker=mark,
+            color=colour,
+            label=f"{label}: $n^{{{power:.2f}}}$",
+        )
+    axes.set_xticks(curves["n"], [f"{int(n)}" for n in curves["n"]])
+    axes.minorticks_off()
+    axes.set_xlabel("items n (16 contexts)")
+    axes.set_ylabel("seconds of one thread")
+    axes.legend(frameon=False)
+    axes.grid(visible=True, alpha=0.3)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, n up to 128")
+    parser.add_argument("--sympy", action="store_true", help="measure and record SymPy's SVD")
+    parser.add_argument("--write", action="store_true", help="write docs/spectrum.md and .svg")
+    parser.add_argument("--repeats", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--size", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--digits", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--sympy-here", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.size or given.digits or given.sympy_here:
+        found = (
+            one_size(given.size, given.repeats)
+            if given.size
+            else digits()
+            if given.digits
+            else sympy_once()
+        )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+        print(json.dumps({**found, "peak_mb": round(peak)}))
+        return
+    if given.sympy:
+        os.environ["SYMPY_GROUND_TYPES"] = "flint"
+        SYMPY_RECORD.write_text(json.dumps(child(["--sympy-here"]), indent=2) + "\n")
+        return
+    repeats = 3 if given.quick else 9
+    sizes = (8, 16, 32) if given.quick else (8, 16, 32, 64)
+    rows = printed(decomposition(repeats))
+    rows += printed(structureless(sizes, repeats))
+    more, curves = growth(max(3, repeats // 3), given.quick)
+    rows += printed(more)
+    rows += printed([real_data()])
+    rows += printed([whole()])
+    if given.write:
+        write_page(rows, curves)
+
+
+if __name__ == "__main__":
+    main()
