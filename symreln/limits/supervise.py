@@ -32,6 +32,9 @@ WITNESS_SHARE = 0.1
 #: What of an earlier derivation would contradict a derivation that was cut short.
 OLD_FILES = ("certificate.json", "certificate-family.json", "derivation.html", "derivation.tex")
 
+WORKER = "symreln.limits.worker"
+WITNESS = "symreln.limits.witness"
+
 _KILLED = -9
 _ABORTED = -6
 
@@ -44,11 +47,11 @@ class Watch:
         folder: Where the children tell their steps.
     """
 
-    def __init__(self, request: Request, folder: Path) -> None:
+    def __init__(self, request: Request, folder: Path, worker: str = WORKER) -> None:
         self.request = request
         self.start = time.monotonic()
         self.steps, self.boxes = folder / "steps", folder / "boxes"
-        self.worker = Child("symreln.limits.worker", self._message(self.steps))
+        self.worker = Child(worker, self._message(self.steps))
         self.witness: Child | None = None
         self.bare = ""
 
@@ -104,7 +107,7 @@ class Watch:
         limit = self.request.time_limit
         delay = WITNESS_DELAY if limit is None else min(WITNESS_DELAY, WITNESS_SHARE * limit)
         if self.witness is None and self.elapsed >= delay:
-            self.witness = Child("symreln.limits.witness", self._message(self.boxes))
+            self.witness = Child(WITNESS, self._message(self.boxes))
 
     def await_boxes(self, deadline: float) -> None:
         """Wait until the witness has enclosed everything, or for the deadline."""
@@ -135,8 +138,12 @@ class Watch:
             self.witness.kill()
 
 
-def supervise(request: Request) -> int:
+def supervise(request: Request, worker: str = WORKER) -> int:
     """Carry out a command within its limits; return its exit code, 4 where one was reached.
+
+    Args:
+        request: What was asked for.
+        worker: The module that does it.
 
     Raises:
         NotSupportedError: A memory limit where the memory of processes cannot be read.
@@ -145,7 +152,7 @@ def supervise(request: Request) -> int:
         msg = "--memory-limit: this system does not tell the memory of a process; use --time-limit"
         raise NotSupportedError(msg)
     with tempfile.TemporaryDirectory(prefix="symreln-") as folder, _ended_by_signals():
-        watch = Watch(request, Path(folder))
+        watch = Watch(request, Path(folder), worker)
         try:
             outcome = watch.wait()
             return outcome if isinstance(outcome, int) else _cut(watch, outcome)

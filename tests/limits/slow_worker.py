@@ -1,0 +1,78 @@
+"""A worker that misbehaves in the way that SLOW_WORKER names: mostly after the first spectrum."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from flint import fmpz_mat
+
+from symreln.cache import spectra
+from symreln.exact.spectrum import joint_spectrum
+from symreln.limits import worker
+from symreln.validation import confront
+
+
+def sleep() -> None:
+    time.sleep(600)
+
+
+def flint() -> None:
+    """Compute for minutes within one call that holds the interpreter's lock."""
+    size = 420
+    entries = [(i * i * 7919 + 13 * i) % 10**6 for i in range(size * size)]
+    fmpz_mat(size, size, entries).charpoly()
+
+
+def allocate() -> None:
+    kept = []
+    while True:
+        kept.append(b"x" * (16 << 20))
+
+
+def refuse() -> None:
+    raise MemoryError
+
+
+def spawn() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    note("grandchild", child.pid)
+    time.sleep(600)
+
+
+def killed() -> None:
+    os.kill(os.getpid(), 9)
+
+
+def note(name: str, pid: int) -> None:
+    folder = os.environ.get("SLOW_WORKER_NOTES")
+    if folder:
+        Path(folder, name).write_text(str(pid))
+
+
+def slow(_store: object):
+    done = []
+
+    def spectrum(*arguments: object):
+        if done:
+            note("worker", os.getpid())
+            globals()[os.environ["SLOW_WORKER"]]()
+        done.append(joint_spectrum(*arguments))  # pyright: ignore[reportArgumentType]
+        return done[-1]
+
+    return spectrum
+
+
+def train(*_: object, **__: object) -> None:
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    if os.environ["SLOW_WORKER"] == "train":
+        confront.validate = train
+    else:
+        spectra.cached_spectrum = slow
+    worker.main()

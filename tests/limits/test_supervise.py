@@ -1,0 +1,222 @@
+"""Commands that a limit ends: what is on disk, what is said, and that no process is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import symreln as sr
+from symreln import cli
+from symreln.commands import Request
+from symreln.limits import supervise as supervising
+from symreln.limits.processes import resident_bytes, session_members
+from symreln.limits.supervise import supervise
+from symreln.report.derivation_json import derivation_to_json
+from symreln.verify import verify_file
+
+SLOW = "tests.limits.slow_worker"
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+#: Long enough for the first spectrum and the enclosures on a busy machine.
+LIMIT = 12.0
+
+SPEC = """
+title = "Two pathways"
+[dataset]
+X = [["1", "0", "1"], ["0", "1", "1"], ["2", "0", "c"]]
+Y = [["1", "0", "3"], ["0", "1", "1"]]
+[parameters.c]
+positive = true
+value = "3/2"
+[[pathway]]
+name = "first"
+gate = "all"
+inputs = [0, 1]
+[[pathway]]
+name = "second"
+gate = "all"
+"""
+
+
+@pytest.fixture
+def request_of(tmp_path, monkeypatch):
+    spec = tmp_path / "own.toml"
+    spec.write_text(SPEC, "utf-8")
+
+    def make(how: str, **more) -> Request:
+        monkeypatch.setenv("SLOW_WORKER", how)
+        monkeypatch.setenv("SLOW_WORKER_NOTES", str(tmp_path))
+        asked = {"command": "derive", "spec": str(spec), "out": str(tmp_path / "out"), **more}
+        return Request(**asked)
+
+    return make
+
+
+@pytest.mark.parametrize("how", ["sleep", "flint"])
+def test_at_a_time_limit_what_is_proven_and_enclosed_is_on_disk(request_of, tmp_path, capsys, how):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "certificate.json").write_text("of an earlier derivation")
+    (out / "notes.txt").write_text("mine")
+    request = request_of(how, time_limit=LIMIT)
+    assert supervise(request, SLOW) == 4
+    said = capsys.readouterr()
+    assert "time limit of 12 s was reached in the joint spectrum of pathway 'second'" in said.err
+    found = json.loads((out / "derivation.json").read_text("utf-8"))
+    assert found["verdict"]["level"] == "numeric only"
+    first, second = found["pathways"]
+    whole = derivation_to_json(sr.derive(sr.load(request.spec)))["pathways"]
+    assert [m["s"] for m in first["modes"]] == [m["s"] for m in whole[0]["modes"]]
+    assert first["commutes"] == whole[0]["commutes"]
+    assert second["modes"] == []
+    assert second["commutes"] == whole[1]["commutes"]
+    exact = [m["s"]["decimal"] for m in whole[1]["modes"] for _ in range(m["multiplicity"])]
+    for box, decimal in zip(second["enclosures"], exact, strict=True):
+        distance = abs(float(box["s"]["decimal"]) - float(decimal))
+        assert distance <= float(box["s"]["radius"]) + 1e-12
+    assert not (out / "certificate.json").exists(), "it would prove something else"
+    assert (out / "notes.txt").read_text() == "mine"
+    assert "not complete" in (out / "derivation.html").read_text("utf-8")
+    assert "not complete" in (out / "derivation.tex").read_text("utf-8")
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["allocate", "refuse"])
+def test_at_a_memory_limit(request_of, tmp_path, capsys, how):
+    assert supervise(request_of(how, memory_limit=700 << 20, as_json=True), SLOW) == 4
+    said = capsys.readouterr()
+    assert "memory limit of 700 MB was reached" in said.err
+    found = json.loads(said.out)
+    assert found == json.loads((tmp_path / "out" / "derivation.json").read_text("utf-8"))
+    assert found["limits"]["kind"] == "memory"
+    assert found["pathways"][0]["proven"]["spectrum"]
+    assert not found["pathways"][1]["proven"]["spectrum"]
+
+
+@LINUX
+def test_a_process_that_the_system_kills_ends_like_a_memory_limit(request_of, tmp_path, capsys):
+    assert supervise(request_of("killed", time_limit=300.0), SLOW) == 4
+    assert "the system ended the process" in capsys.readouterr().err
+    assert (tmp_path / "out" / "derivation.json").is_file()
+
+
+def test_within_its_limits_a_command_does_what_it_does_without(tmp_path, capsys):
+    asked = ["derive", "xor", "--quiet", "--no-cache"]
+    assert cli._guarded([*asked, "--out", str(tmp_path / "a")]) == 0
+    found = subprocess.run(
+        [sys.executable, "-m", "symreln", *asked, "--out", str(tmp_path / "b"),
+         "--time-limit", "5min", "--memory-limit", "8GB"],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    expected = capsys.readouterr().out.replace(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert found.stdout == expected
+    for path in (tmp_path / "a").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
+
+
+def test_a_wrong_spec_under_a_limit_is_refused_as_ever(tmp_path, capfd):
+    asked = ["derive", "xor", "--set", "network.hidden=-1", "--time-limit", "100"]
+    assert cli._guarded([*asked, "--out", str(tmp_path / "out")]) == 2
+    assert "network.hidden" in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", ["0", "-5", "soon", "5 parsecs", ""])
+def test_wrong_limits_end_in_2(value, capsys):
+    assert cli._guarded(["derive", "xor", f"--time-limit={value}"]) == 2
+    assert cli._guarded(["run", "xor", f"--memory-limit={value}"]) == 2
+    assert "expected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_a_derivation_that_was_finished_is_not_overwritten(request_of, tmp_path, capfd, command):
+    """Training is what the limit ends; the derivation before it stays whole."""
+    request = request_of("train", time_limit=20.0)
+    asked = replace(request, command=command, spec="linear-hierarchy", quiet=True)
+    assert supervise(asked, SLOW) == 4
+    assert "after the derivation was finished" in capfd.readouterr().err
+    found = json.loads((tmp_path / "out" / "derivation.json").read_text("utf-8"))
+    assert found["verdict"]["level"] == "closed"
+    assert verify_file(tmp_path / "out" / "certificate.json")
+
+
+PARENT = """
+import sys
+from symreln.commands import Request
+from symreln.limits.supervise import supervise
+supervise(Request(command="derive", spec=sys.argv[1], out=sys.argv[2], time_limit=300.0),
+          "tests.limits.slow_worker")
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_however_the_command_ends_no_process_is_left(tmp_path, number):
+    spec = tmp_path / "own.toml"
+    spec.write_text(SPEC, "utf-8")
+    root = str(Path(cli.__file__).parents[1])
+    how = {"SLOW_WORKER": "spawn", "SLOW_WORKER_NOTES": str(tmp_path), "PYTHONPATH": root}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(spec), str(tmp_path / "out")],
+        env={**os.environ, **how},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    pids = [_noted(tmp_path / name) for name in ("worker", "grandchild")]
+    assert all(resident_bytes(pid) for pid in pids)
+    parent.send_signal(number)
+    parent.wait(timeout=30)
+    left = pids if number != signal.SIGKILL else pids[:1]
+    deadline = time.monotonic() + 30
+    while any(resident_bytes(pid) for pid in left) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in left if resident_bytes(pid)]
+    for pid in pids:
+        if resident_bytes(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _noted(path: Path) -> int:
+    deadline = time.monotonic() + 60
+    while not (path.is_file() and path.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return int(path.read_text())
+
+
+@LINUX
+def test_memory_counts_what_a_child_started():
+    program = "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', "
+    program += "'x = bytearray(90 << 20); print(1, flush=True); import time; time.sleep(60)']);"
+    program += "p.wait()"
+    outer = subprocess.Popen(
+        [sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE
+    )
+    assert outer.stdout is not None
+    try:
+        outer.stdout.readline()
+        members = list(session_members(outer.pid))
+        assert len(members) == 2
+        assert sum(resident_bytes(pid) for pid in members) > 90 << 20
+    finally:
+        os.killpg(outer.pid, signal.SIGKILL)
+        outer.wait()
+        outer.stdout.close()
+
+
+def test_memory_that_cannot_be_measured_is_not_promised(monkeypatch, capsys):
+    monkeypatch.setattr(supervising, "can_measure_memory", lambda: False)
+    assert cli._guarded(["derive", "xor", "--memory-limit", "1GB"]) == 2
+    assert "--time-limit" in capsys.readouterr().err
+
+
+def test_requests_travel_whole():
+    request = Request(command="run", spec="xor", overrides=("a=1",), formats=("tex",), seeds=3)
+    assert Request.from_json(json.loads(json.dumps(request.to_json()))) == request
