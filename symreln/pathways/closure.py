@@ -172,7 +172,7 @@ def _acted(
     for members in writers.values():
         samples: SparseMatrix | None = None
         for j, i in members:
-            part = modes[j].effective.features.T @ (modes[j].power(i, k) @ inward[j, shift])
+            part = modes[j].effective.features.T @ modes[j].projected(i, k, inward[j, shift])
             samples = part if samples is None else samples + part
         assert samples is not None
         given = effective.goal.times(samples).scale(Fraction(1, effective.samples))

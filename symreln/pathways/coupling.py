@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.exact.entries import merged
 from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
@@ -202,8 +203,8 @@ def _meeting(
     columns = np.repeat(np.arange(len(right)), [part.shape[1] for part in right])
     met: set[tuple[int, int]] = set()
     for part in product.terms.values():
-        places = np.unique(rows[part.rows] * len(right) + columns[part.columns])
-        met |= {divmod(int(place), len(right)) for place in places}
+        places = merged([rows[part.rows] * len(right) + columns[part.columns]])
+        met |= {divmod(place, len(right)) for place in places.tolist()}
     return sorted(met)
 
 
@@ -213,8 +214,8 @@ def class_actions(target: PathwayModes, a: int, source: PathwayModes, i: int) ->
     bridges = [cross @ vector for vector in target.krylov(a, target.classes[a].degree)]
     result = []
     for k in range(source.classes[i].degree):
-        outward = source.power(i, k)
-        seen = [source.effective.sparse_sigma_yx @ (outward @ bridge) for bridge in bridges]
+        inner = [source.projected(i, k, bridge) for bridge in bridges]
+        seen = [source.effective.sparse_sigma_yx @ vectors for vectors in inner]
         result.append(tuple(target.effective.masked(action).reduced() for action in seen))
     return tuple(result)
 

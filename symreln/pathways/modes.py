@@ -83,6 +83,8 @@ class PathwayModes:
         self.spectrum = spectrum
         self.original = original
         self._krylov: dict[int, list[SparseMatrix]] = {}
+        self._bases: dict[int, SparseMatrix] = {}
+        self._grams: dict[int, SparseMatrix] = {}
         self._projectors: dict[int, SparseMatrix] = {}
         self._drives: dict[int, Drive] = {}
 
@@ -93,7 +95,14 @@ class PathwayModes:
 
     def krylov(self, a: int, length: int) -> list[SparseMatrix]:
         """Return w, T w, …, T^{length-1} w for the generators w of a class."""
-        words = self._krylov.setdefault(a, [SparseMatrix.from_exact(self.classes[a].generators)])
+        words = self._krylov.setdefault(a, [])
+        if self.original is not None and self.effective.twin is not None:
+            places = self.effective.twin.inputs.tolist()
+            for word in self.original.krylov(a, length)[len(words) :]:
+                words.append(word.select(rows=places))
+            return words[:length]
+        if not words:
+            words.append(SparseMatrix.from_exact(self.classes[a].generators))
         if len(words) < length:
             operator = SparseMatrix.from_exact(self.spectrum.operator_matrix(self.classes[a]))
             while len(words) < length:
@@ -102,33 +111,37 @@ class PathwayModes:
 
     def basis(self, a: int) -> SparseMatrix:
         """Return S_a, the Krylov vectors side by side."""
-        return SparseMatrix.beside(self.krylov(a, self.classes[a].degree))
+        if a not in self._bases:
+            self._bases[a] = SparseMatrix.beside(self.krylov(a, self.classes[a].degree))
+        return self._bases[a]
+
+    def gram_inverse(self, a: int) -> SparseMatrix:
+        """Return (S_aᵀ S_a)⁻¹, the same for twins."""
+        if a not in self._grams:
+            if self.original is not None:
+                self._grams[a] = self.original.gram_inverse(a)
+            else:
+                basis = self.basis(a)
+                gram = inverse((basis.T @ basis).reduced().exact)
+                self._grams[a] = SparseMatrix.from_exact(gram)
+        return self._grams[a]
 
     def projector(self, a: int) -> SparseMatrix:
         """Return E_a."""
         if a not in self._projectors:
-            if self.original is not None:
-                self._projectors[a] = self._permuted(self.original.projector(a))
-            else:
-                basis = self.basis(a)
-                gram = SparseMatrix.from_exact(inverse((basis.T @ basis).reduced().exact))
-                self._projectors[a] = (basis @ gram @ basis.T).reduced()
+            basis = self.basis(a)
+            self._projectors[a] = (basis @ self.gram_inverse(a) @ basis.T).reduced()
         return self._projectors[a]
 
-    def _permuted(self, square: SparseMatrix) -> SparseMatrix:
-        twin = self.effective.twin
-        assert twin is not None
-        places = twin.inputs.tolist()
-        return square.select(rows=places, columns=places)
-
-    def power(self, a: int, k: int) -> SparseMatrix:
-        """Return E_a T^k, which is T^k E_a."""
-        result = self.projector(a)
-        if k:
-            operator = SparseMatrix.from_exact(self.spectrum.operator_matrix(self.classes[a]))
-            for _ in range(k):
-                result = (operator @ result).reduced()
-        return result
+    def projected(self, a: int, k: int, vectors: SparseMatrix) -> SparseMatrix:
+        """Return T^k E_a vectors."""
+        basis = self.basis(a)
+        inner = (self.gram_inverse(a) @ (basis.T @ vectors)).reduced()
+        if inner.is_zero:
+            return SparseMatrix.zeros(*vectors.shape, inner.parameters)
+        degree = self.classes[a].degree
+        shifted = SparseMatrix.beside(self.krylov(a, k + degree)[k:]) if k else basis
+        return (shifted @ inner).reduced()
 
     def drive(self, a: int) -> Drive:
         """Return what drives a class."""
@@ -154,9 +167,11 @@ class PathwayModes:
         for a, mode_class in enumerate(self.classes):
             if mode_class.is_null:
                 continue
+            projector = self.projector(a)
             for k, coefficient in enumerate(Field(mode_class.minpoly).inverse(d_eff[a])):
                 if not coefficient.is_zero:
-                    total = total + self.power(a, k).scale(coefficient)
+                    part = self.projected(a, k, projector) if k else projector
+                    total = total + part.scale(coefficient)
         return total.reduced()
 
 

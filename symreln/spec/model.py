@@ -202,7 +202,7 @@ class PathwaySpec:
     @property
     def has_gains(self) -> bool:
         """Whether the gate takes other values than 0 and 1, which no ReLU gives."""
-        return any(isinstance(value, Scalar) for value in self.gate)
+        return any(issubclass(kind, Scalar) for kind in set(map(type, self.gate)))
 
     def at(self, values: Mapping[str, Fraction]) -> PathwaySpec:
         """Return the pathway with parameters in its gains replaced by values.
