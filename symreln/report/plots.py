@@ -144,10 +144,10 @@ def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
     prediction = validation.prediction
     chosen = _thinned(prediction.times)
     times = prediction.times[chosen]
-    curves = [
-        _network_curve(validation.network_name, validation.network, times, chosen),
-        _network_curve("GDLN", validation.gdln, times, chosen),
-    ]
+    curves = [_network_curve("GDLN", validation.gdln, times, chosen)]
+    if validation.network is not None:
+        name = validation.network_name
+        curves.insert(0, _network_curve(name, validation.network, times, chosen))
     if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
         curves.append(
             LossCurve(

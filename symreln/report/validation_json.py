@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from symreln.provenance import library_versions
+from symreln.validation.confront import PAIRS
 
 if TYPE_CHECKING:
     from symreln.validation.confront import PathwayAlignment, Validation
@@ -24,11 +25,13 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "source": spec.source,
         "seeds": validation.seeds,
         "rng": validation.rng,
-        "steps": validation.network.settings.steps,
-        "network": {**asdict(validation.network.settings), "samples": spec.dataset.samples},
+        "steps": validation.gdln.settings.steps,
+        "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
+        "no_network": validation.no_network or None,
         "free_constants": validation.prediction.free_constants,
         "method": validation.prediction.method,
-        "metrics": {name: asdict(found) for name, found in validation.metrics.items()},
+        "metrics": dict.fromkeys(PAIRS)
+        | {name: asdict(found) for name, found in validation.metrics.items()},
         "seed_floor": None
         if validation.floor is None
         else {

@@ -111,9 +111,10 @@ def _curves(validation: Validation) -> bytes:
     arrays = {
         "steps": prediction.times,
         "theory": prediction.loss,
-        "network": validation.network.losses,
         "gdln": validation.gdln.losses,
     }
+    if validation.network is not None:
+        arrays["network"] = validation.network.losses
     if prediction.closed_loss is not None:
         arrays["closed_forms"] = prediction.closed_loss
     buffer = io.BytesIO()

@@ -189,7 +189,14 @@ class GatedModel(AbstractModel):
 
     def stable_learning_rate(self) -> float:
         inputs = self._arithmetic.numpy(self.inputs)
-        return curvature_limit(inputs, self._arithmetic.numpy(self.targets), self.rate_scale)
+        targets = self._arithmetic.numpy(self.targets)
+        # A gate of 0 and 1 only takes samples away; gains change what a pathway has to fit.
+        seen = [inputs] + [
+            inputs[list(pathway.inputs)] * np.array(pathway.gate)
+            for pathway in self.pathways
+            if not {0.0, 1.0}.issuperset(pathway.gate)
+        ]
+        return min(curvature_limit(features, targets, self.rate_scale) for features in seen)
 
 
 @final
@@ -229,6 +236,10 @@ class _PathwayState:
         self.columns = _Axis(do, pathway.outputs, model.n_y, -1)
         effective = do.take(model.inputs, do.index(pathway.inputs), 0)
         effective = do.take(effective, do.index(pathway.open_samples), 1)
+        gains = np.array([pathway.gate[sample] for sample in pathway.open_samples])
+        if (gains != 1).any():
+            # g(μ) W x_μ = W (g(μ) x_μ): the gain is part of what the pathway sees.
+            effective = do.multiply(effective, do.array(gains[None, :]))
         self.inputs = do.array(effective)
         self.samples_by_inputs = do.array(do.transpose(effective))
         self.first = do.array(np.swapaxes(weights.w1, 1, 2))

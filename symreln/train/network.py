@@ -58,7 +58,7 @@ class GatedPathway:
 
     Attributes:
         name: Shown in messages and used to look the pathway up.
-        gate: Shape (P,), 0 or 1 a sample.
+        gate: Shape (P,), g(μ): 0, 1 or another factor a sample.
         inputs: Indices of the inputs that the pathway sees (the diagonal of I).
         outputs: Indices of the outputs that it writes to (the diagonal of O).
         hidden: Its hidden units.
@@ -76,11 +76,11 @@ class GatedPathway:
         object.__setattr__(self, "gate", tuple(float(value) for value in self.gate))
         object.__setattr__(self, "inputs", tuple(int(index) for index in self.inputs))
         object.__setattr__(self, "outputs", tuple(int(index) for index in self.outputs))
-        if not set(self.gate) <= {0.0, 1.0}:
-            odd = next(value for value in self.gate if value not in (0.0, 1.0))
-            msg = f"pathway {self.name!r}: its gate holds {odd}. Give 0 or 1 for each sample."
+        if not all(math.isfinite(value) for value in self.gate):
+            odd = next(value for value in self.gate if not math.isfinite(value))
+            msg = f"pathway {self.name!r}: its gate holds {odd}. Give a finite number a sample."
             raise InputError(msg)
-        if 1.0 not in self.gate:
+        if not any(self.gate):
             msg = (
                 f"pathway {self.name!r}: its gate is open on no sample, so nothing would be "
                 "learned. Open it somewhere or leave the pathway out."

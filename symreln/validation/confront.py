@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError
-from symreln.prediction import Prediction, probe_bases
+from symreln.prediction import Prediction
 from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, TrainingRun, TrainingSettings
+from symreln.train.network import TrainingRun
 from symreln.train.record import Recording
 from symreln.train.relu import train_network
-from symreln.validation.alignment import (
-    Alignment,
-    NeuronAssignment,
-    assign_neurons,
-    measure_alignment,
-)
+from symreln.validation.aligned import PathwayAlignment, gdln_alignment, split_network
 from symreln.validation.metrics import (
     CurveComparison,
     GateDrift,
@@ -33,35 +27,22 @@ from symreln.validation.metrics import (
     seed_floor,
 )
 from symreln.validation.published import PUBLISHED, PublishedPrediction
+from symreln.validation.trained import (
+    ProgressCallback,
+    gained_pathways,
+    gated_pathways,
+    map_recording,
+    network_of,
+    shared_progress,
+    training_settings,
+)
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
-    from symreln.spec.model import NetworkSpec, Spec
-
-ProgressCallback = Callable[[int, int], None]
-
-#: Bytes of recorded pathway maps above which alignment is measured on the last step only.
-MAPS_LIMIT = 200_000_000
+    from symreln.spec.model import Spec
 
 #: Names of the pairs of curves, fixed by the interface.
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PathwayAlignment:
-    """Alignment of one pathway's map with its predicted modes at the last step (theory.md 8).
-
-    Attributes:
-        pathway: Its name.
-        left: Mean over seeds of the smallest cosine of output vectors, one a mode.
-        right: The same of input vectors.
-        outside: Mean over seeds of the share of ‖W2W1‖² outside the predicted span.
-    """
-
-    pathway: str
-    left: tuple[float, ...]
-    right: tuple[float, ...]
-    outside: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,7 +52,8 @@ class Validation:
     Attributes:
         derivation: What was predicted.
         prediction: The predicted curves at steps 0, 1, …
-        network: The trained ReLU (or linear) networks.
+        network: The trained ReLU (or linear) networks; None where a gate has gains, which no
+            network realises.
         gdln: The trained gated deep linear networks.
         metrics: Comparison of every pair of curves, by the interface's names, and
             "closed_vs_relu" where the closed forms alone are not the prediction.
@@ -89,7 +71,7 @@ class Validation:
 
     derivation: Derivation
     prediction: Prediction
-    network: TrainingRun
+    network: TrainingRun | None
     gdln: TrainingRun
     metrics: dict[str, CurveComparison]
     floor: SeedFloor | None
@@ -103,7 +85,15 @@ class Validation:
     @property
     def seeds(self) -> int:
         """Networks of each kind."""
-        return self.network.seeds
+        return self.gdln.seeds
+
+    @property
+    def no_network(self) -> str:
+        """Why only GDLNs were trained, or ""."""
+        if self.network is not None:
+            return ""
+        names = ", ".join(f"'{name}'" for name in gained_pathways(self.derivation.at_values.spec))
+        return f"no ReLU network realises the gains of {names}, so that none was trained"
 
     @property
     def tolerance(self) -> float:
@@ -121,7 +111,7 @@ class Validation:
         return tuple(
             name
             for name in ("theory_vs_gdln", "theory_vs_relu")
-            if self.metrics[name].max_abs_over_initial > self.tolerance
+            if name in self.metrics and self.metrics[name].max_abs_over_initial > self.tolerance
         )
 
     @cached_property
@@ -134,7 +124,7 @@ class Validation:
     @property
     def network_name(self) -> str:
         """What the network is called."""
-        return "ReLU network" if self.network.settings.activation == "relu" else "linear network"
+        return "ReLU network" if self.gdln.settings.activation == "relu" else "linear network"
 
     @property
     def _modes_name(self) -> str:
@@ -169,13 +159,18 @@ class Validation:
 
     def sentence(self) -> str:
         """Return the verdict in one sentence."""
-        worst = self.metrics["theory_vs_relu"].max_abs_over_initial
-        other = self.metrics["theory_vs_gdln"].max_abs_over_initial
+        distances = [
+            f"{percent(self.metrics['theory_vs_gdln'].max_abs_over_initial)} against the GDLN"
+        ]
+        if self.network is not None:
+            worst = percent(self.metrics["theory_vs_relu"].max_abs_over_initial)
+            distances.insert(0, f"{worst} against the {self.network_name}")
         head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
         return (
-            f"{head}: max |ΔL|/L(0) is {percent(worst)} against the {self.network_name} and "
-            f"{percent(other)} against the GDLN, tolerance {percent(self.tolerance)}; "
+            f"{head}: max |ΔL|/L(0) is {' and '.join(distances)}, "
+            f"tolerance {percent(self.tolerance)}; "
             f"free constants: {self.prediction.free_constants}"
+            + (f"; {self.no_network}" if self.no_network else "")
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -221,6 +216,8 @@ def validate(
 ) -> Validation:
     """Train the network and the GDLN of a derivation's spec and compare the loss curves.
 
+    Where a gate has gains other than 0 and 1 only the GDLN is trained: no network realises them.
+
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks to train of each kind.
@@ -248,39 +245,41 @@ def validate(
     settings = training_settings(spec)
     streams = np.random.SeedSequence(rng).spawn(2)
     relu = settings.activation == "relu"
-    report = _shared_progress(progress)
-    network = train_network(
-        inputs,
-        targets,
-        settings,
-        seeds=seeds,
-        rng=streams[0],
-        record=Recording(quantities=("activity", "contribution")) if relu else None,
-        progress=report(0),
-    )
+    possible = not gained_pathways(spec)
+    report = shared_progress(progress, 1 + possible)
+    network = None
+    if possible:
+        network = train_network(
+            inputs,
+            targets,
+            settings,
+            seeds=seeds,
+            rng=streams[0],
+            record=Recording(quantities=("activity", "contribution")) if relu else None,
+            progress=report(0),
+        )
     gdln = train_gdln(
         inputs,
         targets,
         gated_pathways(spec),
         settings,
-        training=_network(spec).training,
+        training=network_of(spec).training,
         seeds=seeds,
         rng=streams[1],
-        record=_map_recording(spec, seeds),
-        progress=report(1),
+        record=map_recording(spec, seeds),
+        progress=report(int(possible)),
     )
-    split = None
-    if relu:
-        split = _split_network(numbers, network, inputs)
+    seen = network if relu else None
+    split = None if seen is None else split_network(numbers, seen, inputs)
     return Validation(
         derivation=derivation,
         prediction=prediction,
         network=network,
         gdln=gdln,
         metrics=_metrics(prediction, network, gdln),
-        floor=seed_floor(network.losses),
-        drift=_drift(network) if relu else None,
-        gdln_alignment=_gdln_alignment(numbers, gdln),
+        floor=None if network is None else seed_floor(network.losses),
+        drift=None if seen is None else _drift(seen),
+        gdln_alignment=gdln_alignment(numbers, gdln),
         network_alignment=None if split is None else split.alignment,
         network_shares=None if split is None else split.shares,
         assignment_exact=None if split is None else split.exact,
@@ -288,71 +287,11 @@ def validate(
     )
 
 
-def _network(spec: Spec) -> NetworkSpec:
-    if spec.network is None:
-        msg = "the spec has no [network] table; validation needs one"
-        raise InputError(msg)
-    return spec.network
-
-
-def training_settings(spec: Spec) -> TrainingSettings:
-    """Return the spec's network in floats."""
-    network = _network(spec)
-    return TrainingSettings(
-        hidden=network.hidden,
-        init_std=float(network.init_std),
-        learning_rate=float(network.learning_rate),
-        loss=network.loss,
-        steps=network.steps,
-        activation=network.activation,
-    )
-
-
-def gated_pathways(spec: Spec) -> tuple[GatedPathway, ...]:
-    """Return the GDLN that a spec's theory describes.
-
-    Every pathway has the hidden units that the initial strength counts on (half of the network's
-    for ReLU, all of them for a linear network), drawn from the same law.
-    """
-    hidden = max(1, round(pathway_units(_network(spec))))
-    return tuple(
-        GatedPathway(
-            name=pathway.name,
-            gate=pathway.gate,
-            inputs=pathway.inputs,
-            outputs=pathway.outputs,
-            hidden=hidden,
-            stage=pathway.stage,
-        )
-        for pathway in spec.pathways
-    )
-
-
-def _shared_progress(
-    progress: ProgressCallback | None,
-) -> Callable[[int], ProgressCallback | None]:
-    """Count the two trainings as one: the network is the first half, the GDLN the second."""
-
-    def half(place: int) -> ProgressCallback | None:
-        if progress is None:
-            return None
-        call = progress
-        return lambda done, total: call(place * total + done, 2 * total)
-
-    return half
-
-
-def _map_recording(spec: Spec, seeds: int) -> Recording:
-    size = 8 * seeds * len(spec.pathways) * spec.dataset.n_x * spec.dataset.n_y
-    last = (_network(spec).steps - 1,)
-    default = Recording(quantities=("maps",))
-    count = len(default.snapshot_steps(_network(spec).steps))
-    return default if size * count <= MAPS_LIMIT else Recording(quantities=("maps",), steps=last)
-
-
 def _metrics(
-    prediction: Prediction, network: TrainingRun, gdln: TrainingRun
+    prediction: Prediction, network: TrainingRun | None, gdln: TrainingRun
 ) -> dict[str, CurveComparison]:
+    if network is None:
+        return {"theory_vs_gdln": compare(prediction.loss, gdln.mean_loss)}
     curves = (
         (prediction.loss, gdln.mean_loss),
         (prediction.loss, network.mean_loss),
@@ -370,68 +309,4 @@ def _drift(network: TrainingRun) -> GateDrift:
         network.snapshots["contribution"],
         network.snapshot_steps,
         network.losses,
-    )
-
-
-def _gdln_alignment(derivation: Derivation, gdln: TrainingRun) -> tuple[PathwayAlignment, ...]:
-    final = gdln.snapshots["maps"][:, -1]
-    return tuple(
-        alignment
-        for p, _ in enumerate(derivation.pathways)
-        for alignment in [_pathway_alignment(derivation, p, final[:, p])]
-        if alignment is not None
-    )
-
-
-def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> PathwayAlignment | None:
-    """Compare maps of shape (seeds, n_y, n_x) with a pathway's modes; None where it has none."""
-    pathway = derivation.pathways[p]
-    u, v, labels = probe_bases(pathway)
-    if not labels:
-        return None
-    groups = [
-        [place for place, found in enumerate(labels) if found == label]
-        for label in dict.fromkeys(labels)
-    ]
-    own = maps[:, :, list(pathway.effective.pathway.inputs)]
-    found: Alignment = measure_alignment(own, u, v, groups)
-    return PathwayAlignment(
-        pathway=pathway.name,
-        left=tuple(float(x) for x in found.left.mean(axis=0)),
-        right=tuple(float(x) for x in found.right.mean(axis=0)),
-        outside=float(found.outside.mean()),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _SplitNetwork:
-    """ReLU networks seen as pathways: means over seeds."""
-
-    alignment: tuple[PathwayAlignment, ...]
-    shares: tuple[float, ...]
-    exact: float
-
-
-def _split_network(
-    derivation: Derivation, network: TrainingRun, inputs: np.ndarray
-) -> _SplitNetwork:
-    """Split trained ReLU networks into pathways by the nearest gate and compare their maps."""
-    gates = np.array([p.effective.pathway.gate for p in derivation.pathways])
-    weights = network.weights[0]
-    maps = np.zeros((network.seeds, len(gates), weights.w2.shape[1], inputs.shape[0]))
-    exact, shares = [], []
-    for seed in range(network.seeds):
-        w1, w2 = weights.w1[seed], weights.w2[seed]
-        size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
-        assigned: NeuronAssignment = assign_neurons(w1 @ inputs > 0, gates, size)
-        exact.append(assigned.exact_share)
-        shares.append(assigned.shares)
-        for p in range(len(gates)):
-            chosen = assigned.index == p
-            maps[seed, p] = w2[:, chosen] @ w1[chosen]
-    found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))]
-    return _SplitNetwork(
-        alignment=tuple(a for a in found if a is not None),
-        shares=tuple(float(share) for share in np.mean(shares, axis=0)),
-        exact=float(np.mean(exact)),
     )

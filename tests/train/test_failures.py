@@ -103,7 +103,7 @@ def test_pathways_are_checked(data, make_settings):
     good = {"name": "p", "gate": [1] * 7, "inputs": [0], "outputs": [0], "hidden": 1}
     for change, message in [
         ({"gate": [0] * 7}, "open on no sample"),
-        ({"gate": [0.5] * 7}, "its gate holds 0.5"),
+        ({"gate": [1, float("nan")] + [1] * 5}, "its gate holds nan"),
         ({"inputs": []}, r"inputs are \(\)"),
         ({"outputs": [1, 1]}, r"outputs are \(1, 1\)"),
         ({"inputs": [-1]}, r"inputs are \(-1,\)"),

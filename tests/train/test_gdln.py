@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,10 +55,21 @@ def initial_of(pathways, start_weights, seeds=1):
     }
 
 
+def with_gains(pathways):
+    """The same pathways with other gates than 0 and 1 on the samples on which they are open."""
+    factors = np.array([0.5, -1.25, 2, 1, 0.75, 1.5, -0.5])
+    return tuple(replace(p, gate=factors * p.gate) for p in pathways)
+
+
+@pytest.mark.parametrize("gains", [False, True])
 @pytest.mark.parametrize("training", ["joint", "staged"])
 @pytest.mark.parametrize("loss", ["sum", "mean"])
-def test_step_goes_down_the_gradient(data, pathways, make_settings, start_weights, training, loss):
+def test_step_goes_down_the_gradient(
+    data, pathways, make_settings, start_weights, training, loss, gains
+):
     inputs, targets = data
+    if gains:
+        pathways = with_gains(pathways)
     initial = initial_of(pathways, start_weights)
     rate = 1e-3
     settings = make_settings(loss=loss, learning_rate=rate, steps=2)

@@ -12,9 +12,12 @@ import pytest
 import symreln as sr
 from symreln.derivation import Derivation
 from symreln.errors import InputError
+from symreln.pipeline import derive_unchecked
 from symreln.prediction import Prediction
 from symreln.spec.model import Spec, ValidationSpec
+from symreln.spec.reader import read_spec
 from symreln.validation import confront
+from symreln.validation import trained as training
 from symreln.validation.confront import Validation, gated_pathways, percent, steps_text
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
@@ -131,6 +134,59 @@ def test_the_verdict_follows_the_tolerance():
     assert "DISAGREE" in below.sentence()
     assert len(below.disagreements) >= 1
     assert at(Fraction(0)).disagreements == ("theory_vs_gdln", "theory_vs_relu")
+
+
+# -- gains -----------------------------------------------------------------------------------------
+
+
+def gained(gain: str, steps: int = 1500) -> Spec:
+    """Two pathways that see all samples, one through gains; no network realises them."""
+    return read_spec(
+        {
+            "dataset": {"X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "Y": [[2, 1, 0], [0, 1, 3]]},
+            "parameters": {"g": {"positive": True, "value": gain}},
+            "pathway": [
+                {"name": "first", "gate": [1, 1, 0]},
+                {"name": "second", "gate": ["g", 0, "2*g"]},
+            ],
+            "network": {
+                "hidden": 200,
+                "init_std": "1/1000",
+                "learning_rate": "1/200",
+                "steps": steps,
+            },
+        }
+    )
+
+
+def test_with_gains_only_the_gdln_is_trained_and_the_theory_holds_for_it():
+    found = sr.validate(derive_unchecked(gained("3/2")), seeds=3, rng=1)
+    assert found.network is None
+    assert set(found.metrics) == {"theory_vs_gdln"}
+    # Three seeds of 100 units: their start scatters by some per cent, the drop by a few steps.
+    assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.05
+    assert "no ReLU network realises the gains of 'second'" in found.sentence()
+    written = found.to_json()
+    assert "'second'" in written["no_network"]
+    assert written["metrics"]["theory_vs_relu"] is None
+    assert found.gdln.losses[:, -1].max() < 0.01 * found.gdln.losses[:, 0].min()
+
+
+def test_a_gain_that_is_not_in_the_theory_is_seen_in_training():
+    assert confronted(gained("3/2").at_values(), derive_unchecked(gained("1"))) > 0.1
+
+
+def test_gains_of_0_and_1_at_their_values_are_plain_gates():
+    spec = read_spec(
+        {
+            "dataset": {"X": [[1, 0], [0, 1]], "Y": [[1, 2]]},
+            "parameters": {"g": {"value": 1}},
+            "pathway": [{"name": "only", "gate": ["g", 1]}],
+            "network": {"hidden": 9, "init_std": 1, "learning_rate": "1/100", "steps": 3},
+        }
+    )
+    assert training.gained_pathways(spec) == ("only",)
+    assert training.gained_pathways(spec.at_values()) == ()
 
 
 # -- known negatives -------------------------------------------------------------------------------
@@ -269,9 +325,9 @@ def test_pathways_get_the_units_that_the_initial_strength_counts():
 
 def test_maps_are_recorded_at_the_end_only_where_they_are_many(monkeypatch):
     spec = one_pathway()
-    assert confront._map_recording(spec, 2).steps is None
-    monkeypatch.setattr(confront, "MAPS_LIMIT", 100)
-    assert confront._map_recording(spec, 2).steps == (spec.network.steps - 1,)
+    assert training.map_recording(spec, 2).steps is None
+    monkeypatch.setattr(training, "MAPS_LIMIT", 100)
+    assert training.map_recording(spec, 2).steps == (spec.network.steps - 1,)
 
 
 def test_numbers_in_words():

@@ -28,8 +28,8 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     head = "Agreement" if validation.agrees else "Disagreement"
     blocks: list[Block] = [
         prose(
-            f"{validation.seeds} {validation.network_name}s and as many gated deep linear "
-            "networks with the gates of this derivation were trained from independent random "
+            _trained(validation),
+            " with the gates of this derivation were trained from independent random "
             "weights by full-batch gradient descent. The prediction (",
             validation.prediction.method,
             ") was made without looking at them: free constants: ",
@@ -80,8 +80,8 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
             Figure(
                 name="loss",
                 caption=(
-                    "Loss: theory, gated deep linear network and ",
-                    validation.network_name,
+                    "Loss: theory, gated deep linear network",
+                    "" if validation.network is None else f" and {validation.network_name}",
                     "; bands are the 5 % and 95 % quantiles over seeds, triangles the drop times.",
                 ),
                 alt="Loss against steps on a linear and a logarithmic scale.",
@@ -89,6 +89,12 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
         )
     blocks += _assumptions(validation)
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
+
+
+def _trained(validation: Validation) -> str:
+    if validation.network is None:
+        return f"{validation.seeds} gated deep linear networks"
+    return f"{validation.seeds} {validation.network_name}s and as many gated deep linear networks"
 
 
 def _capital(sentence: str) -> str:
