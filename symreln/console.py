@@ -165,6 +165,7 @@ def summary_of(derivation: Derivation) -> Summary:
         "table": list(table),
         "plain": plain_table(*table),
         "tail": [
+            *_exceptional(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
@@ -173,6 +174,28 @@ def summary_of(derivation: Derivation) -> Summary:
             ),
         ],
     }
+
+
+def _exceptional(derivation: Derivation) -> list[str]:
+    """Say where the generic answer ends, where there are parameters."""
+    if derivation.exceptional is None:
+        return []
+    from symreln.report.exceptional_words import sentence
+
+    return [sentence(derivation.exceptional)]
+
+
+def _family_lines(derivation: Derivation) -> list[str]:
+    """Return the modes for every size and what was proven of them."""
+    family = derivation.family
+    if family is None:
+        return []
+    from symreln.report import family_text
+
+    if family.template is None:
+        return [family_text.title(family)]
+    table = plain_table(family_text.title(family), family_text.HEADER, family_text.mode_rows(family))
+    return [*table.splitlines(), *(f"  - {line}" for line in family_text.levels(family))]
 
 
 _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
