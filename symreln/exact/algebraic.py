@@ -30,6 +30,10 @@ Values = Mapping[str, Fraction]
 # Two numbers that agree to this many bits are told apart exactly or taken as equal in rank.
 ORDER_BITS = 1024
 
+# Roots are isolated to at least so many bits, which takes no longer than fewer, so that a class
+# is isolated once for putting its modes in order and for 50 digits of them.
+ROOT_BITS = 256
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AlgebraicNumber:
@@ -168,7 +172,7 @@ class AlgebraicNumber:
             if not any(coefficients[1:]):
                 result = enclosure.ball(coefficients[0])
             else:
-                theta = _roots(_Same(self.minpoly), point, bits)[self.root]
+                theta = _roots(_Same(self.minpoly), point, max(bits, ROOT_BITS))[self.root]
                 result = enclosure.evaluate(coefficients, theta)
             if self.is_sqrt:
                 # g(theta) >= 0 is known: it is an eigenvalue of M = A^T A.
