@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from symreln.pathways.coupling import ModeCoupling
 
 
+def original(coupling: ModeCoupling) -> ModeCoupling:
+    """Return the coupling that a symmetry maps to this one: its k and g are the same."""
+    while coupling.like is not None:
+        coupling = coupling.like
+    return coupling
+
+
 def overlap(
     stage: StageDerivation, coupling: ModeCoupling, symbols: Mapping[str, sp.Symbol]
 ) -> tuple[sp.Expr | None, sp.Expr | None]:

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.provenance import library_versions
-from symreln.report.couplings import overlap, overlap_decimal
+from symreln.report.couplings_json import couplings_to_json
 from symreln.report.mathtext import to_latex
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from symreln.derivation import (
         Derivation,
         ModeDerivation,
         PathwayDerivation,
-        StageDerivation,
     )
     from symreln.spec.model import Spec
 
@@ -86,7 +83,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         },
         "pathways": [pathway_to_json(derivation, pathway) for pathway in derivation.pathways],
         "couplings": [
-            entry for stage in derivation.stages for entry in _couplings(derivation, stage)
+            entry for stage in derivation.stages for entry in couplings_to_json(derivation, stage)
         ],
         "loss": {
             "initial": _number(derivation, derivation.initial_loss),
@@ -162,6 +159,7 @@ def pathway_to_json(derivation: Derivation, pathway: PathwayDerivation) -> dict[
                 AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True),
             ),
             "witness": {
+                "index_base": 0,
                 "row": found.row,
                 "column": found.column,
                 "value": _number(derivation, found.value),
@@ -221,50 +219,3 @@ def half_time_ball(derivation: Derivation, mode: ModeDerivation) -> tuple[str, s
         if not ratio > 1:
             return None
         return decimal_of(ball(tau) / (2 * s) * ratio.log(), DIGITS)
-
-
-def _couplings(derivation: Derivation, stage: StageDerivation) -> list[dict[str, Any]]:
-    """One entry for every ordered pair of pathways that couple."""
-    return [_pair(derivation, stage, p, j) for p, j in stage.verdict.couplings.coupled_pairs]
-
-
-def _pair(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> dict[str, Any]:
-    symbols = derivation.spec.symbols
-    found = [
-        coupling
-        for coupling in stage.verdict.couplings.couplings
-        if coupling.target[0] == p and coupling.source[0] == j
-    ]
-    overlaps = {overlap(stage, coupling, symbols) for coupling in found}
-    entry: dict[str, Any] = {
-        "from": stage.pathways[j].name,
-        "to": stage.pathways[p].name,
-    }
-    if len(overlaps) == 1 and None not in next(iter(overlaps)):
-        k, _ = next(iter(overlaps))
-        number: dict[str, Any] = {"expr": str(k)}
-        decimal = overlap_decimal(stage, found[0], derivation.spec.values, DIGITS)
-        if decimal is not None:
-            number["decimal"], number["radius"] = decimal
-        gain = _number(derivation, found[0].input_overlap)
-        return {**entry, "overlap": number, "input_overlap": gain}
-    return {**entry, **_matrices(derivation, stage, p, j)}
-
-
-def _matrices(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> dict[str, Any]:
-    """Return K and G in float64 at the declared values, in the modes' bases, or None without."""
-    from symreln.prediction import overlap_matrices
-
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
-        return {"overlap": None, "input_overlap": None}
-    numbers = derivation.at_values
-    place = [s.stage for s in derivation.stages].index(stage.stage)
-    pathways = numbers.stages[place].pathways
-    k, g = overlap_matrices(pathways[p], pathways[j])
-    return {"overlap": _rounded(k), "input_overlap": _rounded(g)}
-
-
-def _rounded(matrix: np.ndarray) -> list[list[float]]:
-    """Return entries to twelve decimals: they are good to about thirteen."""
-    # Adding 0.0 turns -0.0 into 0.0.
-    return [[round(float(entry), 12) + 0.0 for entry in row] for row in matrix]

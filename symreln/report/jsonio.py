@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError
 
@@ -18,15 +18,67 @@ if TYPE_CHECKING:
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
+#: Characters up to which an object or a list of plain values stands on one line.
+LINE = 100
+_NUMBERS = {int, float}
+_PLAIN = {str, bool, type(None)} | _NUMBERS
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def dumps(value: Json) -> str:
     """Return ``value`` as JSON: keys in the order they were put in, two spaces, a line end.
+
+    What holds plain values only stands on one line where it fits, and lists of numbers always do:
+    a number with its decimal is one thing to read, and a matrix has a line for each row.
 
     Raises:
         InputError: Something JSON cannot say (NaN, infinity, a key that is no string, half a
             surrogate pair, another type), with its place.
     """
     _check(value, "$")
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    parts: list[str] = []
+    _write(value, "\n", parts)
+    parts.append("\n")
+    return "".join(parts)
+
+
+def _write(value: Any, line: str, parts: list[str]) -> None:
+    """Add the text of ``value`` to ``parts``; ``line`` is a line end with its indentation."""
+    text = _on_one_line(value)
+    if text is not None:
+        parts.append(text)
+        return
+    inner, separator = line + "  ", ""
+    if isinstance(value, dict):
+        parts.append("{")
+        for key, item in value.items():
+            parts.append(f"{separator}{inner}{_encode(key)}: ")
+            _write(item, inner, parts)
+            separator = ","
+        parts.append(line + "}")
+        return
+    parts.append("[")
+    for item in value:
+        parts.append(separator + inner)
+        _write(item, inner, parts)
+        separator = ","
+    parts.append(line + "]")
+
+
+def _on_one_line(value: Any) -> str | None:
+    """Return the text of what is written on one line, else None."""
+    if isinstance(value, dict):
+        items = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    else:
+        return _encode(value)
+    kinds = set(map(type, items))
+    if not kinds <= _PLAIN:
+        return None
+    text = _encode(value)
+    numbers = not isinstance(value, dict) and kinds <= _NUMBERS
+    return text if numbers or len(text) <= LINE else None
 
 
 def embed(value: Json) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -11,7 +12,8 @@ import symreln as sr
 from symreln.derivation import Derivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.report import html, latex
+from symreln.prediction import overlap_matrices
+from symreln.report import couplings_json, html, latex
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json, half_time_ball
@@ -249,3 +251,64 @@ class TestDescribe:
 
 def test_latex_of_a_derivation_from_python(three):
     assert three.to_latex() == latex.render(derivation_document(three))
+
+
+FOUR = {
+    "title": "Four contexts",
+    "dataset": {
+        "task": "contextual",
+        "items": 4,
+        "contexts": 4,
+        "structures": "hierarchy",
+        "context_scale": "c",
+    },
+    "parameters": {"c": {"positive": True, "value": 1}},
+    "pathway": [
+        {"name": "common", "gate": "all", "inputs": "items"},
+        *({"name": f"off_{k}", "gate": f"context != {k}", "stage": 2} for k in range(1, 5)),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def four() -> Derivation:
+    """Later pathways that see the contexts: couplings with and without common directions."""
+    return sr.derive(sr.load(FOUR))
+
+
+def test_couplings_of_large_pathways_are_exact_numbers_by_modes(four, monkeypatch):
+    """K and G of many modes are not printed; their numbers are those of the small matrices."""
+    monkeypatch.setattr(couplings_json, "MOST_ENTRIES", 10)
+    found = derivation_to_json(four)["couplings"]
+    assert len(found) == 12
+    assert all(entry["overlap"] is None for entry in found)
+    for entry in found:
+        numbers = [mode for mode in entry["modes"] if mode["overlap"] is not None]
+        assert 0 < len(numbers) < len(entry["modes"])
+    target, source = four.at_values.stages[1].pathways[:2]
+    k, g = overlap_matrices(target, source)
+    rows = np.cumsum([0] + [m.multiplicity for m in target.modes if not m.is_null])
+    entry = next(e for e in found if (e["to"], e["from"]) == (target.name, source.name))
+    for mode in entry["modes"]:
+        if mode["overlap"] is None:
+            continue
+        (to,), (start,) = mode["to"], mode["from"]
+        block = k[rows[to - 1] : rows[to], rows[start - 1] : rows[start]]
+        gains = g[rows[start - 1] : rows[start], rows[to - 1] : rows[to]]
+        # In orthonormal bases of one space, k I and g I become k Q and g Qᵀ, Q orthogonal.
+        identity = np.eye(len(block))
+        np.testing.assert_allclose(
+            block @ block.T, float(mode["overlap"]["decimal"]) ** 2 * identity, atol=1e-12
+        )
+        expected = float(mode["overlap"]["decimal"]) * float(mode["input_overlap"]["decimal"])
+        np.testing.assert_allclose(block @ gains, expected * identity, atol=1e-12)
+
+
+def test_couplings_that_a_symmetry_maps_to_each_other_are_made_once(four, monkeypatch):
+    made = []
+    real = couplings_json.overlap
+    monkeypatch.setattr(
+        couplings_json, "overlap", lambda *arguments: made.append(1) or real(*arguments)
+    )
+    derivation_to_json(four)
+    assert len(made) < len(four.stages[1].verdict.couplings.couplings) / 5

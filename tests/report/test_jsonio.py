@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import InputError
-from symreln.report.jsonio import dumps, embed, number, write_bytes, write_json, write_text
+from symreln.report.jsonio import LINE, dumps, embed, number, write_bytes, write_json, write_text
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -30,7 +30,15 @@ def test_comes_back_in_the_same_order(value):
 
 
 def test_layout():
-    assert dumps({"a": [1, "Δ"]}) == '{\n  "a": [\n    1,\n    "Δ"\n  ]\n}\n'
+    """Plain values share a line where they fit; what holds more has a line for each."""
+    assert dumps({"a": [1, "Δ"]}) == '{\n  "a": [1, "Δ"]\n}\n'
+    assert dumps({"a": 1, "b": None}) == '{"a": 1, "b": null}\n'
+    assert dumps([]) == "[]\n"
+    matrix = [[0.5] * 60, [1] * 60]
+    assert [line.count(",") for line in dumps(matrix).splitlines()] == [0, 60, 59, 0]
+    words = ["w" * 60, "w" * 60]
+    assert dumps(words) == f'[\n  "{words[0]}",\n  "{words[1]}"\n]\n'
+    assert dumps({"k": "w" * LINE}) == '{\n  "k": "' + "w" * LINE + '"\n}\n'
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,7 @@ def test_number():
 def test_writes_like_any_other_file(tmp_path):
     path = tmp_path / "a.json"
     write_json(path, {"a": 1})
-    assert path.read_bytes() == b'{\n  "a": 1\n}\n'
+    assert path.read_bytes() == b'{"a": 1}\n'
     (tmp_path / "plain").write_text("x")
     modes = [stat.S_IMODE(p.stat().st_mode) for p in (path, tmp_path / "plain")]
     assert modes[0] == modes[1]
