@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.initial import gram_scale
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.two_layer import strength_ball, strength_float
 from symreln.errors import InputError
+from symreln.integration import mode_probes, network_of, reduced_flow
 from symreln.mode_system import mode_system
 from symreln.verdict import Level
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.spec.model import NetworkSpec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
 STABLE_RATE = 2.0
@@ -89,17 +87,6 @@ class Prediction:
     free_constants: int = 0
 
 
-def _network(derivation: Derivation) -> NetworkSpec:
-    if derivation.spec.network is None:
-        msg = (
-            "the spec has no [network] table, and numbers need its width, initial scale, "
-            "learning rate and number of steps. Add one, for example hidden = 100, "
-            'init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
-        )
-        raise InputError(msg)
-    return derivation.spec.network
-
-
 def predict(
     derivation: Derivation,
     times: Sequence[float] | np.ndarray | None,
@@ -121,7 +108,7 @@ def predict(
         times: Ascending times in steps; every step of the network by default.
         relative_tolerance: Local error of a step where the flow is integrated.
     """
-    network = _network(derivation)
+    network = network_of(derivation)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
     closed = _closed_curves(derivation, grid) if derivation.closed else {}
     closed_loss = _closed_loss(derivation, closed, grid) if derivation.closed else None
@@ -219,22 +206,14 @@ def _closed_loss(
 def _integrate(
     derivation: Derivation, grid: np.ndarray, relative_tolerance: float
 ) -> tuple[np.ndarray, dict]:
-    system = coupled_matrices(derivation)
-    probes, places = [], []
-    for pathway in derivation.pathways:
-        u, v, labels = probe_bases(pathway)
-        probes.append((u, v))
-        places.append(labels)
-    _check_step_size(derivation, system.rate)
+    flow = reduced_flow(derivation)
+    _check_step_size(derivation, flow.rate)
+    labels, probes = mode_probes(derivation)
     whole = _from_zero(grid)
-    trajectory = system.trajectory(whole, probes, relative_tolerance=relative_tolerance)
+    trajectory = flow.trajectory(whole, probes, relative_tolerance=relative_tolerance)
     first = len(whole) - len(grid)
-    curves: dict[str, np.ndarray] = {}
-    for labels, values in zip(places, trajectory.strengths, strict=True):
-        for label in dict.fromkeys(labels):
-            rows = [row for row, found in enumerate(labels) if found == label]
-            curves[label] = values[rows, first:].mean(axis=0)
-    return trajectory.losses[first:], curves
+    (strengths,) = trajectory.strengths
+    return trajectory.losses[first:], dict(zip(labels, strengths[:, first:], strict=True))
 
 
 def _check_step_size(derivation: Derivation, rate: float) -> None:
@@ -244,7 +223,7 @@ def _check_step_size(derivation: Derivation, rate: float) -> None:
     descent, which diverges above a rate of 2; the flow would need as many integration steps as
     the rate is too large, to no purpose.
     """
-    network = _network(derivation)
+    network = network_of(derivation)
     if not rate < STABLE_RATE:
         bound = float(network.learning_rate) * STABLE_RATE / rate if np.isfinite(rate) else 0.0
         advice = f"below {bound:.2g}" if bound > 0 else "or scale the data"
@@ -269,32 +248,6 @@ def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarr
 def _from_zero(grid: np.ndarray) -> np.ndarray:
     """Prepend t = 0, where the flow starts also when the first time asked for is later."""
     return grid if grid[0] == 0 else np.concatenate([[0.0], grid])
-
-
-def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
-    """Return the reduced flow of a derivation without free parameters."""
-    network = _network(derivation)
-    dataset = derivation.spec.dataset
-    pathways = []
-    for pathway in derivation.pathways:
-        spec = pathway.effective.pathway
-        outputs = np.zeros(dataset.n_y)
-        outputs[list(spec.outputs)] = 1
-        pathways.append(
-            MatrixPathway(
-                inputs=pathway.effective.inputs.to_numpy(),
-                gate=np.array(spec.gate, dtype=float),
-                outputs=outputs,
-                stage=spec.stage,
-            )
-        )
-    return CoupledMatrices(
-        pathways=tuple(pathways),
-        targets=dataset.targets.to_numpy(),
-        staged=network.training == "staged",
-        tau=float(network.tau(dataset.samples)),
-        gram_scale=float(gram_scale(network)),
-    )
 
 
 def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -353,7 +306,7 @@ def enclose(
     """
     from symreln.exact.enclosure import ball, precision
 
-    _network(derivation)
+    network_of(derivation)
     values = derivation.spec.values
     tau, start = derivation.tau or Fraction(1), derivation.strength0 or Fraction(0)
     wanted = digits * BITS_PER_DIGIT

@@ -1,0 +1,136 @@
+"""The integrated flow of gated data, by its irreducible modules.
+
+Data fall into modules with copies (:mod:`symreln.dynamics.modules`), a module into the few blocks
+that its pathways share (:mod:`symreln.dynamics.ternary`), and the blocks are integrated in
+coordinates of order one (:mod:`symreln.dynamics.block_flow`). Each step is exact on exact data;
+its tolerances are stated there. The route without any of them is
+:class:`symreln.dynamics.coupled_matrices.CoupledMatrices`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.dynamics.block_flow import BlockFlow
+from symreln.dynamics.coupled_matrices import MatrixTrajectory
+from symreln.dynamics.integrate import RELATIVE_TOLERANCE
+from symreln.dynamics.modules import Split, split, whole
+from symreln.dynamics.plain_module import PlainModule
+from symreln.dynamics.ternary import ReducedModule, tie
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.dynamics.gated_data import GatedData, GatedModule
+
+#: How well the modes must fill the modules: relative error of their number and of their s².
+#: Measured below 1e-12; a mode that is no sum of whole copies misses by its share of one.
+MODE_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModeProbe:
+    """Equal modes of a pathway, whose mean strength is asked for.
+
+    Attributes:
+        pathway: The pathway.
+        s: Singular value of its input-output correlation, of the residual that earlier stages
+            leave; positive.
+        v: Right singular vectors, orthonormal, shape (inputs of the pathway, multiplicity).
+    """
+
+    pathway: int
+    s: float
+    v: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReducedFlow:
+    """The flow of a gated deep linear network with one hidden layer, from the expected start.
+
+    Attributes:
+        data: Gated data.
+        tau: Time constant in steps.
+        gram_scale: g in E[Q Qᵀ] = g I for the initial weights of a pathway.
+    """
+
+    data: GatedData
+    tau: float
+    gram_scale: float
+
+    @cached_property
+    def _split(self) -> Split:
+        return split(self.data)
+
+    @property
+    def rate(self) -> float:
+        """Largest rate with which a mode relaxes to its plateau, 2 s/tau, in 1/steps."""
+        return max((module.rate for module in self._split.modules), default=0.0) / self.tau
+
+    def trajectory(
+        self,
+        times: np.ndarray,
+        probes: Sequence[ModeProbe] = (),
+        relative_tolerance: float = RELATIVE_TOLERANCE,
+    ) -> MatrixTrajectory:
+        """Integrate the flow.
+
+        Args:
+            times: Ascending times in steps; times[0] is the start.
+            probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe
+                in one array.
+            relative_tolerance: Local error of a step.
+        """
+        found = self._split
+        weights = [_weights(found.modules, probe) for probe in probes]
+        if any(each is None for each in weights):
+            found = whole(self.data)
+            weights = [_weights(found.modules, probe, trusted=True) for probe in probes]
+        losses, values = np.full(len(times), found.floor), np.zeros((len(probes), len(times)))
+        reduced = [tie(module) or PlainModule(module) for module in found.modules]
+        # Systems of vectors alone have better coordinates, so they are integrated by themselves.
+        for thin in (True, False):
+            chosen = [i for i, each in enumerate(reduced) if _is_thin(each) is thin]
+            flow = BlockFlow([reduced[i].coupling for i in chosen], self.gram_scale, self.tau)
+            functionals = np.zeros((len(probes), flow.size))
+            for row, (probe, each) in enumerate(zip(probes, weights, strict=True)):
+                assert each is not None
+                parts = [reduced[i].functional(probe.pathway, each[i]) for i in chosen]
+                functionals[row] = np.concatenate([np.zeros(0), *parts])
+            more_losses, more_values = flow.trajectory(times, functionals, relative_tolerance)
+            losses += more_losses
+            values += more_values
+        return MatrixTrajectory(losses=losses, strengths=(values,))
+
+
+def _is_thin(reduced: ReducedModule | PlainModule) -> bool:
+    return all(min(shape) <= 1 for shape in reduced.coupling.shapes)
+
+
+def _weights(
+    modules: Sequence[GatedModule], probe: ModeProbe, trusted: bool = False
+) -> list[np.ndarray] | None:
+    """Return L with mean strength = Σ over modules of tr(Lᵀ W_p), or None.
+
+    The equal modes' projection V Vᵀ is a product of correlations, so it is the same in every
+    copy, and u = Sigma^yx v/s with the correlation of the residual. Their number and s² come
+    out as copies times the module's, or the copies are none.
+    """
+    count = probe.v.shape[1]
+    found, dimension, square = [], 0.0, 0.0
+    for module in modules:
+        inside = module.inputs[probe.pathway].T @ probe.v
+        projection = inside @ inside.T
+        left = module.learned(probe.pathway)
+        image = left @ projection
+        dimension += module.copies * float(np.trace(projection))
+        square += module.copies * float(np.vdot(image, left))
+        found.append(image * (module.copies / (count * probe.s)))
+    wrong = abs(dimension - count) > MODE_TOLERANCE * count or (
+        abs(square - count * probe.s**2) > MODE_TOLERANCE * count * probe.s**2
+    )
+    return None if wrong and not trusted else found
