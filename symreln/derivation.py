@@ -305,6 +305,30 @@ class Derivation:
 
         return render(derivation_document(self))
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what derivation.json says, made once."""
+        return self._json
+
+    @cached_property
+    def _json(self) -> dict[str, Any]:
+        from symreln.report.derivation_json import derivation_to_json
+
+        return derivation_to_json(self)
+
+    def __repr__(self) -> str:
+        """Return a line: the dataclass's own would print every matrix."""
+        return (
+            f"Derivation({self.spec.title!r}, {self.verdict.level.value}, "
+            f"stages={len(self.stages)}, pathways={len(self.pathways)})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the document in a frame of its own, folded, for a notebook."""
+        from symreln.report import html
+        from symreln.report.content import derivation_document
+
+        return html.framed(derivation_document(self), repr(self))
+
     def save(self, directory: str | Path) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures."""
         from symreln.report.write import write_derivation

@@ -6,6 +6,7 @@ The page's content-security policy forbids every request and every script; it ne
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -55,6 +56,20 @@ _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
 def render(document: Document) -> str:
     """Return ``document`` as the text of an HTML page."""
     return _Renderer(document).page()
+
+
+def framed(document: Document, summary: str) -> str:
+    """Return ``document`` as a folded frame that can stand inside another page.
+
+    The frame keeps the two pages' styles apart, and may neither run scripts nor load anything.
+    """
+    # The page is clean already; only its quotes and brackets are in the way of an attribute.
+    page = escape(render(document), quote=True)
+    return (
+        f"<details><summary>{escape_html(summary)}</summary>"
+        f'<iframe sandbox="" srcdoc="{page}" title="{escape_html(summary)}" '
+        'style="width: 100%; height: 40em; border: 1px solid #8886"></iframe></details>'
+    )
 
 
 def save(document: Document, path: Path) -> None:

@@ -59,7 +59,9 @@ def derivation_figures(
 
 def _gates(derivation: Derivation) -> Axes:
     pathways = derivation.spec.pathways
-    gates = np.array([pathway.gate for pathway in pathways], dtype=bool)
+    gates = np.zeros((len(pathways), derivation.spec.dataset.samples), dtype=bool)
+    for row, pathway in enumerate(pathways):
+        gates[row, list(pathway.open_samples)] = True
     return gate_pattern(gates, [p.name for p in pathways], groups=_sample_groups(derivation))
 
 

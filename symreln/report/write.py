@@ -13,7 +13,6 @@ from symreln.errors import InputError
 from symreln.prediction import closed_forms, predict
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
-from symreln.report.derivation_json import derivation_to_json
 from symreln.report.plots import derivation_figures, drawn_times, loss_figure
 from symreln.report.validation_json import validation_to_json
 
@@ -51,9 +50,12 @@ def write_derivation(
     wanted = set(formats or FORMATS)
     written = [folder / "certificate.json"]
     jsonio.write_json(written[0], derivation.certificate)
+    if derivation.family is not None and derivation.family.template is not None:
+        written.append(folder / "certificate-family.json")
+        jsonio.write_json(written[-1], derivation.family.certificate)
     if "json" in wanted:
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation_to_json(derivation))
+        jsonio.write_json(written[-1], derivation.to_json())
     if wanted & {"tex", "html"}:
         pdf = "tex" in wanted
         figures = derivation_figures(derivation, _prediction(derivation, validation), pdf=pdf)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from html import unescape
 
 import numpy as np
 import pytest
@@ -12,13 +14,15 @@ import symreln as sr
 from symreln.derivation import Derivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.pipeline import derive_unchecked
 from symreln.prediction import overlap_matrices
 from symreln.report import couplings_json, html, latex
+from symreln.report.chapters import data
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json, half_time_ball
 from symreln.report.described import NamedMatrices, describe, groups_of, outer_factors
-from symreln.report.document import Details, Equation, Section, Table, plain_text, walk
+from symreln.report.document import Details, Equation, Paragraph, Section, Table, plain_text, walk
 from symreln.report.mathtext import to_latex
 
 COUPLED = {
@@ -312,3 +316,62 @@ def test_couplings_that_a_symmetry_maps_to_each_other_are_made_once(four, monkey
     )
     derivation_to_json(four)
     assert len(made) < len(four.stages[1].verdict.couplings.couplings) / 5
+
+
+def test_correlations_of_many_pathways_are_printed_once_a_kind(four, monkeypatch):
+    monkeypatch.setattr(data, "MOST_CORRELATIONS", 3)
+    chapter = sections(four)["Effective datasets and correlations"]
+    lines = [
+        line
+        for block, _ in walk(chapter.blocks)
+        if isinstance(block, Equation)
+        for line in block.lines
+    ]
+    printed = {number for number in range(1, 6) for line in lines if f"({number}) &" in line}
+    assert printed == {1, 2}
+    words = [plain_text(b.content) for b, _ in walk(chapter.blocks) if isinstance(b, Paragraph)]
+    assert any("maps pathway 2 to pathways p = 3 (‘off_2’), 4 (‘off_3’), 5" in w for w in words)
+    # What is said to be a permutation is one: the entries of both matrices, counted.
+    for name in ("sigma_yx", "sigma_x"):
+        entries = [
+            sorted(str(e) for e in getattr(p.effective, name).to_sympy(four.spec.symbols))
+            for p in four.pathways[1:]
+        ]
+        assert all(found == entries[0] for found in entries)
+
+
+def test_the_shape_of_large_correlations_is_said(four, monkeypatch):
+    monkeypatch.setattr(data, "MOST_ENTRIES", 20)
+    text = latex.render(derivation_document(four))
+    effective = four.pathways[1].effective
+    rows, columns = effective.sigma_yx.shape
+    rank = effective.sigma_yx.to_sympy(four.spec.symbols).rank()
+    assert (
+        rf"\Sigma^{{yx}}(2) &\in \mathbb{{Q}}(c)^{{{rows} \times {columns}}}, "
+        rf"\quad \text{{of rank }} {rank}," in text
+    )
+
+
+def test_gains_are_in_the_equations():
+    spec = COUPLED | {
+        "parameters": {"g": {"positive": True, "value": 2}},
+        "pathway": [{"name": "all", "gate": [1, "g", 0]}],
+    }
+    text = latex.render(derivation_document(derive_unchecked(sr.load(spec))))
+    assert r"$Y_p = O_p Y$" in text
+    assert r"\in \{0, 1\}" not in text
+    assert r"$Y_p = O_p Y \operatorname{diag}(g_p)$" in latex.render(
+        derivation_document(sr.derive(sr.load(COUPLED)))
+    )
+
+
+def test_a_derivation_shows_itself_in_a_line_and_in_a_frame(three):
+    assert repr(three) == (
+        "Derivation('Three contexts, equal structures', closed by symmetry, stages=2, pathways=4)"
+    )
+    shown = three._repr_html_()
+    page = unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])
+    assert page == html.render(derivation_document(three))
+    assert 'sandbox=""' in shown
+    assert three.to_json() == derivation_to_json(three)
+    assert three.to_json() is three.to_json()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.chapters.alike import Alike
 from symreln.report.described import (
     SMALL,
     NamedMatrices,
@@ -36,12 +37,17 @@ if TYPE_CHECKING:
 PRINTED_ENTRIES = 160
 #: Vectors up to this length are printed.
 PRINTED_VECTOR = 18
+#: Correlations up to this many entries are described by blocks; of larger ones the shape is said.
+MOST_ENTRIES = 25_000
+#: Pathways up to which the correlations of each are printed.
+MOST_CORRELATIONS = 8
 
 
 def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     """Return the chapter on the dataset and the gates."""
     spec = derivation.spec
     dataset = spec.dataset
+    gains = any(pathway.has_gains for pathway in spec.pathways)
     blocks: list[Block] = [
         prose(dataset.description or "Data handed in by the user."),
         prose(
@@ -88,7 +94,8 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
             "The network is read as a gated deep linear network: pathway ",
             Math("p"),
             " with gate ",
-            Math(r"g_p(\mu) \in \{0, 1\}"),
+            Math(r"g_p(\mu)" + r" \in \{0, 1\}" * (not gains)),
+            " (0, 1, or a gain that multiplies what the pathway gives out)" * gains,
             ", input mask ",
             Math("I_p"),
             " and output mask ",
@@ -139,6 +146,7 @@ def _symbol(name: str) -> str:
 def correlation_chapter(derivation: Derivation) -> Section:
     """Return the chapter on effective datasets and correlations."""
     named = NamedMatrices()
+    gains = any(pathway.has_gains for pathway in derivation.spec.pathways)
     blocks: list[Block] = [
         prose(
             "Pathway ",
@@ -146,7 +154,8 @@ def correlation_chapter(derivation: Derivation) -> Section:
             " sees the effective dataset ",
             Math(r"X_p = I_p X \operatorname{diag}(g_p)"),
             ", ",
-            Math(r"Y_p = O_p Y \operatorname{diag}(g_p)"),
+            # A gain multiplies the output, not the target; closed samples are zero in X_p.
+            Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),
             ". Its correlations carry ",
             Math("1/P"),
             " over the whole dataset:",
@@ -168,13 +177,39 @@ def correlation_chapter(derivation: Derivation) -> Section:
                 "), which is rational, so the residual dataset is exact.",
             )
         )
-    for pathway in derivation.pathways:
+    for pathway, images in _shown(derivation):
         blocks.append(_correlations(derivation, pathway, named))
+        if images:
+            blocks.append(
+                prose(
+                    f"A symmetry of the dataset maps pathway {pathway.number} to "
+                    f"{Alike(pathways=images).title}: their correlations are these, permuted."
+                )
+            )
     if named.patterns:
         blocks.append(_names(named))
     return Section(
         title="Effective datasets and correlations", blocks=tuple(blocks), label="sec:correlations"
     )
+
+
+def _shown(
+    derivation: Derivation,
+) -> list[tuple[PathwayDerivation, tuple[PathwayDerivation, ...]]]:
+    """Return the pathways whose correlations are printed, each with those it stands for.
+
+    All of a few pathways are printed, of many only those that no symmetry maps to an earlier one.
+    """
+    pathways = derivation.pathways
+    if len(pathways) <= MOST_CORRELATIONS:
+        return [(pathway, ()) for pathway in pathways]
+    images: dict[int, list[PathwayDerivation]] = {}
+    for pathway in pathways:
+        origin = pathway.effective
+        while origin.twin is not None:
+            origin = origin.twin.original
+        images.setdefault(id(origin), []).append(pathway)
+    return [(first, tuple(others)) for first, *others in images.values()]
 
 
 def _correlations(
@@ -185,13 +220,28 @@ def _correlations(
     symbols = derivation.spec.symbols
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = groups_of(range(dataset.n_y), dataset.output_groups)
-    sigma_yx = describe(effective.sigma_yx, outputs, inputs, symbols, named)
-    sigma_x = describe(effective.sigma_x, inputs, inputs, symbols, named)
     n = pathway.number
-    return equation(
-        rf"\Sigma^{{yx}}({n}) &= {sigma_yx},",
-        rf"\Sigma^{{x}}({n}) &= {sigma_x}.",
-    )
+    n_x, n_y = len(effective.pathway.inputs), dataset.n_y
+    if n_y * n_x > MOST_ENTRIES:
+        rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+        sigma_yx = (
+            rf"\Sigma^{{yx}}({n}) &\in {_field(derivation)}^{{{n_y} \times {n_x}}}, "
+            rf"\quad \text{{of rank }} {rank},"
+        )
+    else:
+        shown = describe(effective.sigma_yx, outputs, inputs, symbols, named)
+        sigma_yx = rf"\Sigma^{{yx}}({n}) &= {shown},"
+    if n_x * n_x > MOST_ENTRIES:
+        sigma_x = rf"\Sigma^{{x}}({n}) &\in {_field(derivation)}^{{{n_x} \times {n_x}}}."
+    else:
+        shown = describe(effective.sigma_x, inputs, inputs, symbols, named)
+        sigma_x = rf"\Sigma^{{x}}({n}) &= {shown}."
+    return equation(sigma_yx, sigma_x)
+
+
+def _field(derivation: Derivation) -> str:
+    names = ", ".join(_symbol(parameter.name) for parameter in derivation.spec.parameters)
+    return rf"\mathbb{{Q}}({names})" if names else r"\mathbb{Q}"
 
 
 def _names(named: NamedMatrices) -> Details:
