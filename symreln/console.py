@@ -165,6 +165,7 @@ def summary_of(derivation: Derivation) -> Summary:
         "table": list(table),
         "plain": plain_table(*table),
         "tail": [
+            *_family_lines(derivation),
             *_exceptional(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
             *(
@@ -194,7 +195,8 @@ def _family_lines(derivation: Derivation) -> list[str]:
 
     if family.template is None:
         return [family_text.title(family)]
-    table = plain_table(family_text.title(family), family_text.HEADER, family_text.mode_rows(family))
+    rows = family_text.mode_rows(family)
+    table = plain_table(family_text.title(family), family_text.HEADER, rows)
     return [*table.splitlines(), *(f"  - {line}" for line in family_text.levels(family))]
 
 

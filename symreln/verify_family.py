@@ -89,5 +89,14 @@ def verify_file(path: str | Path) -> tuple[str, ...]:
         raise CertificateError(msg) from error
 
 
+def is_family(path: str | Path) -> bool:
+    """Return whether a file says that it is a certificate of this kind; False if unreadable."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError):
+        return False
+    return isinstance(found, dict) and found.get("format") == FORMAT
+
+
 if __name__ == "__main__":
     sys.stdout.write("\n".join(verify_file(sys.argv[1])) + "\n")

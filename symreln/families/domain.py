@@ -86,10 +86,32 @@ class Domain:
             return Condition(polynomial=scalar, symbol=self.copies, values=values)
         return Condition(polynomial=scalar)
 
+    def keeps_sign(self, factor: fmpz_mpoly) -> bool:
+        """Whether a polynomial in the sizes alone is proven to have one sign on the domain."""
+        if len(coefficients := self._coefficients(factor)) != 1:
+            return False
+        if any(
+            d for n, d in zip(self.names, factor.degrees(), strict=True) if not self._is_size(n)
+        ):
+            return False
+        if self._never_zero(coefficients[0]):
+            return True
+        if isinstance(self.items, int) and self._occurring(factor) == [self.copies]:
+            scalar = Scalar(self.names, factor)
+            values = [
+                scalar.substitute({self.copies: Fraction(u)}).to_fraction()
+                for u in self.copy_numbers(self.items)
+            ]
+            return all(value > 0 for value in values) or all(value < 0 for value in values)
+        return False
+
+    def _is_size(self, name: str) -> bool:
+        return name in self.minimum or name == self.copies
+
     def _coefficients(self, polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
         """Return the coefficients of the monomials in the parameters, polynomials in sizes."""
         ring = polynomial_ring(self.names)
-        is_size = [name in self.minimum or name == self.copies for name in self.names]
+        is_size = [self._is_size(name) for name in self.names]
         parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
         for exponents, value in polynomial.to_dict().items():
             outer = tuple(0 if size else int(e) for e, size in zip(exponents, is_size, strict=True))

@@ -1,0 +1,102 @@
+"""The derivation for every size in words: ranges, and rows for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.families.forms import root_of
+
+if TYPE_CHECKING:
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.families.derivation import FamilyDerivation
+
+HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "part"]
+
+
+def ranges(family: FamilyDerivation) -> str:
+    """Return the sizes with their ranges, as "C >= 2, n = 2, 4, 8, …"."""
+    assert family.template is not None
+    parts = []
+    for size in family.sizes:
+        if size.name == family.template.domain.items:
+            parts.append(f"{size.name} a power of 2, at least {max(2, size.minimum)}")
+        else:
+            parts.append(f"{size.name} >= {size.minimum}")
+    return ", ".join(parts)
+
+
+def copies_text(family: FamilyDerivation) -> str:
+    """Return what the number of copies runs over, or ""."""
+    assert family.template is not None
+    domain = family.template.domain
+    if not domain.copies:
+        return ""
+    if isinstance(domain.items, int):
+        return f"{domain.copies} = {', '.join(map(str, domain.copy_numbers(domain.items)))}"
+    return f"{domain.copies} = 1, 2, 4, ..., {domain.items}/2"
+
+
+def title(family: FamilyDerivation) -> str:
+    """Return what the table of modes says, in one line."""
+    if family.template is None:
+        return f"not for every size: {family.reason}"
+    copies = copies_text(family)
+    return f"for every size: {ranges(family)}" + (f"; {copies}" if copies else "")
+
+
+def mode_rows(family: FamilyDerivation) -> list[list[str]]:
+    """Return the modes that learn, one row each."""
+    rows = []
+    for pathway in family.pathways:
+        for mode in pathway.modes:
+            if mode.is_null:
+                continue
+            values = (mode.s, mode.d, mode.d_eff)
+            rows.append(
+                [
+                    pathway.template.name,
+                    *(_text(family, value) for value in values),
+                    str(mode.multiplicity.to_sympy(family.symbols)),
+                    mode.sector.name,
+                ]
+            )
+    return rows
+
+
+def levels(family: FamilyDerivation) -> list[str]:
+    """Return what was proven of every stage, one line each."""
+    lines = []
+    for stage in family.stages:
+        if stage.level is None:
+            lines.append(
+                f"stage {stage.stage}: not proven to close for every size: {stage.obstacle}"
+            )
+        else:
+            lines.append(f"stage {stage.stage}: {stage.level.value}, proven for every size")
+    lines += [f"excepted: {text}" for text in exceptions(family)]
+    return lines
+
+
+def exceptions(family: FamilyDerivation) -> list[str]:
+    """Return where the formulas are not proven, in words."""
+    if family.template is None:
+        return []
+    lines = []
+    for condition in family.conditions:
+        if condition.symbol:
+            lines.append(f"{condition.symbol} = {', '.join(map(str, condition.values))}")
+        else:
+            lines.append(f"{condition.polynomial.to_sympy(family.symbols)} = 0")
+    return lines
+
+
+def _text(family: FamilyDerivation, number: AlgebraicNumber | None) -> str:
+    if number is None:
+        return "-"
+    assert family.template is not None
+    value = number.scalar
+    if value is not None and number.is_sqrt:
+        return str(root_of(value, family.template.domain, family.symbols).expr)
+    if number.is_radical:
+        return str(number.to_sympy(family.symbols))
+    return f"root of degree {number.degree}"
