@@ -8,7 +8,9 @@ from flint import fmpq, fmpq_poly
 
 from symreln.derivation import Step
 from symreln.exact.field import Field
+from symreln.pathways.residual import plateau_errors, plateau_gain
 from symreln.truth import Truth
+from symreln.verdict import stage_modes
 from symreln.verify import verify
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
         StageDerivation,
     )
     from symreln.dynamics.two_layer import SigmoidalMode
-    from symreln.exact.scalar import Scalar
 
 
 def derivation_steps(derivation: Derivation) -> tuple[Step, ...]:
@@ -80,32 +81,25 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
 
 
 def _least_loss(stage: StageDerivation) -> Step:
-    """Compare two routes to the loss that a stage leaves: its plateaus, and least squares."""
-    total = stage.initial_loss
-    for pathway in stage.pathways:
-        for index, mode_class in enumerate(pathway.spectrum.classes):
-            if not mode_class.is_null:
-                total = total - _learned(pathway, index)
+    """Check that the plateaus reach the least loss, from its definition: the normal equations."""
+    modes = stage_modes(
+        tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
+    )
     name = f"least loss of stage {stage.stage}"
-    if total != stage.final_loss:
+    d_eff = stage.verdict.d_eff
+    if any(not error.is_zero for error in plateau_errors(modes, d_eff)):
+        raise _fail(name)
+    if stage.initial_loss - plateau_gain(modes, d_eff) != stage.final_loss:
         raise _fail(name)
     return Step(
         name=name,
         statement="The strengths' plateaus reach the least-squares loss.",
-        check="sum of s²/(2 d_eff) against the orthogonal projection, equal exactly",
+        check=(
+            "normal equations of least squares at the plateaus, entry by entry; "
+            "sum of s²/(2 d_eff) against what they take off the loss"
+        ),
         outcome=Truth.PROVEN,
     )
-
-
-def _learned(pathway: PathwayDerivation, class_index: int) -> Scalar:
-    """Return m Σ s²/(2 d_eff) over the conjugate modes of a class: a trace, no root needed."""
-    mode_class = pathway.spectrum.classes[class_index]
-    mode = next(m for m in pathway.modes if m.class_index == class_index)
-    if mode.d_eff is None:
-        raise _fail("no d_eff in a closed stage: " + mode.label)
-    field = Field(mode_class.minpoly)
-    ratio = field.multiply(mode_class.eigenvalue, field.inverse(mode.d_eff.coefficients))
-    return field.trace(ratio) * mode_class.multiplicity / 2
 
 
 def _has_values(derivation: Derivation) -> bool:

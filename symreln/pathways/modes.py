@@ -182,20 +182,37 @@ class Converged:
     Attributes:
         pathway: Its modes.
         d_eff: Effective input eigenvalue of every class with s > 0.
+        like: The same of the pathway's twin, with equal d_eff, or None.
     """
 
     pathway: PathwayModes
     d_eff: Mapping[int, Coefficients]
+    like: Converged | None = None
 
     @property
     def left(self) -> SparseMatrix:
         """Sigma^{yx}(p)."""
         return self.pathway.effective.sparse_sigma_yx
 
-    @cached_property
+    @property
     def right(self) -> SparseMatrix:
         """H_p."""
+        return self._plateau
+
+    @cached_property
+    def _plateau(self) -> SparseMatrix:
+        twin = self.pathway.effective.twin
+        if self.like is not None and twin is not None:
+            places = twin.inputs.tolist()
+            return self.like.right.select(places, places)
         return self.pathway.plateau(self.d_eff)
+
+    @cached_property
+    def gain(self) -> Scalar:
+        """⟨Sigma^{yx}(p), W_p⟩/2 = tr(M_p H_p)/2."""
+        if self.like is not None:
+            return self.like.gain
+        return self.right.frobenius(SparseMatrix.from_exact(self.pathway.spectrum.m)) / 2
 
     @property
     def features(self) -> SparseMatrix:

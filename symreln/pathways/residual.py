@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.field import Field
 from symreln.exact.projection import projected
+from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.modes import Converged, PathwayModes
 from symreln.pathways.targets import Targets
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.exact.matrix import ExactMatrix
-    from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum, ModeClass
     from symreln.pathways.coupling import Node
     from symreln.pathways.effective import EffectiveDataset
@@ -54,18 +54,78 @@ def closed_residual(
         d_eff: d_eff of the classes that couple; the others have their own d.
     """
     power = targets.half_power
-    learned = []
+    learned = converged_pathways(modes, d_eff)
     known: dict[tuple, Scalar] = {}
-    for p, pathway in enumerate(modes):
-        own = {
-            a: _effective_eigenvalue(pathway, (p, a), d_eff)
-            for a, mode_class in enumerate(pathway.classes)
-            if not mode_class.is_null
-        }
-        for a, found in own.items():
-            power = power - _gained(pathway.classes[a], found, known)
-        learned.append(Converged(pathway=pathway, d_eff=own))
+    for part in learned:
+        for a, found in part.d_eff.items():
+            power = power - _gained(part.pathway.classes[a], found, known)
     return Targets(start=targets.start, learned=(*targets.learned, *learned), power=power)
+
+
+def plateau_errors(
+    modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
+) -> tuple[SparseMatrix, ...]:
+    """Return Sigma^{yx}(p) − Σ_j O_p O_j W_j Sigma^x(j,p) at the plateaus, one a pathway.
+
+    The normal equations of the stage, straight from their definition: all are zero if and only if
+    the plateaus reach the least loss. A pathway with a twin is left out, being zero with it.
+    """
+    given = converged_pathways(modes, d_eff)
+    writers: dict[tuple[int, ...], list[Converged]] = {}
+    for part in given:
+        writers.setdefault(part.pathway.effective.pathway.outputs, []).append(part)
+    errors = []
+    for pathway in modes:
+        own = pathway.effective
+        if own.twin is not None:
+            continue
+        total = own.sparse_sigma_yx
+        for parts in writers.values():
+            # Over samples: W_j Sigma^x(j,p) = O_j Y (F_jᵀ H_j Sigma^x(j,p))/P, summed over j.
+            inner = [part.right @ part.pathway.effective.sparse_cross(own) for part in parts]
+            samples = SparseMatrix.beside([part.features.T for part in parts]) @ (
+                SparseMatrix.beside([vectors.T for vectors in inner]).T
+            )
+            seen = own.goal.correlated(samples.reduced().T)
+            total = total - own.masked(parts[0].pathway.effective.masked(seen))
+        errors.append(total.reduced())
+    return tuple(errors)
+
+
+def plateau_gain(modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]) -> Scalar:
+    """Return Σ_p ⟨Sigma^{yx}(p), W_p⟩/2: what the plateaus take off the loss.
+
+    That is so where the normal equations hold.
+    """
+    given = converged_pathways(modes, d_eff)
+    return sum((part.gain for part in given), start=Scalar(modes[0].spectrum.parameters, 0))
+
+
+def converged_pathways(
+    modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
+) -> tuple[Converged, ...]:
+    """Return what every pathway of a closed stage has learned in the end."""
+    found: dict[int, Converged] = {}
+    for p, pathway in enumerate(modes):
+        own = _learning(pathway, p, d_eff)
+        like = None if pathway.original is None else found[id(pathway.original)]
+        found[id(pathway)] = Converged(
+            pathway=pathway,
+            d_eff=own,
+            like=like if like is not None and like.d_eff == own else None,
+        )
+    return tuple(found.values())
+
+
+def _learning(
+    pathway: PathwayModes, p: int, d_eff: Mapping[Node, Coefficients]
+) -> dict[int, Coefficients]:
+    """Return d_eff of every class with s > 0."""
+    return {
+        a: _effective_eigenvalue(pathway, (p, a), d_eff)
+        for a, mode_class in enumerate(pathway.classes)
+        if not mode_class.is_null
+    }
 
 
 def _effective_eigenvalue(
