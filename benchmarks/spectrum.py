@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 import symreln as sr
-from symreln.exact.certificate import CertifiedPathway, _pathway
+from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.pathways.effective import effective_dataset
@@ -118,15 +118,14 @@ class Problem:
         spectrum = self.exact()
         pathway = self.spec.pathways[0]
         json.dumps(
-            _pathway(
+            pathway_json(
                 CertifiedPathway(
                     name=pathway.name,
                     gate=pathway.gate,
                     inputs=pathway.inputs,
                     outputs=pathway.outputs,
                     spectrum=spectrum,
-                ),
-                [False] * len(spectrum.classes),
+                )
             )
         )
         return spectrum

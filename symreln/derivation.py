@@ -201,38 +201,9 @@ class Derivation:
     @cached_property
     def certificate(self) -> dict[str, Any]:
         """The rational certificate of every exact claim, as JSON values (symreln.verify)."""
-        from symreln.exact.certificate import (
-            CertifiedCoupling,
-            CertifiedPathway,
-            CertifiedStage,
-            build_certificate,
-        )
+        from symreln.certify import certificate
 
-        return build_certificate(
-            inputs=self.spec.dataset.inputs,
-            targets=self.spec.dataset.targets,
-            stages=[
-                CertifiedStage(
-                    pathways=tuple(
-                        CertifiedPathway(
-                            name=pathway.name,
-                            gate=pathway.effective.pathway.gate,
-                            inputs=pathway.effective.pathway.inputs,
-                            outputs=pathway.effective.pathway.outputs,
-                            spectrum=pathway.spectrum,
-                        )
-                        for pathway in stage.pathways
-                    ),
-                    level=stage.verdict.level.value,
-                    couplings=tuple(
-                        CertifiedCoupling(target=c.target, source=c.source, factors=c.factors)
-                        for c in stage.verdict.couplings.couplings
-                    ),
-                    d_eff=stage.verdict.d_eff,
-                )
-                for stage in self.stages
-            ],
-        )
+        return certificate(self)
 
     @cached_property
     def exceptional(self) -> ExceptionalSets | None:

@@ -1,7 +1,8 @@
-r"""Check a certificate with exact rational arithmetic, using nothing but the standard library.
+r"""Check a certificate with exact integer arithmetic, using nothing but the standard library.
 
-``python verify.py certificate.json``, or :func:`verify`. No SymPy, no FLINT, no floats. What
-the checks prove, and why, stands at the top of ``symreln/exact/certificate.py``.
+``python verify.py certificate.json`` with the other ``verify_*.py`` that it imports beside it, or
+:func:`verify`. No SymPy, no FLINT, no floats. What the checks prove, and why, stands at the top of
+``symreln/exact/certificate.py``.
 """
 
 from __future__ import annotations
@@ -9,379 +10,243 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from fractions import Fraction
-from functools import reduce
-from itertools import product
-from math import lcm, prod
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 try:
     from symreln.errors import CertificateError
-except ImportError:  # this file alone, without the package
-    CertificateError = ValueError  # type: ignore[assignment,misc]
+    from symreln.verify_matrices import Data, Packed, products
+    from symreln.verify_modes import Element, Pathway, read_pathway, times, trace
+    from symreln.verify_numbers import Ratio, integers, require, take
+    from symreln.verify_stages import Node, Piece, Stage
+except ImportError:  # the files alone, without the package
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    from verify_matrices import Data, Packed, products  # type: ignore[no-redef]
+    from verify_modes import Element, Pathway, read_pathway, times, trace  # type: ignore[no-redef]  # type: ignore[no-redef]
+    from verify_numbers import CertificateError, Ratio, integers, require, take  # type: ignore[no-redef]  # type: ignore[no-redef]
+    from verify_stages import Node, Piece, Stage  # type: ignore[no-redef]
 
-FORMAT = "symreln-certificate/1"
+FORMAT = "symreln-certificate/2"
 LEVELS = ("closed", "closed by symmetry", "coupled modes", "coupled matrices")
-PRIME = 2**61 - 1
-Poly = dict[tuple[int, ...], Any]  # exponents to a coefficient that is not zero
 
 
-def _require(holds: object, path: str, needed: str) -> None:
-    if not holds:
-        msg = f"certificate, {path}: this needs to be {needed}, and is not"
-        raise CertificateError(msg)
+# -- the level, the minimum, the loss -----------------------------------------------------------
 
 
-def _sum(a: Any, b: Any) -> Any:
-    total = dict(a)
-    for key, value in b.items():
-        total[key] = total[key] + value if key in total else value
-    return {key: value for key, value in total.items() if value}
+def _nodes(value: Any, path: str, stage: Stage) -> list[Node]:
+    require(isinstance(value, list) and value, path, "a list of [pathway, class]")
+    known = {(n, a) for n, p in enumerate(stage.paths) for a in range(len(p.root.classes))}
+    found = [tuple(integers(item, path, len(known))) for item in value]
+    require(found == sorted(set(found)) and known.issuperset(found), path, "ascending classes")
+    return found  # type: ignore[return-value]
 
 
-def _accumulate(total: Poly, a: Poly, b: Poly) -> Poly:
-    for (x, p), (y, q) in product(a.items(), b.items()):
-        key = tuple(map(int.__add__, x, y)) if x else x
-        total[key] = total[key] + p * q if key in total else p * q
+def _components(data: Data, value: Any, path: str, stage: Stage) -> dict[Node, Element]:
+    """Check the parts that classes of modes fall into, and return d_eff - d where it is not 0."""
+    parts: dict[Node, int] = {}
+    gamma: dict[Node, Element] = {}
+    classes = dict(stage.nodes())
+    shown = []
+    for n, item in enumerate(value):
+        where = f"{path}[{n}]"
+        v = take(item, where, "members d_eff")
+        members = _nodes(v.members, f"{where}.members", stage)
+        good = all(node in classes and node not in parts for node in members)
+        good = good and all(classes[node].kind == classes[members[0]].kind for node in members)
+        require(good, f"{where}.members", "equal classes that learn something, each named once")
+        c = classes[members[0]]
+        d_eff = data.ratios(v.d_eff, f"{where}.d_eff", c.degree)
+        shown.append((members, v.d_eff))
+        for node in members:
+            parts[node] = n
+            classes[node].d_eff = d_eff
+            gamma[node] = [x + y * -1 for x, y in zip(d_eff, c.d, strict=True)]
+    require([m for m, _ in shown] == sorted(m for m, _ in shown), path, "in ascending order")
+    for move in stage.moves:
+        moved = [(sorted((move[p], a) for p, a in m), text) for m, text in shown]
+        require(sorted(moved) == shown, path, "moved into themselves by every symmetry")
+    for node, c in classes.items():
+        if node not in parts:
+            parts[node] = len(parts) + len(value)
+            c.d_eff = c.d
+    coupled = stage.closure(parts, {node: g for node, g in gamma.items() if any(g)})
+    require(coupled or not value, path, "empty where no class acts on another pathway")
+    return gamma
+
+
+def _level(data: Data, v: Any, path: str, stage: Stage) -> str:
+    where = f"{path}.couplings"
+    for name in ("components", "couplings"):
+        require(isinstance(getattr(v, name), list), f"{path}.{name}", "a list")
+    if not all(p.commutes for p in stage.paths):
+        require(not v.components and not v.couplings, path, "without couplings between modes")
+        return LEVELS[3]
+    if not v.couplings:
+        _components(data, v.components, f"{path}.components", stage)
+        return LEVELS[1 if v.components else 0]
+    require(not v.components, f"{path}.components", "empty where there are couplings")
+    listed: dict[tuple[Node, Node], Any] = {}
+    for item in v.couplings:
+        c = take(item, where, "target source factors")
+        pair = _nodes([c.target], where, stage)[0], _nodes([c.source], where, stage)[0]
+        target = stage.paths[pair[0][0]].root.classes[pair[0][1]]
+        good = pair not in listed and (not listed or max(listed) < pair)
+        require(good and not stage.paths[pair[0][0]].moved, where, "ascending pairs of roots")
+        if c.factors is None:
+            good = len(v.couplings) == 1 and stage.leak(*pair)
+            require(good, where, "one action that is proven to leave the modes it acts on")
+            return LEVELS[3]
+        require(isinstance(c.factors, list), where, "a list of factors")
+        listed[pair] = [data.ratios(q, where, target.degree) for q in c.factors]
+    symmetric = stage.coupled_modes(listed, where)
+    require(not symmetric, f"{path}.level", LEVELS[1])
+    return LEVELS[2]
+
+
+def _closed_minimum(data: Data, stage: Stage, path: str) -> Ratio:
+    """Return what a stage with closed modes takes off the loss; the minimum is then known."""
+    total, minus = data.constant(0), data.constant(-1)
+    for _, p in stage.roots:
+        orbit = sum(q.root is p for q in stage.paths)
+        inverses: dict[int, Element] = {}
+        for a, c in enumerate(p.classes):
+            where = f"{c.path}.inverse_d_eff"
+            require((c.inverse_text is None) == c.null, where, "null exactly where s = 0")
+            if not c.null:
+                inverses[a] = data.ratios(c.inverse_text, where, c.degree)
+                one = times(data, c.f, c.d_eff, inverses[a])
+                good = one[0] == data.constant(1) and not any(one[1:])
+                require(good, where, "1/d_eff modulo f")
+                learned = trace(data, c.f, times(data, c.f, c.eigenvalue, inverses[a]))
+                total = total + learned * (c.size * orbit)
+        p.inverses = inverses
+
+    def fit(seen: Packed) -> list[Piece]:
+        parts: list[Piece] = []
+        for p in stage.paths:
+            root = p.root
+            p.use(root.inverses)
+            if not hasattr(root, "solution"):
+                words = root.words @ root.action(data, root.inverses).packed()
+                root.solution = words.sparse().reduced()
+            inside = root.gram @ p.coordinates(p.features @ seen).tight()
+            parts.append((minus, root.a, (root.solution @ inside.tight()).tight(), p.tau))
+        return parts
+
+    data.fits.append(fit)
     return total
 
 
-def _product(a: Poly, b: Poly) -> Poly:
-    return {key: value for key, value in _accumulate({}, a, b).items() if value}
+def _map_minimum(data: Data, stage: Stage, value: Any, path: str) -> Ratio:
+    """Check a minimiser that is given, and return what it takes off the loss."""
+    require(isinstance(value, list) and len(value) == len(stage.paths), path, "a map a pathway")
+    total, minus = data.constant(0), data.constant(-1)
+    for n, (p, item) in enumerate(zip(stage.paths, value, strict=True)):
+        where = f"{path}[{n}]"
+        require((item is None) == p.moved, where, "null exactly where a pathway is like another")
+        if not p.moved:
+            p.map = data.matrix(item, where, data.y.shape[0])
+            good = p.map.shape[1] == len(p.key[0])
+            good = good and all(i in p.outputs for part in p.map.terms.values() for i in part)
+            require(good, where, "one column an input, on the pathway's outputs")
+            wrong = [c.path for c in p.classes if c.inverse_text is not None]
+            require(not wrong, f"inverse_d_eff of {wrong}", "null in a stage that is not closed")
+            orbit = sum(q.root is p for q in stage.paths)
+            total = total + p.map.inner(p.a) * orbit
+
+    def fit(seen: Packed) -> list[Piece]:
+        parts: list[Piece] = []
+        for p in stage.paths:
+            rows = (p.features @ seen).tight()
+            parts.append((minus, p.root.map, rows.rows(p.from_root) if p.moved else rows, p.tau))
+        return parts
+
+    for _, p in stage.roots:
+        seen = p.features.flipped.packed()
+        wrong = products([*data.left(seen), *fit(seen)]).rows(p.outputs)
+        require(not wrong, path, "a minimiser of the stage's loss")
+    data.fits.append(fit)
+    return total
 
 
-def _quotient(a: Poly, b: Poly) -> Poly | None:  # None where a/b is no polynomial
-    lead, found = max(b), Poly()
-    while a:
-        shift = tuple(map(int.__sub__, max(a), lead))
-        if min(shift, default=0) < 0:
-            return None
-        found[shift] = Fraction(a[max(a)]) / b[lead]
-        a = _sum(a, _product({shift: -found[shift]}, b))
-    return found
-
-
-class _Ratio:  # a rational function top/below, or top where below is empty
-    def __init__(self, top: Poly, below: Poly | None = None):
-        found = _quotient(top, below) if below else top
-        self.top, self.below = (top, below or {}) if found is None else (found, {})
-
-    def __bool__(self) -> bool:
-        return bool(self.top)
-
-    def __add__(self, other: _Ratio) -> _Ratio:
-        a, b = self.below, other.below
-        if a == b:
-            return _Ratio(_sum(self.top, other.top), a)
-        left = _product(self.top, b) if b else self.top
-        right = _product(other.top, a) if a else other.top
-        return _Ratio(_sum(left, right), _product(a, b) if a and b else a or b)
-
-    def __mul__(self, other: Any) -> _Ratio:
-        if not isinstance(other, _Ratio):
-            products = ((key, Fraction(value * other)) for key, value in self.top.items())
-            plain = {key: item if item.denominator > 1 else int(item) for key, item in products}
-            return _Ratio(plain, self.below)
-        a, b = self.below, other.below
-        return _Ratio(_product(self.top, other.top), _product(a, b) if a and b else a or b)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ratio) and not self + other * -1
-
-
-class _Matrix(dict[tuple[int, int], _Ratio]):
-    def __init__(self, shape: tuple[int, ...], entries: dict[tuple[int, int], _Ratio]):
-        super().__init__({key: value for key, value in entries.items() if value})
-        self.shape = shape
-
-    def __matmul__(self, other: _Matrix) -> _Matrix:
-        rows: dict[int, list[tuple[int, _Ratio]]] = {}
-        for (k, j), value in other.items():
-            rows.setdefault(k, []).append((j, value))
-        slow, fast, zero = dict[Any, _Ratio](), dict[Any, Poly](), _Ratio({})
-        for (i, k), left in self.items():
-            for j, right in rows.get(k, ()):
-                if left.below or right.below:
-                    slow[i, j] = slow.get((i, j), zero) + left * right
-                else:
-                    _accumulate(fast.setdefault((i, j), {}), left.top, right.top)
-        total = {key: _Ratio({e: n for e, n in cell.items() if n}) for key, cell in fast.items()}
-        return _Matrix((self.shape[0], other.shape[1]), _sum(total, slow))
-
-    def __add__(self, other: _Matrix) -> _Matrix:
-        return _Matrix(self.shape, _sum(self, other))
-
-    def times(self, factor: Any) -> _Matrix:
-        return _Matrix(self.shape, {key: value * factor for key, value in self.items()})
-
-    def flip(self) -> _Matrix:
-        return _Matrix(self.shape[::-1], {(j, i): value for (i, j), value in self.items()})
-
-    def part(self, rows: Any, columns: Any) -> _Matrix:
-        kept = {key: item for key, item in self.items() if key[0] in rows and key[1] in columns}
-        return _Matrix(self.shape, kept)
-
-    def square(self) -> _Ratio:
-        return reduce(_Ratio.__add__, (value * value for value in self.values()), _Ratio({}))
-
-
-def _beside(parts: list[_Matrix]) -> _Matrix:
-    total, start = {}, 0
-    for part in parts:
-        total |= {(i, j + start): value for (i, j), value in part.items()}
-        start += part.shape[1]
-    return _Matrix((parts[0].shape[0], start), total)
-
-
-def _whole(matrix: _Matrix) -> tuple[int, _Matrix]:  # k, and k times the matrix, over Z
-    k = lcm(*(number.denominator for item in matrix.values() for number in item.top.values()))
-    return k, matrix.times(k)
-
-
-def _apply(coefficients: list[_Ratio], powers: list[_Matrix]) -> _Matrix:  # Σ c_i powers_i
-    parts = (powers[i].times(c) for i, c in enumerate(coefficients) if c)
-    return reduce(_Matrix.__add__, parts, _Matrix(powers[0].shape, {}))
-
-
-def _rank(columns: list[dict[Any, _Ratio]], point: list[int]) -> int:  # a lower bound
-    pivots: dict[Any, dict[Any, int]] = {}
-    for column in columns:
-        work: dict[Any, int] = {}
-        for key, entry in column.items():
-            top, below = (
-                sum(value * prod(map(pow, point, powers)) for powers, value in part.items())
-                for part in (entry.top, entry.below)
-            )
-            value = Fraction(top) / below if entry.below else Fraction(top)
-            work[key] = value.numerator * pow(value.denominator, -1, PRIME) % PRIME
-        for row, pivot in pivots.items():
-            if factor := work.get(row, 0):
-                for key, item in pivot.items():
-                    work[key] = (work.get(key, 0) - factor * item) % PRIME
-        found = next((key for key, item in work.items() if item), None)
-        if found is not None:
-            inverse = pow(work[found], -1, PRIME)
-            pivots[found] = {key: item * inverse % PRIME for key, item in work.items() if item}
-    return len(pivots)
-
-
-def _take(value: Any, path: str, keys: str) -> SimpleNamespace:
-    _require(isinstance(value, dict) and set(value) == set(keys.split()), path, f"keys: {keys}")
-    return SimpleNamespace(**value)
-
-
-def _integers(value: Any, path: str, most: int) -> Any:
-    good = all(type(item) is int and 0 <= item <= most for item in value)
-    _require(good and isinstance(value, list), path, f"integers from 0 to {most}")
-    return value
-
-
-class _Data(SimpleNamespace):
-    def poly(self, text: str) -> Poly:
-        total: Poly = {}
-        for term in text.split(" + "):
-            number, *factors = term.split("*")
-            powers = dict.fromkeys(self.names, 0)
-            for factor in factors:
-                name, power = factor.split("^")
-                powers[name] += int(power if len(power) < 5 and power.isdecimal() else "")
-                self.used.add(name)
-            total = _sum(total, {tuple(powers.values()): int(number)})
-        return total
-
-    def ratio(self, text: str, path: str) -> _Ratio:
-        self.where = path  # for the message where the text is no number
-        top, *below = map(self.poly, text.split(" / "))
-        _require(all(below), path, "a number whose denominator is not 0")
-        return _Ratio(top, *below)
-
-    def ratios(self, value: Any, path: str, length: int = 0) -> list[_Ratio]:
-        good = isinstance(value, list) and len(value) == (length or len(value)) > 0
-        _require(good, path, f"a list of {length or 'some'} numbers")
-        return [self.ratio(item, path) for item in value]
-
-    def matrix(self, value: Any, path: str, rows: int | None = None) -> _Matrix:
-        v = _take(value, path, "rows columns entries")
-        found = {(i, j): self.ratio(text, path) for i, j, text in v.entries}
-        _integers([v.rows, v.columns, *(index for key in found for index in key)], path, 10**6)
-        good = len(found) == len(v.entries) and all(i < v.rows and j < v.columns for i, j in found)
-        good = good and all(found.values()) and rows in (None, v.rows)
-        _require(good, path, f"one non-zero entry a place, and {rows or 'any number of'} rows")
-        return _Matrix((v.rows, v.columns), found)
-
-
-def _pathway(data: _Data, value: Any, path: str) -> Any:
-    v = _take(value, path, "name gate inputs outputs commutator classes")
-    (n_x, samples), n_y = data.x.shape, data.y.shape[0]
-    good = isinstance(v.name, str) and len(_integers(v.gate, f"{path}.gate", 1)) == samples
-    _require(good, f"{path}.gate", f"{samples} gates, and the name a text")
-    for indices, where, most in ((v.inputs, "inputs", n_x), (v.outputs, "outputs", n_y)):
-        good = sorted(set(_integers(indices, f"{path}.{where}", most - 1))) == indices != []
-        _require(good, f"{path}.{where}", "ascending indices")
-    samples_open = {i for i, item in enumerate(v.gate) if item}
-    place = {i: k for k, i in enumerate(v.inputs)}
-    p = SimpleNamespace(outputs=set(v.outputs), commutes=v.commutator is None, name=v.name)
-    seen = data.x.part(place, samples_open)
-    p.x = _Matrix((len(place), samples), {(place[i], j): item for (i, j), item in seen.items()})
-    p.a = data.y.part(p.outputs, samples_open) @ p.x.flip()
-    p.b, p.m = p.x @ p.x.flip(), p.a.flip() @ p.a
-    p.units = (samples * data.x_unit * data.y_unit) ** 2, samples * data.x_unit**2  # of M and B
-    forward, where = p.m @ p.b, f"{path}.commutator"
-    difference = forward + forward.flip().times(-1)
-    _require(p.commutes != bool(difference), where, "null exactly where M and B commute")
-    if not p.commutes:
-        w = _take(v.commutator, where, "row column value relative_norm_squared")
-        norm = data.ratio(w.relative_norm_squared, where) * forward.square()
-        good = (w.row, w.column) == min(difference) and norm == difference.square()
-        good = good and data.ratio(w.value, where) * prod(p.units) == difference[w.row, w.column]
-        _require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
-    p.classes = [_class(data, c, f"{path}.classes[{n}]", p) for n, c in enumerate(v.classes)]
-    words = [(c, n, j) for c in p.classes for n in range(c.degree) for j in range(c.size)]
-    basis = [{i: v for (i, k), v in c.words[n].items() if k == j} for c, n, j in words]
-    full = _rank(basis, data.point) == len(basis) == len(place)
-    _require(full, f"{path}.classes", "a basis")
-    return p
-
-
-def _class(data: _Data, value: Any, path: str, p: Any) -> Any:
-    v = _take(value, path, "operator minpoly eigenvalue d generators gram_inverse")
-    f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
-    c = SimpleNamespace(degree=len(f) - 1, path=path)
-    _require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
-    if isinstance(v.operator, list):
-        weights = zip(data.ratios(v.operator, f"{path}.operator", 2), p.units, strict=True)
-        t = _apply([weight * Fraction(1, unit) for weight, unit in weights], [p.m, p.b])
+def _stage(data: Data, value: Any, path: str, *, last: bool) -> tuple[str, str]:
+    v = take(value, path, "pathways components couplings level map final_loss")
+    paths: list[Pathway] = []
+    for n, item in enumerate(v.pathways):
+        paths.append(read_pathway(data, item, f"{path}.pathways[{n}]", paths))
+    stage = Stage(data, paths, path)
+    proven = _level(data, v, path, stage)
+    require(v.level == proven, f"{path}.level", proven)
+    if proven in LEVELS[:2]:
+        require(v.map is None, f"{path}.map", "null: the modes give the minimum")
+        learned = _closed_minimum(data, stage, path)
     else:
-        t = data.matrix(v.operator, f"{path}.operator", size)
-    c.words = [data.matrix(v.generators, f"{path}.generators", size)]
-    while len(c.words) <= max((2 + p.commutes) * c.degree - 2 - p.commutes, c.degree):
-        c.words.append(t @ c.words[-1])
-    _require(not _apply(f, c.words), f"{path}.minpoly", "f with f(T) w = 0")
-    _require(p.commutes or v.d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
-    fields = (("eigenvalue", p.m, p.units[0]), ("d", p.b, p.units[1]))
-    for field, matrix, unit in fields[: 1 + p.commutes]:
-        g = [item * unit for item in data.ratios(value[field], f"{path}.{field}", c.degree)]
-        holds = all(matrix @ c.words[j] == _apply(g, c.words[j:]) for j in range(c.degree))
-        _require(holds, f"{path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
-    c.size, c.null = c.words[0].shape[1], not any(data.ratios(v.eigenvalue, path))
-    c.kind, c.drive = (v.minpoly, v.eigenvalue, v.d, c.size), [p.a @ word for word in c.words]
-    c.gram = None if v.gram_inverse is None else data.matrix(v.gram_inverse, f"{path}.gram_inverse")
-    return c
-
-
-def _actions(data: _Data, paths: list[Any]) -> dict[Any, list[list[_Matrix]]]:
-    actions, used = {}, set[str]()  # the A_kl that do not vanish, by (target, source)
-    for (p, target), (j, source) in product(enumerate(paths), repeat=2):
-        cross = source.x @ target.x.flip()
-        if p == j or not cross or not target.outputs & source.outputs:
-            continue
-        for i, c in ((i, c) for i, c in enumerate(source.classes) if not c.null):
-            k, s = c.degree, _beside(c.words[: c.degree])
-            good = c.gram is not None and s.flip() @ s @ c.gram @ s.flip() == s.flip()
-            _require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
-            used.add(c.path)
-            shifted = [source.a @ _beside(c.words[n : n + k]) @ c.gram for n in range(k)]
-            out = [item.part(target.outputs, range(s.shape[1])) for item in shifted]
-            for a, other in enumerate(target.classes):
-                moved = [s.flip() @ (cross @ word) for word in other.words[: other.degree]]
-                table = [[left @ right for right in moved] for left in out]
-                if any(map(any, table)):
-                    actions[(p, a), (j, i)] = table
-    wrong = [c.path for p in paths for c in p.classes if (c.gram is None) == (c.path in used)]
-    _require(not wrong, f"gram_inverse of {wrong}", "null exactly where a class acts on no other")
-    return actions
-
-
-def _level(data: _Data, couplings: Any, path: str, paths: list[Any]) -> str:
-    commute = all(p.commutes for p in paths)
-    actions = _actions(data, paths) if commute else {}
-    classes = {(p, a): c for p, x in enumerate(paths) for a, c in enumerate(x.classes)}
-    group = {node: {node} for node in classes}
-    for target, source in actions:
-        if not classes[target].null:
-            group |= dict.fromkeys(group[target] | group[source], group[target] | group[source])
-    left, leaks, single, symmetric, gamma = dict(actions), False, True, True, {}
-    for item in couplings:
-        v = _take(item, path, "target sources factors")
-        node, pushers = tuple(v.target), [tuple(source) for source in v.sources]
-        _require(pushers and all((node, x) in left for x in pushers), path, "listed once each")
-        tables, c = [left.pop((node, source)) for source in pushers], classes[node]
-        table = [[reduce(_Matrix.__add__, cell) for cell in zip(*r)] for r in zip(*tables)]  # noqa: B905
-        if v.factors is None:
-            known = 0 if c.null else c.degree
-            rows = [*(c.drive[n : n + c.degree] for n in range(known)), *table]
-            flat = [{(n, k): v for n, m in enumerate(r) for k, v in m.items()} for r in rows]
-            ranks = [_rank([*flat[:known], item], data.point) for item in flat[known:]]
-            _require(max(ranks) > known, path, "factors, which exist")
-            leaks = True
-            continue
-        rows = [[x * paths[0].units[1] for x in data.ratios(q, path, c.degree)] for q in v.factors]
-        for q, row in zip(rows, table, strict=True):
-            good = all(cell == _apply(q, c.drive[n:]) for n, cell in enumerate(row))
-            _require(good, path, "factors q_k with A_kl = A_p q_k(T) T^l w")
-        single = single and len(pushers) == 1 and not c.null
-        acting = {source for t, source in actions if t == node and source in group[pushers[0]]}
-        same = all(_apply(q, c.drive) == _apply(rows[0], c.drive[n:]) for n, q in enumerate(rows))
-        symmetric, gamma[node] = symmetric and same and acting == set(pushers), rows[0]
-    _require(not left, path, f"complete; missing is {sorted(left)[:1]}")
-    for members in group.values():
-        kinds = [(classes[n].kind, gamma.get(n, [_Ratio({})] * classes[n].degree)) for n in members]
-        symmetric = symmetric and all(kind == kinds[0] for kind in kinds)
-    _require(symmetric or single or leaks, path, "of one source each, or closed by symmetry")
-    return LEVELS[3 if leaks or not commute else 0 if not actions else 1 if symmetric else 2]
-
-
-def _stage(data: _Data, value: Any, path: str) -> tuple[str, str]:
-    v = _take(value, path, "pathways couplings level map final_loss")
-    paths = [_pathway(data, item, f"{path}.pathways[{n}]") for n, item in enumerate(v.pathways)]
-    proven = _level(data, v.couplings, f"{path}.couplings", paths)
-    _require(v.level == proven, f"{path}.level", proven)
-    features = _beside([p.x.flip() for p in paths]).flip()
-    writers = [p.outputs for p in paths for _ in range(p.x.shape[0])]
-    w = data.matrix(v.map, f"{path}.map", data.y.shape[0])
-    good = w.shape[1] == len(writers) and all(row in writers[column] for row, column in w)
-    _require(good, f"{path}.map", "one column an input of every pathway, on its outputs")
-    outputs = (w @ features).times(Fraction(-1, data.x_unit))
-    data.y_unit, data.y = _whole(data.y.times(Fraction(1, data.y_unit)) + outputs)
-    good = not any((data.y @ p.x.flip()).part(p.outputs, range(p.x.shape[0])) for p in paths)
-    _require(good, f"{path}.map", "a minimiser of the stage's loss")
-    loss = data.y.square() * Fraction(1, 2 * data.x.shape[1] * data.y_unit**2)
-    holds = data.ratio(v.final_loss, f"{path}.final_loss") == loss
-    _require(holds, f"{path}.final_loss", "|Y - W F|²/2P")
+        learned = _map_minimum(data, stage, v.map, f"{path}.map")
+    data.loss = data.loss + learned * -1 / 2
+    holds = data.ratio(v.final_loss, f"{path}.final_loss") == data.loss
+    require(holds, f"{path}.final_loss", "|Y - W F|²/2P at the minimum")
+    needed = all(p.commutes for p in paths) and (len(paths) > 1 or not last)
+    for c in (c for _, p in stage.roots for c in p.classes):
+        good = (c.gram is not None) == (needed and not c.null)
+        require(
+            good, f"{c.path}.gram_inverse", "null exactly where no other class or stage needs it"
+        )
     return v.level, f"{path}: {', '.join(p.name for p in paths)}: {v.level}"
 
 
-def digest(certificate: dict[str, Any]) -> str:
-    """Return the SHA-256 of everything but the digest itself."""
-    rest = {key: value for key, value in certificate.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+def _symmetry(data: Data, value: Any, path: str) -> Any:
+    v = take(value, path, "inputs outputs samples")
+    sizes = (data.x.shape[0], data.y.shape[0], data.x.shape[1])
+    for name, size in zip(("inputs", "outputs", "samples"), sizes, strict=True):
+        moved = integers(getattr(v, name), f"{path}.{name}", size - 1)
+        good = sorted(moved) == list(range(size))
+        require(good, f"{path}.{name}", f"a permutation of {size}")
+    maps = [dict(enumerate(moved)) for moved in (v.inputs, v.outputs, v.samples)]
+    for matrix, rows in ((data.x, maps[0]), (data.y, maps[1])):
+        same = matrix.moved(rows, maps[2], matrix.shape).terms == matrix.terms
+        require(same, path, "a symmetry of inputs and targets")
+    return v
 
 
 def verify(certificate: Any) -> tuple[str, ...]:
     """Return what was proven, a line a stage, or raise CertificateError that names the field."""
-    keys = "format parameters inputs targets stages level free_constants digest"
-    v = _take(certificate, "whole", keys)
-    good = v.format == FORMAT and v.digest == digest(certificate)
-    _require(good, "digest", f"{FORMAT} and its SHA-256")
-    _require(_integers([v.free_constants], "free_constants", 0), "free_constants", "0")
-    data = _Data(names=v.parameters, used=set(), where="parameters")
+    given = certificate.get("format") if isinstance(certificate, dict) else None
+    require(given == FORMAT, "format", f"{FORMAT} (older ones are not read: derive again)")
+    keys = "format parameters inputs targets symmetries stages level free_constants digest"
+    v = take(certificate, "whole", keys)
+    require(v.digest == digest(certificate), "digest", "the SHA-256 of the rest")
+    require(integers([v.free_constants], "free_constants", 0), "free_constants", "0")
+    names = v.parameters
+    good = isinstance(names, list) and all(type(n) is str and n.isidentifier() for n in names)
+    require(good and len(set(names)) == len(names), "parameters", "a list of unlike names")
+    unit = (0,) * len(names)
+    data = Data(names=names, unit=unit, used=set(), texts={}, where="parameters", fits=[])
     try:
-        data.point = [int(v.digest, 16) % (10**9 + n) for n in range(len(v.parameters))]
-        data.x_unit, data.x = _whole(data.matrix(v.inputs, "inputs"))
-        data.y_unit, data.y = _whole(data.matrix(v.targets, "targets"))
-        _require(data.x.shape[1] == data.y.shape[1], "targets", "as many samples as inputs")
-        found = [_stage(data, item, f"stages[{n}]") for n, item in enumerate(v.stages)]
-        _require(data.used == set(v.parameters), "parameters", "exactly the names that occur")
+        data.point = [int(v.digest, 16) % (10**9 + n) for n in range(len(names))]
+        data.x, data.y = data.matrix(v.inputs, "inputs"), data.matrix(v.targets, "targets")
+        require(data.x.shape[1] == data.y.shape[1], "targets", "as many samples as inputs")
+        data.loss = data.y.inner(data.y) / (2 * data.y.shape[1])
+        symmetries = [_symmetry(data, s, f"symmetries[{n}]") for n, s in enumerate(v.symmetries)]
+        data.symmetries = symmetries
+        found = [
+            _stage(data, item, f"stages[{n}]", last=n + 1 == len(v.stages))
+            for n, item in enumerate(v.stages)
+        ]
+        require(data.used == set(names), "parameters", "exactly the names that occur")
         weakest = max((item for item, _ in found), key=LEVELS.index)
-        _require(v.level == weakest, "level", weakest)
+        require(v.level == weakest, "level", weakest)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if isinstance(error, CertificateError):
             raise
         msg = f"certificate, {data.where} or after: a value has not the form needed ({error})"
         raise CertificateError(msg) from error
     return tuple(text for _, text in found)
+
+
+def digest(certificate: dict[str, Any]) -> str:
+    """Return the SHA-256 of everything but the digest itself."""
+    rest = {key: value for key, value in certificate.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def verify_file(path: str | Path) -> tuple[str, ...]:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from random import Random
 from typing import Any
 
-from symreln.exact.certificate import (
-    CertifiedCoupling,
-    CertifiedPathway,
-    CertifiedStage,
-    build_certificate,
-)
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import joint_spectrum
-from symreln.pathways.effective import EffectiveDataset, effective_dataset
-from symreln.pathways.residual import converged_outputs
-from symreln.spec.model import Dataset, PathwaySpec
-from symreln.verdict import judge
+from symreln.pipeline import derive_unchecked
+from symreln.spec.model import Dataset, Parameter, PathwaySpec, Spec
 
 Json = dict[str, Any]
 
@@ -54,36 +47,15 @@ def certificate_of(
     inputs: ExactMatrix, targets: ExactMatrix, stages: list[list[PathwaySpec]]
 ) -> Json:
     """Run the exact pipeline and certify it."""
-    dataset = Dataset(inputs=inputs, targets=targets)
-    certified = []
-    for number, pathways in enumerate(stages, start=1):
-        effective: tuple[EffectiveDataset, ...] = tuple(
-            effective_dataset(dataset, pathway, targets) for pathway in pathways
-        )
-        spectra = tuple(joint_spectrum(e.sigma_yx, e.sigma_x) for e in effective)
-        verdict = judge(number, effective, spectra)
-        certified.append(
-            CertifiedStage(
-                pathways=tuple(
-                    CertifiedPathway(
-                        name=p.name,
-                        gate=p.gate,
-                        inputs=p.inputs,
-                        outputs=p.outputs,
-                        spectrum=spectrum,
-                    )
-                    for p, spectrum in zip(pathways, spectra, strict=True)
-                ),
-                level=verdict.level.value,
-                couplings=tuple(
-                    CertifiedCoupling(target=c.target, source=c.source, factors=c.factors)
-                    for c in verdict.couplings.couplings
-                ),
-                d_eff=verdict.d_eff,
-            )
-        )
-        targets = targets - converged_outputs(targets, effective)
-    return build_certificate(inputs=inputs, targets=dataset.targets, stages=certified)
+    x, y = inputs.aligned(targets)
+    spec = Spec(
+        dataset=Dataset(inputs=x, targets=y),
+        parameters=tuple(Parameter(name=name) for name in x.parameters),
+        pathways=tuple(
+            replace(p, stage=number) for number, stage in enumerate(stages, 1) for p in stage
+        ),
+    )
+    return derive_unchecked(spec).certificate
 
 
 def outputs_without(context: int, rows: int, contexts: int) -> list[int]:
@@ -154,6 +126,29 @@ def certificates() -> dict[str, Json]:
         [[pathway("all", [1] * 4, range(2), range(2)),
           pathway("half", [1, 1, 0, 0], range(2), range(2))]],
     )  # fmt: skip
+    # Modes that drive each other out of their span: context inputs, a symbol, three pathways alike.
+    x, y = contextual(2, 3, c, ("c",))
+    off = [[int(s // 2 != k) for s in range(6)] for k in range(3)]
+    found["leak"] = certificate_of(
+        x,
+        y,
+        [
+            [pathway("common", [1] * 6, range(2), range(12))],
+            [pathway(f"off {k}", off[k], range(5), range(12)) for k in range(3)],
+        ],
+    )
+
+    # Gains: gates between 0 and 1, one of them a parameter.
+    g = Scalar.symbol("g", ("g",))
+    x = ExactMatrix.from_rows([[1, 0, 1, 0], [0, 1, 0, 1]])
+    y = ExactMatrix.from_rows([[1, 1, 2, 2], [0, 1, 0, 2]])
+    half = Scalar((), 1, 2)
+    found["gains"] = certificate_of(
+        x,
+        y,
+        [[PathwaySpec(name="all", gate=(1, g, 0, half), inputs=(0, 1), outputs=(0, 1)),
+          pathway("rest", [0, 0, 1, 1], range(2), range(1))]],
+    )  # fmt: skip
     return found
 
 
@@ -172,13 +167,30 @@ def leaves(value: Any, path: tuple = ()) -> Iterator[tuple]:
             yield from leaves(item, (*path, place))
 
 
-def mutated(certificate: Json, random: Random, paths: list[tuple]) -> tuple[str, Json]:
-    """A copy with one field changed, and what was done."""
+@contextmanager
+def mutation(certificate: Json, random: Random, paths: list[tuple]) -> Iterator[str]:
+    """Change one field of a certificate for a while; yields what was done."""
     path = random.choice(paths)
-    result = copy.deepcopy(certificate)
-    holder = result
-    for step in path[:-1]:
+    holder: Any = certificate
+    for step in path[:-2]:
         holder = holder[step]
+    # A copy of what is around the field takes its place, so that all of it can be put back.
+    if len(path) > 1:
+        old = holder[path[-2]]
+        holder[path[-2]] = around = copy.deepcopy(old)
+    else:
+        around, old = holder, dict(holder)
+    try:
+        yield _mutate(around, path, random)
+    finally:
+        if len(path) > 1:
+            holder[path[-2]] = old
+        else:
+            holder.clear()
+            holder.update(old)
+
+
+def _mutate(holder: Any, path: tuple, random: Random) -> str:
     key, old = path[-1], holder[path[-1]]
     kind = random.choice(["change", "change", "change", "delete", "type", "swap", "add"])
     if kind == "swap":
@@ -187,15 +199,15 @@ def mutated(certificate: Json, random: Random, paths: list[tuple]) -> tuple[str,
         if others:
             other = random.choice(others)
             holder[key], holder[other] = holder[other], old
-            return f"swap {path} with {other}", result
+            return f"swap {path} with {other}"
         kind = "change"
     if kind == "delete":
         del holder[key]
     elif kind == "add":
         if isinstance(old, dict):
-            old["extra"] = "0"
+            holder[key] = {**old, "extra": "0"}
         elif isinstance(old, list):
-            old.append(copy.deepcopy(random.choice(old)) if old else 0)
+            holder[key] = [*old, copy.deepcopy(random.choice(old)) if old else 0]
         else:
             holder[key] = [old]
     elif kind == "type":
@@ -203,10 +215,8 @@ def mutated(certificate: Json, random: Random, paths: list[tuple]) -> tuple[str,
         holder[key] = random.choice([item for item in choices if _differs(item, old)])
     else:
         holder[key] = changed(old, random)
-    return (
-        f"{kind} {path}: {str(old)[:40]} -> {str(holder[key])[:40] if _has(holder, key) else ''}",
-        result,
-    )
+    new = str(holder[key])[:40] if _has(holder, key) else ""
+    return f"{kind} {path}: {str(old)[:40]} -> {new}"
 
 
 def _has(holder: Any, key: Any) -> bool:
@@ -244,8 +254,8 @@ def changed(old: Any, random: Random) -> Any:
 # -- what a certificate claims, whatever its spelling ---------------------------------------------
 
 POINTS = (
-    {"c": Fraction(3, 7), "Delta": Fraction(11, 5)},
-    {"c": Fraction(-9), "Delta": Fraction(4)},
+    {"c": Fraction(3, 7), "Delta": Fraction(11, 5), "g": Fraction(5, 9)},
+    {"c": Fraction(-9), "Delta": Fraction(4), "g": Fraction(7, 2)},
 )
 
 
@@ -267,35 +277,60 @@ def number(text: str) -> tuple[Fraction, ...]:
 
 
 def entries(matrix: Json) -> dict[tuple[int, int], tuple[Fraction, ...]]:
-    return {(i, j): number(text) for i, j, text in matrix["entries"]}
+    below = number(matrix["denominator"])
+    found = {}
+    for i, j, text in matrix["entries"]:
+        found[i, j] = tuple(x / y for x, y in zip(number(text), below, strict=True))
+    return found
 
 
 def claims(certificate: Json) -> Any:
-    """What is claimed, without names, order, scale of vectors, or the proof's choices."""
+    """What is claimed, without names, order, scale of vectors, or the proof's choices.
+
+    The proof's choices are: the vectors that span a mode's space and their Gram matrix, the
+    operator of a class of one mode and the scale of its polynomial, which minimiser is shown,
+    which symmetries are used, which classes that are equal are summed together, and which action
+    is shown to leave its modes.
+    """
     stages = []
     for stage in certificate["stages"]:
         pathways = []
-        for item in stage["pathways"]:
+        d_eff = {
+            tuple(node): [number(v) for v in part["d_eff"]]
+            for part in stage["components"]
+            for node in part["members"]
+        }
+        for place, item in enumerate(stage["pathways"]):
+            root, home = item, place
+            while root["like"] is not None:
+                home = root["like"][0]
+                root = stage["pathways"][home]
             commutator = item["commutator"]
             witness = commutator and [
                 number(v) if isinstance(v, str) else v for _, v in sorted(commutator.items())
             ]
-            shown = (item["gate"], item["inputs"], item["outputs"], witness)
-            pathways.append((*shown, sorted(map(_class_claim, item["classes"]))))
+            gate = [number(g) if isinstance(g, str) else g for g in item["gate"]]
+            classes = []
+            for a, c in enumerate(root["classes"]):
+                own = [number(v) for v in c["d"] or []] if c["inverse_d_eff"] else []
+                classes.append((_class_claim(c), d_eff.get((place, a), own)))
+            pathways.append((gate, item["inputs"], item["outputs"], witness, sorted(classes)))
         couplings = []
-        for item in stage["couplings"]:
-            factors = item["factors"]
-            shown = None if factors is None else [[number(q) for q in row] for row in factors]
-            couplings.append((item["target"], sorted(item["sources"]), shown))
+        for item in stage["couplings"] if stage["level"] == "coupled modes" else []:
+            shown = [[number(q) for q in row] for row in item["factors"]]
+            couplings.append((item["target"], item["source"], shown))
         final = number(stage["final_loss"])
-        stages.append((pathways, sorted(couplings), stage["level"], entries(stage["map"]), final))
+        stages.append((pathways, sorted(couplings), stage["level"], final))
     data = entries(certificate["inputs"]), entries(certificate["targets"])
-    return data, stages, certificate["level"], certificate["free_constants"]
+    shapes = [
+        (certificate[key]["rows"], certificate[key]["columns"]) for key in ("inputs", "targets")
+    ]
+    return data, shapes, stages, certificate["level"], certificate["free_constants"]
 
 
 def _class_claim(item: Json) -> list:
     degree = len(item["eigenvalue"])
-    multiplicity = 1 + max(j for _, j, _ in item["generators"]["entries"])
+    multiplicity = item["generators"]["columns"]
     values = [number(v) for v in item["eigenvalue"]] + [number(v) for v in item["d"] or []]
     if degree > 1:  # the operator's scale is that of theta
         values += [number(v) for v in item["operator"]]
@@ -310,7 +345,15 @@ def rederived(certificate: Json) -> Json:
     """The certificate of the problem that a certificate states, derived anew."""
     names = tuple(certificate["parameters"])
     stages = [
-        [pathway(p["name"], p["gate"], p["inputs"], p["outputs"]) for p in stage["pathways"]]
+        [
+            PathwaySpec(
+                name=p["name"],
+                gate=tuple(_scalar(g, names) if isinstance(g, str) else g for g in p["gate"]),
+                inputs=tuple(p["inputs"]),
+                outputs=tuple(p["outputs"]),
+            )
+            for p in stage["pathways"]
+        ]
         for stage in certificate["stages"]
     ]
     data = [read(certificate[key], names) for key in ("inputs", "targets")]
@@ -320,8 +363,9 @@ def rederived(certificate: Json) -> Json:
 def read(matrix: Json, names: tuple[str, ...]) -> ExactMatrix:
     """A certificate's matrix."""
     rows = [[Scalar(names, 0)] * matrix["columns"] for _ in range(matrix["rows"])]
+    below = _scalar(matrix["denominator"], names)
     for i, j, text in matrix["entries"]:
-        rows[i][j] = _scalar(text, names)
+        rows[i][j] = _scalar(text, names) / below
     return ExactMatrix.from_rows(rows, names)
 
 

@@ -1,14 +1,17 @@
 r"""Certificates: a derivation's exact claims as JSON that :mod:`symreln.verify` can check alone.
 
-Numbers are texts: a polynomial ``"5*c^2 + -3"`` with integer coefficients in the declared
-parameters, or a ratio of two, ``"5*c^2 / 24"``. From the dataset the verifier builds every
-pathway's :math:`A = \Sigma^{yx}`, :math:`M = A^T A` and :math:`B = \Sigma^x` itself.
+Format ``symreln-certificate/2`` (the verifier does not read ``/1``: derive again). A number is a
+text: a polynomial ``"5*c^2 + -3"`` over Z in the parameters, or a ratio of two in lowest terms,
+``"5*c^2 / 24"``. A matrix lists its non-zero entries, polynomials in reading order, over one common
+denominator. A number has one spelling, so that equal fields are equal texts. From X, Y and the
+gates g (0, 1, or gains) the verifier builds every pathway's features F_p = X_p diag(g_p),
+:math:`A = \Sigma^{yx} = O_p Y F_p^T/P`, :math:`M = A^T A` and :math:`B = \Sigma^x` itself.
 
 **Modes.** A class gives a matrix T (as a rule pM + qB), a polynomial f of degree k, polynomials
 lambda and d of degree < k, and generators w_1 … w_m. With v_ij = T^j w_i the verifier checks
 
 1. f(T) w_i = 0;
-2. M v_ij = lambda(T) v_ij and B v_ij = d(T) v_ij for all j < k;
+2. M v_ij = (lambda x^j mod f)(T) w_i and B v_ij = (d x^j mod f)(T) w_i for all j < k;
 3. the v_ij, j < k, of all classes together are as many as B has rows, and independent.
 
 *Claim.* The pairs (lambda(theta), d(theta)) over the roots theta of f, each m times, over all
@@ -18,59 +21,97 @@ and annihilated by f, by 1; being cyclic of dimension k = deg f, its characteris
 under T is f up to the leading coefficient. By 2, M = lambda(T) and B = d(T) on it, so they commute
 there and, triangularised together with T, have on the diagonal the pairs (lambda(theta),
 d(theta)). By 3 the whole space is the direct sum of these spaces. ∎
-f need not be irreducible, nor square-free: only its degree and its roots are used. M and B are
-symmetric at real parameters, hence diagonal in one orthonormal V, and
-:math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`. Independence is decided
-modulo a prime at one parameter point; the rank found there is a lower bound of the true one.
-A pathway that does not commute shows the first non-zero entry of MB - BM and
-‖MB - BM‖²/‖MB‖²; then only M's equations are claimed and d is null.
+For k = 1 and T = pM + qB, 1 follows from 2 and f(p lambda + q d) = 0, which is what is computed. f
+need not be irreducible, nor square-free. M and B are symmetric at real parameters, hence diagonal
+in one orthonormal V, and :math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`.
+Independence: where the classes are found to be orthogonal, class by class, by a given inverse of
+the Gram matrix SᵀS of S = (T^j w)_{j<k}, or by a rank modulo a prime at one parameter point (a
+lower bound of the true one); else by the rank of all. A pathway that does not commute shows the
+first non-zero entry of MB - BM and ‖MB - BM‖²/‖MB‖²; then only M's equations are claimed.
 
-**Stages.** W minimises a stage's loss if and only if (Y - W F) X_pᵀ = 0 on the outputs of every
-pathway p, F being the gated inputs X_p stacked: the loss is convex in W. The outputs W F are
-unique. Y - W F is what the next stage learns, and ``final_loss`` is its ‖·‖²/2P.
+**Symmetries.** A symmetry permutes inputs, outputs and samples; X and Y stay the same, and every
+stage's pathways (inputs, outputs, gates) go to pathways of that stage, as is checked. Least-squares
+outputs are unique, so what a stage leaves to the next one stays the same too, and with it
+everything that is claimed of a stage: spaces of modes, couplings, sums of couplings, minimal loss.
+So a pathway that is ``like`` another one, its image, has that one's classes with the inputs
+permuted, and what is checked for one pathway of every orbit holds for all. An orbit has one
+pathway whose classes are shown. Components of couplings and maps must be invariant: the former
+are compared, the latter are *defined* by the orbit's first pathway.
 
-**Couplings.** With S = (T_j^l w)_{l<k} and G = (SᵀS)^{-1}, the actions
+**Couplings** (all pathways of the stage commute). E_i = S(SᵀS)^{-1}Sᵀ is the orthogonal projector
+on class i of pathway j: all classes of j are required to be orthogonal. Class i acts on class a of
+p by A_kl = O_p A_j E_i T_j^k Sigma^x(j,p) T_p^l w (:mod:`symreln.pathways.coupling`), computed
+over samples as O_p O_j Y' F_jᵀ(…)/P², Y' being what earlier stages leave. Where p writes all
+outputs of j it vanishes if and only if :math:`S^T \Sigma^x(j,p) T_p^l w = 0`: A_j is one to one on
+classes with lambda ≠ 0, as A_jᵀA_j = M.
 
-.. math:: A_{kl} = O_p A_j T_j^k S G S^T \Sigma^x(j,p)\, T_p^l w
+- ``closed``, ``closed by symmetry``: the classes with s > 0 fall into parts, ``components`` and
+  single classes. In a part f, lambda, d and m are the same texts, and d_eff = d + Gamma (Gamma = 0
+  for single classes). For all p, a, k, l, *the sum of A_kl over the classes of the part on other
+  pathways is A_p T_p^{k+l} Gamma(T_p) w for classes a of the part, and 0 for all others*, null
+  ones included. Then strengths that start equal in a part stay equal with d_eff for d
+  (:mod:`symreln.pathways.closure`). Without components no class acts on another pathway; with
+  components at least one does, as is checked, so that the stage is not ``closed``.
+- ``coupled modes``: every action that does not vanish is listed with factors q_k,
+  A_kl = A_p q_k(T_p) T_p^l w, and none is on a null class. The sums of the factors over all sources
+  show that the stage is not closed by symmetry.
+- ``coupled matrices``: a pathway does not commute, or one action is shown that is on a null class,
+  or outside the span of A_p T_p^n w, n < k, by a rank: then the stage is neither closed nor of
+  coupled modes. That no sum of such actions closes by symmetry is not certified; the matrix
+  reduction holds for all data.
 
-of class i of pathway j on class a of pathway p (see :mod:`symreln.pathways.coupling`) are
-recomputed for all pairs. Those that do not vanish must be listed, alone or summed over several
-sources of one component; ``factors`` q_k say that the (summed) A_kl is A_p q_k(T_p) T_p^l w, and
-``null`` that no such q_k exist, which a rank proves. The level follows: ``coupled matrices`` if a
-pathway does not commute or a coupling has no factors; ``closed`` if nothing couples; ``closed by
-symmetry`` if every entry sums all sources of a component, q_k = T^k Gamma, and the classes of a
-component and their Gamma are equal (:mod:`symreln.pathways.closure`), so that d_eff = d + Gamma;
-else ``coupled modes``.
+**Minimum.** The loss is convex in the weights, so W is a minimum if and only if
+(Y' - Σ W_j F_j) F_pᵀ = 0 on the outputs of every p; the outputs of a minimum are unique. A stage
+that is not closed shows such ``map``\ s. In a closed one W_p = A_p Σ_a E_a g_a(T_p) is a minimum,
+with g = ``inverse_d_eff``, g d_eff ≡ 1 modulo f: for a class b with s > 0 the sums above and the
+pathway's own part give Σ_j O_p W_j Sigma^x(j,p) w = A_p (g (Gamma + d))(T_p) w = A_p w; for a null
+class both sides vanish. (Y' - Σ W F) ⊥ F gives the loss, ‖Y'‖²/2P - ½ Σ_p ⟨W_p, A_p⟩, which is
+½ Σ m tr_f(lambda g) less in a closed stage. It is ``final_loss``; later stages learn the rest.
 
-Every field is bound: by one of these equations, by the level, or (the pathways' names, and a
-second spelling of an equal number) by the digest of the whole. This module takes plain data, so
-that it does not import the pathways.
+Every field is bound: by one of these equations, by its one spelling, by the level, or (the
+pathways' names) by the digest of the whole. With a renewed digest only choices of the proof can
+be made otherwise in one field: the vectors that span a mode's space, the operator of a class
+and the scale of its polynomial where no equation sees them, another minimiser or symmetry, which
+equal classes are summed together, which action shows a leak. This module takes plain data, so that
+it does not import the pathways.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from symreln.exact import integers
-from symreln.exact.linear import inverse, pseudo_inverse
+from symreln.exact.certificate_text import Json, Texts, names_used
+from symreln.exact.field import Field
+from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
 from symreln.verify import FORMAT, LEVELS, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from flint import fmpz_mpoly
+    from collections.abc import Sequence
 
     from symreln.exact.spectrum import JointSpectrum, ModeClass
 
 #: (index of the pathway in its stage, index of the mode class in its spectrum).
 Node = tuple[int, int]
 Coefficients = tuple[Scalar, ...]
-Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedSymmetry:
+    """A permutation of inputs, outputs and samples under which nothing changes.
+
+    Attributes:
+        inputs: Image of every input.
+        outputs: Image of every output.
+        samples: Image of every sample.
+    """
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    samples: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,17 +120,33 @@ class CertifiedPathway:
 
     Attributes:
         name: Its name.
-        gate: 0 or 1 for every sample.
+        gate: 0, 1 or a gain for every sample.
         inputs: Indices of its inputs, ascending.
         outputs: Indices of its outputs, ascending.
         spectrum: Joint spectrum of its correlations, rows and columns in the order of ``inputs``.
+        like: (an earlier pathway of the stage, the symmetry that maps that one to this one), the
+            classes of both in the same order; None for a pathway that is shown in full.
     """
 
     name: str
-    gate: tuple[int, ...]
+    gate: tuple[int | Scalar, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     spectrum: JointSpectrum
+    like: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedComponent:
+    """Classes of modes that couple and stay equal.
+
+    Attributes:
+        members: The classes.
+        d_eff: Their effective input eigenvalue, low to high.
+    """
+
+    members: tuple[Node, ...]
+    d_eff: Coefficients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +154,10 @@ class CertifiedCoupling:
     """A class of modes acting on another, as :mod:`symreln.pathways.coupling` defines it.
 
     Attributes:
-        target: The class that is acted on.
+        target: The class that is acted on; its pathway is not like another one.
         source: The class that acts.
         factors: For every power k of the source's operator the polynomial q_k in the target's,
-            low to high; None where there is none.
+            low to high; None where the action leaves the target's modes.
     """
 
     target: Node
@@ -115,18 +172,33 @@ class CertifiedStage:
     Attributes:
         pathways: Its pathways.
         level: Its verdict.
-        couplings: Every coupling that does not vanish; ignored where a pathway does not commute.
-        d_eff: d + Gamma of every class that is acted on, for ``closed by symmetry``.
+        final_loss: The least loss that it can reach.
+        components: For ``closed by symmetry`` the components of more than one class.
+        couplings: For ``coupled modes`` every coupling of pathways that are not like others; for
+            ``coupled matrices``, where every pathway commutes, one that leaves its target's modes.
+        maps: For the last two levels a minimiser, shape (n_y, inputs) for every pathway, the same
+            under the symmetries.
     """
 
     pathways: tuple[CertifiedPathway, ...]
     level: str
+    final_loss: Scalar
+    components: tuple[CertifiedComponent, ...] = ()
     couplings: tuple[CertifiedCoupling, ...] = ()
-    d_eff: Mapping[Node, Coefficients] | None = None
+    maps: tuple[SparseMatrix, ...] | None = None
+
+    @property
+    def commutes(self) -> bool:
+        """Whether every pathway has a joint eigenbasis."""
+        return all(pathway.spectrum.commutes for pathway in self.pathways)
 
 
 def build_certificate(
-    *, inputs: ExactMatrix, targets: ExactMatrix, stages: Sequence[CertifiedStage]
+    *,
+    inputs: ExactMatrix | SparseMatrix,
+    targets: ExactMatrix | SparseMatrix,
+    stages: Sequence[CertifiedStage],
+    symmetries: Sequence[CertifiedSymmetry] = (),
 ) -> Json:
     """Return the certificate of a derivation.
 
@@ -134,275 +206,136 @@ def build_certificate(
         inputs: X, shape (n_x, P).
         targets: Y, shape (n_y, P).
         stages: The stages in order; each learns what the converged earlier ones leave.
+        symmetries: Those that pathways refer to.
     """
-    inputs, targets = inputs.aligned(targets)
-    shown = []
-    residual = targets
-    for stage in stages:
-        part, residual = _stage(stage, inputs, residual)
-        shown.append(part)
-    used = _names_used(inputs, targets)
+    gains = {g for s in stages for p in s.pathways for g in p.gate if isinstance(g, Scalar)}
+    texts = Texts(names_used([inputs, targets], gains))
     order = {level: place for place, level in enumerate(LEVELS)}
     certificate: Json = {
         "format": FORMAT,
-        "parameters": list(used),
-        "inputs": matrix_json(inputs),
-        "targets": matrix_json(targets),
-        "stages": shown,
+        "parameters": list(texts.names),
+        "inputs": texts.matrix(inputs),
+        "targets": texts.matrix(targets),
+        "symmetries": [
+            {"inputs": list(s.inputs), "outputs": list(s.outputs), "samples": list(s.samples)}
+            for s in symmetries
+        ],
+        "stages": [_stage(s, texts, last=s is stages[-1]) for s in stages],
         "level": max((stage.level for stage in stages), key=lambda level: order[level]),
         "free_constants": 0,
     }
     return {**certificate, "digest": digest(certificate)}
 
 
-def _names_used(*matrices: ExactMatrix) -> tuple[str, ...]:
-    found = {
-        name
-        for matrix in matrices
-        for key in (*matrix.terms, *matrix.denominator.to_dict())
-        for name, exponent in zip(matrix.parameters, key, strict=True)
-        if int(exponent)
-    }
-    return tuple(name for name in matrices[0].parameters if name in found)
+def pathway_json(pathway: CertifiedPathway) -> Json:
+    """Return what a certificate holds of one pathway that is alone in its stage."""
+    return _pathway(pathway, 0, Texts(pathway.spectrum.parameters), None, projectors=False)
 
 
-# -- stages ---------------------------------------------------------------------------------------
-
-
-def _stage(
-    stage: CertifiedStage, inputs: ExactMatrix, targets: ExactMatrix
-) -> tuple[Json, ExactMatrix]:
-    gated = [
-        inputs.select(rows=p.inputs).masked(columns=[i for i, g in enumerate(p.gate) if g])
-        for p in stage.pathways
-    ]
-    weights, outputs = _converged_map(stage, gated, targets)
-    residual = (targets - outputs).reduced()
-    commute = all(p.spectrum.commutes for p in stage.pathways)
-    sources = _sources(stage, gated) if commute else set()
+def _stage(stage: CertifiedStage, texts: Texts, *, last: bool) -> Json:
+    closed = stage.level in LEVELS[:2]
+    projectors = stage.commutes and (len(stage.pathways) > 1 or not last)
+    d_eff = {node: c.d_eff for c in stage.components for node in c.members}
     return {
         "pathways": [
-            _pathway(p, [(place, a) in sources for a in range(len(p.spectrum.classes))])
+            _pathway(p, place, texts, d_eff if closed else None, projectors=projectors)
             for place, p in enumerate(stage.pathways)
         ],
-        "couplings": _couplings(stage) if commute else [],
-        "level": stage.level,
-        "map": matrix_json(weights),
-        "final_loss": _loss(residual),
-    }, residual
-
-
-def _loss(targets: ExactMatrix) -> str:
-    """Return ‖Y‖²/(2P) as text."""
-    return ratio_text(targets.frobenius(targets) / (2 * targets.shape[1]))
-
-
-def _converged_map(
-    stage: CertifiedStage, gated: Sequence[ExactMatrix], targets: ExactMatrix
-) -> tuple[ExactMatrix, ExactMatrix]:
-    """Return (W with one column an input of every pathway, W F) at the minimum of the loss.
-
-    Every output is written by some of the pathways; its row of W is the least-norm solution
-    Y Fᵀ (F Fᵀ)⁺ over the gated inputs F of those.
-    """
-    starts = [0]
-    for features in gated:
-        starts.append(starts[-1] + features.shape[0])
-    groups: dict[tuple[int, ...], list[int]] = {}
-    writers = [set(p.outputs) for p in stage.pathways]
-    for row in range(targets.shape[0]):
-        groups.setdefault(tuple(i for i, w in enumerate(writers) if row in w), []).append(row)
-    weights = ExactMatrix.zeros(targets.shape[0], starts[-1], targets.parameters)
-    outputs = ExactMatrix.zeros(*targets.shape, targets.parameters)
-    for members, rows in groups.items():
-        if not members:
-            continue
-        features = ExactMatrix.stacked([gated[i] for i in members])
-        own = targets.masked(rows=rows)
-        solution = (own @ features.T @ pseudo_inverse(features @ features.T)).reduced()
-        outputs = outputs + solution @ features
-        places = [k for i in members for k in range(starts[i], starts[i + 1])]
-        weights = weights + _spread(solution, places, starts[-1])
-    return weights.reduced(), outputs.reduced()
-
-
-def _spread(matrix: ExactMatrix, places: Sequence[int], width: int) -> ExactMatrix:
-    """Return the matrix with its columns moved to ``places`` among ``width``."""
-    columns = {key: integers.columns_of(part) for key, part in matrix.terms.items()}
-    zero = [integers.fmpz(0)] * matrix.shape[0]
-    terms = {}
-    for key, found in columns.items():
-        moved = [zero] * width
-        for place, column in zip(places, found, strict=True):
-            moved[place] = column
-        terms[key] = integers.from_columns(moved, matrix.shape[0])
-    return ExactMatrix((matrix.shape[0], width), matrix.parameters, terms, matrix.denominator)
-
-
-def _sources(stage: CertifiedStage, gated: Sequence[ExactMatrix]) -> set[Node]:
-    """Return the classes that could act on another pathway's modes."""
-    found: set[Node] = set()
-    for p, target in enumerate(stage.pathways):
-        for j, source in enumerate(stage.pathways):
-            if p == j or not set(target.outputs) & set(source.outputs):
-                continue
-            if not (gated[j] @ gated[p].T).is_zero:
-                found |= {(j, i) for i, c in enumerate(source.spectrum.classes) if not c.is_null}
-    return found
-
-
-def _couplings(stage: CertifiedStage) -> list[Json]:
-    if stage.level != LEVELS[1]:
-        return [
-            _coupling(c.target, [c.source], c.factors)
+        "components": [
+            {"members": [list(node) for node in members], "d_eff": texts.ratios(d_eff)}
+            for members, d_eff in sorted(
+                ((sorted(c.members), c.d_eff) for c in stage.components), key=lambda item: item[0]
+            )
+        ],
+        "couplings": [
+            {
+                "target": list(c.target),
+                "source": list(c.source),
+                "factors": None if c.factors is None else [texts.ratios(q) for q in c.factors],
+            }
             for c in sorted(stage.couplings, key=lambda c: (c.target, c.source))
-        ]
-    grouped: dict[tuple[Node, int], list[Node]] = {}
-    labels = _components(stage)
-    for c in stage.couplings:
-        grouped.setdefault((c.target, labels[c.source]), []).append(c.source)
-    result = []
-    for (target, _), sources in sorted(grouped.items()):
-        result.append(_coupling(target, sorted(sources), _summed(stage, target, sources[0])))
-    return result
-
-
-def _components(stage: CertifiedStage) -> dict[Node, int]:
-    """Return a label for every class, equal where couplings link classes that are not null."""
-    labels: dict[Node, int] = {}
-    nodes = [(p, a) for p, x in enumerate(stage.pathways) for a in range(len(x.spectrum.classes))]
-    labels = {node: place for place, node in enumerate(nodes)}
-    for c in stage.couplings:
-        if not _class(stage, c.target).is_null:
-            old, new = labels[c.source], labels[c.target]
-            labels = {node: new if label == old else label for node, label in labels.items()}
-    return labels
-
-
-def _class(stage: CertifiedStage, node: Node) -> ModeClass:
-    return stage.pathways[node[0]].spectrum.classes[node[1]]
-
-
-def _summed(stage: CertifiedStage, target: Node, source: Node) -> tuple[Coefficients, ...]:
-    """Return q_k = theta^k Gamma(theta) for a class that is closed by symmetry."""
-    from symreln.exact.field import Field
-
-    mode_class = _class(stage, target)
-    field = Field(mode_class.minpoly)
-    powers = _class(stage, source).degree
-    if mode_class.is_null:
-        return tuple(field.constant(0) for _ in range(powers))
-    d_eff = (stage.d_eff or {})[target]
-    assert mode_class.d is not None
-    gamma = tuple(x - y for x, y in zip(d_eff, mode_class.d, strict=True))
-    result = [gamma]
-    while len(result) < powers:
-        result.append(field.reduce((Scalar(field.parameters, 0), *result[-1])))
-    return tuple(result)
-
-
-def _coupling(
-    target: Node, sources: Iterable[Node], factors: tuple[Coefficients, ...] | None
-) -> Json:
-    return {
-        "target": list(target),
-        "sources": [list(source) for source in sources],
-        "factors": None if factors is None else [ratio_texts(q) for q in factors],
+        ],
+        "level": stage.level,
+        "map": None
+        if closed or stage.maps is None
+        else [
+            None if p.like else texts.matrix(w)
+            for p, w in zip(stage.pathways, stage.maps, strict=True)
+        ],
+        "final_loss": texts.ratio(stage.final_loss),
     }
 
 
-# -- pathways -------------------------------------------------------------------------------------
-
-
-def _pathway(pathway: CertifiedPathway, acting: Sequence[bool]) -> Json:
+def _pathway(
+    pathway: CertifiedPathway,
+    place: int,
+    texts: Texts,
+    d_eff: dict[Node, Coefficients] | None,
+    *,
+    projectors: bool,
+) -> Json:
     spectrum = pathway.spectrum
-    commutator = spectrum.commutator
+    commutator = None if pathway.like else spectrum.commutator
     return {
         "name": pathway.name,
-        "gate": [int(value) for value in pathway.gate],
+        "gate": [texts.ratio(g) if isinstance(g, Scalar) else int(g) for g in pathway.gate],
         "inputs": list(pathway.inputs),
         "outputs": list(pathway.outputs),
+        "like": None if pathway.like is None else list(pathway.like),
         "commutator": None
         if commutator is None
         else {
             "row": commutator.row,
             "column": commutator.column,
-            "value": ratio_text(commutator.value),
-            "relative_norm_squared": ratio_text(commutator.relative_norm_squared),
+            "value": texts.ratio(commutator.value),
+            "relative_norm_squared": texts.ratio(commutator.relative_norm_squared),
         },
-        "classes": [
-            _mode_class(spectrum, mode_class, acts)
-            for mode_class, acts in zip(spectrum.classes, acting, strict=True)
+        "classes": None
+        if pathway.like
+        else [
+            _mode_class(
+                spectrum,
+                mode_class,
+                texts,
+                None if d_eff is None else d_eff.get((place, a), mode_class.d),
+                projector=projectors,
+            )
+            for a, mode_class in enumerate(spectrum.classes)
         ],
     }
 
 
-def _mode_class(spectrum: JointSpectrum, mode_class: ModeClass, acts: bool) -> Json:
-    operator = mode_class.operator
-    matrix = spectrum.operator_matrix(mode_class)
-    gram = None
-    if acts:
-        words = [mode_class.generators]
-        while len(words) < mode_class.degree:
-            words.append((matrix @ words[-1]).reduced())
-        basis = ExactMatrix.beside(words)
-        gram = matrix_json(inverse(basis.T @ basis))
-    weights = [ratio_text(operator.weight_m), ratio_text(operator.weight_x)]
+def _mode_class(
+    spectrum: JointSpectrum,
+    mode_class: ModeClass,
+    texts: Texts,
+    d_eff: Coefficients | None,
+    *,
+    projector: bool,
+) -> Json:
+    operator, learns = mode_class.operator, not mode_class.is_null
     return {
-        "operator": matrix_json(matrix) if operator.at else weights,
-        "minpoly": ratio_texts(mode_class.minpoly),
-        "eigenvalue": ratio_texts(mode_class.eigenvalue),
-        "d": None if mode_class.d is None else ratio_texts(mode_class.d),
-        "generators": matrix_json(mode_class.generators),
-        "gram_inverse": gram,
+        "operator": texts.matrix(spectrum.operator_matrix(mode_class))
+        if operator.at
+        else texts.ratios([operator.weight_m, operator.weight_x]),
+        "minpoly": texts.ratios(mode_class.minpoly),
+        "eigenvalue": texts.ratios(mode_class.eigenvalue),
+        "d": None if mode_class.d is None else texts.ratios(mode_class.d),
+        "generators": texts.matrix(mode_class.generators),
+        "gram_inverse": _gram_inverse(spectrum, mode_class, texts)
+        if projector and learns
+        else None,
+        "inverse_d_eff": texts.ratios(Field(mode_class.minpoly).inverse(d_eff))
+        if d_eff is not None and learns
+        else None,
     }
 
 
-# -- texts ----------------------------------------------------------------------------------------
-
-
-def polynomial_text(polynomial: fmpz_mpoly, names: Sequence[str]) -> str:
-    """Return a polynomial as the verifier reads it, terms from the highest power down."""
-    terms = sorted(
-        ((tuple(int(e) for e in key), int(c)) for key, c in polynomial.to_dict().items()),
-        reverse=True,
-    )
-    return (
-        " + ".join(
-            str(c) + "".join(f"*{n}^{e}" for n, e in zip(names, key, strict=True) if e)
-            for key, c in terms
-        )
-        or "0"
-    )
-
-
-def ratio_text(value: Scalar) -> str:
-    """Return a rational function as the verifier reads it."""
-    common = 1
-    if not value.is_zero:
-        numbers = [*value.numerator.to_dict().values(), *value.denominator.to_dict().values()]
-        common = int(Fraction(int(gcd(*(int(n) for n in numbers)))))
-    top = polynomial_text(value.numerator // common, value.parameters)
-    bottom = value.denominator // common
-    return top if bottom.is_one() else f"{top} / {polynomial_text(bottom, value.parameters)}"
-
-
-def ratio_texts(values: Iterable[Scalar]) -> list[str]:
-    """Return several rational functions."""
-    return [ratio_text(value) for value in values]
-
-
-def matrix_json(matrix: ExactMatrix) -> Json:
-    """Return a matrix as {"rows", "columns", "entries": [[row, column, text], …]}."""
-    ring = polynomial_ring(matrix.parameters)
-    found: dict[tuple[int, int], dict[tuple[int, ...], int]] = {}
-    for key, part in matrix.terms.items():
-        for i, row in enumerate(part.tolist()):
-            for j, value in enumerate(row):
-                if value:
-                    found.setdefault((i, j), {})[key] = int(value)
-    entries = [
-        [i, j, ratio_text(Scalar(matrix.parameters, ring.from_dict(terms), matrix.denominator))]
-        for (i, j), terms in sorted(found.items())
-    ]
-    return {"rows": matrix.shape[0], "columns": matrix.shape[1], "entries": entries}
+def _gram_inverse(spectrum: JointSpectrum, mode_class: ModeClass, texts: Texts) -> Json:
+    words = [SparseMatrix.from_exact(mode_class.generators)]
+    if mode_class.degree > 1:
+        operator = SparseMatrix.from_exact(spectrum.operator_matrix(mode_class))
+        while len(words) < mode_class.degree:
+            words.append((operator @ words[-1]).reduced())
+    basis = SparseMatrix.beside(words)
+    return texts.matrix(inverse((basis.T @ basis).reduced().exact))

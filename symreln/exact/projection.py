@@ -31,7 +31,7 @@ def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
         gram = SparseMatrix.from_exact(pseudo_inverse((features @ features.T).reduced().exact))
         return ((rows @ features.T) @ gram @ features).reduced()
     samples = features.shape[1]
-    basis = constant.select(rows=_independent(constant))
+    basis = constant.select(rows=independent_rows(constant))
     if basis.shape[0] == samples:
         return rows
     if 2 * basis.shape[0] <= samples:
@@ -81,7 +81,7 @@ def _constant_rows(features: SparseMatrix) -> SparseMatrix | None:
     )
 
 
-def _independent(rows: SparseMatrix) -> list[int]:
+def independent_rows(rows: SparseMatrix) -> list[int]:
     """Return rows of a constant matrix that are independent, as many as there are modulo p."""
     height, width = rows.shape
     if not height:

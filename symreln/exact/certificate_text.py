@@ -1,0 +1,100 @@
+"""Numbers and matrices as :mod:`symreln.verify` reads them: one spelling each."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.verify_numbers import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flint import fmpz_mpoly
+
+Json = dict[str, Any]
+Poly = dict[tuple[int, ...], int]
+
+
+class Texts:
+    """Spells numbers in the parameters that a certificate names.
+
+    Args:
+        names: Those parameters, in the certificate's order.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._places: dict[tuple[str, ...], list[int | None]] = {}
+
+    def exponents(self, key: Sequence[int], parameters: tuple[str, ...]) -> tuple[int, ...]:
+        """Return exponents in the certificate's order."""
+        if parameters == self.names:
+            return tuple(int(e) for e in key)
+        if parameters not in self._places:
+            known = {name: place for place, name in enumerate(parameters)}
+            self._places[parameters] = [known.get(name) for name in self.names]
+        return tuple(0 if k is None else int(key[k]) for k in self._places[parameters])
+
+    def polynomial(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> Poly:
+        """Return exponents to coefficient."""
+        return {self.exponents(k, parameters): int(c) for k, c in value.to_dict().items()}
+
+    def ratio(self, value: Scalar) -> str:
+        """Return a rational function: "top", or "top / below" in lowest terms."""
+        top = self.polynomial(value.numerator, value.parameters)
+        below = self.polynomial(value.denominator, value.parameters)
+        if below[max(below)] < 0:  # the leading term depends on the order of the names
+            top, below = ({k: -c for k, c in part.items()} for part in (top, below))
+        if below == {(0,) * len(self.names): 1}:
+            return render(top, self.names)
+        return f"{render(top, self.names)} / {render(below, self.names)}"
+
+    def ratios(self, values: Iterable[Scalar]) -> list[str]:
+        """Return several rational functions."""
+        return [self.ratio(value) for value in values]
+
+    def matrix(self, matrix: ExactMatrix | SparseMatrix) -> Json:
+        """Return {"rows", "columns", "denominator", "entries": [[row, column, text], …]}."""
+        sparse = matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_exact(matrix)
+        below = self.polynomial(sparse.denominator, sparse.parameters)
+        found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+        for key, part in sparse.terms.items():
+            place = self.exponents(key, sparse.parameters)
+            triples = zip(
+                part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True
+            )
+            for row, column, value in triples:
+                found.setdefault((row, column), []).append((place, int(value)))
+        spellings = {tuple(entry) for entry in found.values()}
+        common = gcd(*below.values(), *(c for entry in spellings for _, c in entry))
+        if below[max(below)] < 0:
+            common = -common
+        texts = {
+            entry: render({key: c // common for key, c in entry}, self.names) for entry in spellings
+        }
+        return {
+            "rows": sparse.shape[0],
+            "columns": sparse.shape[1],
+            "denominator": render({k: c // common for k, c in below.items()}, self.names),
+            "entries": [[i, j, texts[tuple(found[i, j])]] for i, j in sorted(found)],
+        }
+
+
+def names_used(
+    matrices: Sequence[ExactMatrix | SparseMatrix], scalars: Iterable[Scalar] = ()
+) -> tuple[str, ...]:
+    """Return the parameters that occur, in the order in which they are declared."""
+    order = dict.fromkeys(name for matrix in matrices for name in matrix.parameters)
+    used: set[str] = set()
+    for matrix in matrices:
+        keys = (*matrix.terms, *matrix.denominator.to_dict())
+        used |= {n for key in keys for n, e in zip(matrix.parameters, key, strict=True) if int(e)}
+    for value in scalars:
+        order |= dict.fromkeys(value.parameters)
+        keys = (*value.numerator.to_dict(), *value.denominator.to_dict())
+        used |= {n for key in keys for n, e in zip(value.parameters, key, strict=True) if int(e)}
+    return tuple(name for name in order if name in used)

@@ -1,0 +1,306 @@
+r"""The verifier's second part: a pathway's correlations and modes, checked exactly.
+
+With :mod:`symreln.verify` and :mod:`symreln.verify_matrices` it needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from types import SimpleNamespace
+from typing import Any
+
+try:
+    from symreln.verify_matrices import Data, Packed, Sparse, combined
+    from symreln.verify_numbers import Ratio, integers, require, take
+except ImportError:  # the files alone, without the package
+    from verify_matrices import Data, Packed, Sparse, combined  # type: ignore[no-redef]
+    from verify_numbers import Ratio, integers, require, take  # type: ignore[no-redef]
+
+PRIME = 2**61 - 1
+Element = list[Ratio]  # of Q(parameters)[x]/f, low to high
+
+
+def times(data: Data, f: Element, a: Element, b: Element) -> Element:
+    """Return a·b modulo f."""
+    zero = data.constant(0)
+    work = [zero] * (len(a) + len(b) - 1)
+    for (n, x), (m, y) in product(enumerate(a), enumerate(b)):
+        work[n + m] = work[n + m] + x * y
+    degree = len(f) - 1
+    while len(work) > degree:
+        if top := work.pop():
+            lead = top / f[-1] * -1
+            for m in range(degree):
+                place = len(work) - degree + m
+                work[place] = work[place] + lead * f[m]
+    return work + [zero] * (degree - len(work))
+
+
+def trace(data: Data, f: Element, a: Element) -> Ratio:
+    """Return the sum of a over the roots of f."""
+    total = data.constant(0)
+    for place in range(len(f) - 1):
+        total = total + a[place]
+        a = times(data, f, a, [data.constant(0), data.constant(1)])
+    return total
+
+
+def rank(data: Data, columns: list[dict[Any, Any]]) -> int:
+    """Return a lower bound of the rank over Q(parameters): that modulo a prime, at a point."""
+
+    def value(polynomial: Any) -> int:
+        terms = (n * prod(map(pow, data.point, powers)) for powers, n in polynomial.items())
+        return sum(terms) % PRIME
+
+    pivots: dict[Any, dict[Any, int]] = {}
+    for column in columns:
+        work = {key: value(entry) for key, entry in column.items()}
+        for row, pivot in pivots.items():
+            if factor := work.get(row, 0):
+                for key, item in pivot.items():
+                    work[key] = (work.get(key, 0) - factor * item) % PRIME
+        found = next((key for key, item in work.items() if item), None)
+        if found is not None:
+            inverse = pow(work[found], -1, PRIME)
+            pivots[found] = {key: item * inverse % PRIME for key, item in work.items() if item}
+    return len(pivots)
+
+
+# -- pathways -------------------------------------------------------------------------------------
+
+
+class Pathway(SimpleNamespace):
+    """A pathway; where it is the image of another one, ``root`` is that and carries the proofs."""
+
+    def action(self, data: Data, elements: dict[int, Element]) -> Sparse:
+        """Return N with words·N = (T^l q(T) w)_l side by side, for the classes with a q."""
+        entries = {}
+        for a, q in elements.items():
+            c = self.classes[a]
+            x = [data.constant(0), data.constant(1)]
+            for power in range(c.degree):
+                for m, item in ((m, item) for m, item in enumerate(q) if item):
+                    for j in range(c.size):
+                        place = c.start + m * c.size + j, c.start + power * c.size + j
+                        entries[place] = item
+                q = times(data, c.f, q, x)
+        return data.assembled(entries, (self.words.shape[1],) * 2)
+
+    def coordinates(self, rows: Packed) -> Packed:
+        """Return Wᵀ·rows, for rows by the inputs of this pathway and words W of its root."""
+        return self.root.words.flipped @ (rows.rows(self.from_root) if self.moved else rows)
+
+    def outward(self, root_rows: Packed) -> tuple[Sparse, Packed]:
+        """Return (F_pᵀ, rows), for rows by the inputs of the root."""
+        return self.features.flipped, root_rows.rows(self.to_root) if self.moved else root_rows
+
+    def use(self, classes: Any) -> None:
+        """Make sure that the projectors on these classes are known."""
+        for a in classes:
+            c = self.root.classes[a]
+            require(c.gram, f"{c.path}.gram_inverse", "the inverse of SᵀS: the class acts")
+            require(self.root.orthogonal, c.path, "orthogonal to the other classes")
+
+
+def _indices(data: Data, v: Any, path: str) -> None:
+    (n_x, samples), n_y = data.x.shape, data.y.shape[0]
+    require(isinstance(v.name, str), f"{path}.name", "a text")
+    for indices, where, most in ((v.inputs, "inputs", n_x), (v.outputs, "outputs", n_y)):
+        good = sorted(set(integers(indices, f"{path}.{where}", most - 1))) == indices != []
+        require(good, f"{path}.{where}", "ascending indices")
+    good = isinstance(v.gate, list) and len(v.gate) == samples
+    require(good, f"{path}.gate", f"{samples} gates")
+
+
+def _features(data: Data, v: Any, path: str) -> Sparse:
+    place = {i: k for k, i in enumerate(v.inputs)}
+    shape = len(place), data.x.shape[1]
+    good = all(type(g) is str or (type(g) is int and g in (0, 1)) for g in v.gate)
+    require(good, f"{path}.gate", "0, 1 and texts")
+    gains = {g: data.ratio(g, f"{path}.gate") for g in set(v.gate) if type(g) is str}
+    good = all(item and item != data.constant(1) for item in gains.values())
+    require(good, f"{path}.gate", "1 and 0 as integers")
+    seen = data.x.moved(place, {j: j for j, g in enumerate(v.gate) if g}, shape)
+    if not gains:
+        return seen
+    entries = {
+        (i, j): Ratio(top, seen.below) * gains.get(v.gate[j], data.constant(1))
+        for (i, j), top in seen.entries().items()
+    }
+    return data.assembled(entries, shape)
+
+
+def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> Pathway:
+    """Read a pathway and check its modes, or that it is the image of an earlier one."""
+    v = take(value, path, "name gate inputs outputs like commutator classes")
+    _indices(data, v, path)
+    p = Pathway(name=v.name, outputs={i: i for i in v.outputs}, path=path, moved=False)
+    p.key = tuple(v.inputs), tuple(v.outputs), tuple(map(str, v.gate))
+    p.features = _features(data, v, path)
+    if v.like is not None:
+        require(v.commutator is v.classes is None, path, "without claims where it is like another")
+        return _image(data, p, v, earlier)
+    p.root, p.tau = p, None
+    found = data.drive(p.features.flipped.packed())
+    per_sample = data.constant(1) / data.x.shape[1]
+    p.a = combined([(per_sample, found.rows(p.outputs))]).sparse().reduced()
+    p.b = combined([(per_sample, p.features @ p.features.flipped.packed())]).sparse().reduced()
+    p.m = (p.a.flipped @ p.a.packed()).sparse().reduced()
+    p.commutes = v.commutator is None
+    if not p.commutes:
+        _commutator(data, p, v.commutator, f"{path}.commutator")
+    _spectrum(data, p, v.classes, f"{path}.classes")
+    return p
+
+
+def _image(data: Data, p: Pathway, v: Any, earlier: list[Pathway]) -> Pathway:
+    where = f"{p.path}.like"
+    require(isinstance(v.like, list) and len(v.like) == 2, where, "[pathway, symmetry]")
+    _, n = integers(v.like, where, max(len(earlier), len(data.symmetries)) - 1)
+    good = v.like[0] < len(earlier) and n < len(data.symmetries)
+    require(good, where, "an earlier pathway and a symmetry")
+    other, s = earlier[v.like[0]], data.symmetries[n]
+    require(image(other.key, s) == p.key, where, "the image of that pathway")
+    root = p.root = other.root
+    rho = {i: s.inputs[k] for i, k in other.rho.items()} if other.moved else None
+    p.rho = rho or {i: s.inputs[i] for i in root.key[0]}
+    p.tau = [s.outputs[o] for o in (other.tau or range(data.y.shape[0]))]
+    home = {i: k for k, i in enumerate(root.key[0])}
+    place = {i: k for k, i in enumerate(p.key[0])}
+    p.to_root = {home[i]: place[k] for i, k in p.rho.items()}
+    p.from_root = {place[k]: home[i] for i, k in p.rho.items()}
+    p.moved, p.commutes, p.classes = True, root.commutes, root.classes
+    return p
+
+
+def image(key: Any, s: Any) -> Any:
+    """Return (inputs, outputs, gate) of the image of a pathway."""
+    gate = list(key[2])
+    for sample, gain in enumerate(key[2]):
+        gate[s.samples[sample]] = gain
+    inputs = sorted(s.inputs[i] for i in key[0])
+    return tuple(inputs), tuple(sorted(s.outputs[o] for o in key[1])), tuple(gate)
+
+
+def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:
+    w = take(value, where, "row column value relative_norm_squared")
+    forward = p.m @ p.b.packed()
+    one = data.constant(1)
+    backward = forward.sparse().flipped.packed()
+    found = combined([(one, forward), (one * -1, backward)])
+    require(found, where, "null exactly where M and B commute")
+    difference, whole = found.sparse(), forward.sparse()
+    (row, column), top = min(difference.entries().items())
+    norm = data.ratio(w.relative_norm_squared, where) * whole.inner(whole)
+    good = type(w.row) is int is type(w.column) and (w.row, w.column) == (row, column)
+    good = good and norm == difference.inner(difference)
+    good = good and data.ratio(w.value, where) == Ratio(top, difference.below)
+    require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
+
+
+# -- modes ----------------------------------------------------------------------------------------
+
+
+def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
+    require(isinstance(value, list) and value, path, "a list of classes")
+    p.classes, start = [], 0
+    for n, item in enumerate(value):
+        c = _class(data, p, item, f"{path}[{n}]")
+        c.start, start = start, start + c.degree * c.size
+        p.classes.append(c)
+    size = p.b.shape[0]
+    require(start == size, path, f"a basis: {size} vectors")
+    terms: Any = {}
+    below = data.common(word.below for c in p.classes for word in c.words[: c.degree])
+    for c in p.classes:
+        for power, word in enumerate(c.words[: c.degree]):
+            data.beside(terms, word, below, c.start + power * c.size)
+    p.words = Sparse((size, size), terms, below)
+    one, packed = data.constant(1), p.words.packed()
+    fields = [("eigenvalue", p.m), ("d", p.b)]
+    for field, matrix in fields[: 1 + p.commutes]:
+        action = p.action(data, {a: getattr(c, field) for a, c in enumerate(p.classes)})
+        wrong = combined([(one, matrix @ packed), (one * -1, p.words @ action.packed())])
+        if wrong:
+            column = min(j for _, j in wrong.sparse().entries())
+            c = next(c for c in p.classes if column < c.start + c.degree * c.size)
+            require(False, f"{c.path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
+    for c in p.classes:
+        require(not c.left, f"{c.path}.minpoly", "f with f(T) w = 0")
+    _independent(data, p, path)
+
+
+def _class(data: Data, p: Pathway, value: Any, path: str) -> Any:
+    keys = "operator minpoly eigenvalue d generators gram_inverse inverse_d_eff"
+    v = take(value, path, keys)
+    f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
+    c = SimpleNamespace(f=f, degree=len(f) - 1, path=path, left=None, inverse_text=v.inverse_d_eff)
+    require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
+    c.eigenvalue = data.ratios(v.eigenvalue, f"{path}.eigenvalue", c.degree)
+    require(p.commutes or v.d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
+    c.d = data.ratios(v.d, f"{path}.d", c.degree) if p.commutes else None
+    c.null = not any(c.eigenvalue)
+    c.words = [data.matrix(v.generators, f"{path}.generators", size)]
+    c.size = c.words[0].shape[1]
+    require(c.size, f"{path}.generators", "at least one vector")
+    c.kind = v.minpoly, v.eigenvalue, v.d, c.size
+    where, needed = f"{path}.minpoly", "f with f(T) w = 0"
+    weights = None
+    if isinstance(v.operator, list):
+        weights = data.ratios(v.operator, f"{path}.operator", 2)
+    if c.degree == 1 and weights and (p.commutes or not weights[1]):
+        # w will be shown to be an eigenvector of M and B, so that T w is known.
+        theta = weights[0] * c.eigenvalue[0]
+        c.left = f[0] + f[1] * (theta + weights[1] * c.d[0] if c.d else theta)
+    else:
+        parts = (p.m.packed(), p.b.packed())
+        t = (
+            combined(list(zip(weights, parts, strict=True))).sparse().reduced()
+            if weights
+            else data.matrix(v.operator, f"{path}.operator", size)
+        )
+        while len(c.words) <= c.degree:
+            c.words.append((t @ c.words[-1].packed()).sparse().reduced())
+        powers = [(q, word.packed()) for q, word in zip(f, c.words, strict=True)]
+        require(not combined(powers), where, needed)
+    span = c.degree * c.size
+    where = f"{path}.gram_inverse"
+    c.gram = None if v.gram_inverse is None else data.matrix(v.gram_inverse, where, span)
+    require(c.gram is None or c.gram.shape == (span, span), where, f"{span} x {span}")
+    return c
+
+
+def _independent(data: Data, p: Pathway, path: str) -> None:
+    """Prove that the words are a basis."""
+    whole = (p.words.flipped @ p.words.packed()).sparse()
+    p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.degree * c.size)]
+    p.orthogonal = all(
+        p.class_of[i] == p.class_of[j]
+        for part in whole.terms.values()
+        for i, row in part.items()
+        for j in row
+    )
+    one = data.constant(1)
+    grams: Any = {}
+    below = data.common(c.gram.below for c in p.classes if c.gram)
+    for c in p.classes:
+        if c.gram:
+            places = {c.start + k: k for k in range(c.degree * c.size)}
+            gram = whole.moved(places, places, c.gram.shape)
+            unit = data.assembled({(k, k): one for k in places.values()}, c.gram.shape)
+            wrong = combined([(one, gram @ c.gram.packed()), (one * -1, unit.packed())])
+            require(not wrong, f"{c.path}.gram_inverse", "the inverse of SᵀS")
+            data.beside(grams, c.gram, below, c.start, c.start)
+    p.gram = Sparse(p.words.shape, grams, below)
+    columns: list[Any] = [{} for _ in p.class_of]
+    for (i, j), entry in p.words.entries().items():
+        columns[j][i] = entry
+    groups = [[j for j, b in enumerate(p.class_of) if b == a] for a in range(len(p.classes))]
+    if not p.orthogonal:
+        groups = [list(range(len(columns)))]
+    for group in groups:
+        c = p.classes[p.class_of[group[0]]]
+        known = p.orthogonal and c.gram is not None
+        full = known or rank(data, [columns[j] for j in group]) == len(group)
+        require(full, path, "a basis")

@@ -1,0 +1,136 @@
+r"""The verifier's numbers: polynomials over Z and ratios of two; the standard library alone."""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import product
+from math import gcd, lcm
+from types import SimpleNamespace
+from typing import Any
+
+try:
+    from symreln.errors import CertificateError
+except ImportError:  # without the package
+    CertificateError = ValueError  # type: ignore[assignment,misc]
+
+Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
+
+
+def add(a: Poly, b: Poly, sign: int = 1) -> Poly:
+    """Return a + sign·b."""
+    total = dict(a)
+    for key, value in b.items():
+        total[key] = total.get(key, 0) + sign * value
+    return {key: value for key, value in total.items() if value}
+
+
+def multiply(a: Poly, b: Poly) -> Poly:
+    """Return a·b."""
+    total: Poly = {}
+    for (x, p), (y, q) in product(a.items(), b.items()):
+        key = tuple(map(int.__add__, x, y))
+        total[key] = total.get(key, 0) + p * q
+    return {key: value for key, value in total.items() if value}
+
+
+def quotient(a: Poly, b: Poly) -> Poly | None:
+    """Return a/b where that is a polynomial over Z, else None."""
+    lead = max(b)
+    found: Poly = {}
+    while a:
+        most = max(a)
+        shift = tuple(map(int.__sub__, most, lead))
+        if min(shift, default=0) < 0 or a[most] % b[lead]:
+            return None
+        found[shift] = a[most] // b[lead]
+        a = add(a, multiply({shift: found[shift]}, b), -1)
+    return found
+
+
+def common_multiple(a: Poly, b: Poly) -> Poly:
+    """Return a common multiple, the least one where the polynomial parts divide each other."""
+    x, y = gcd(*a.values()), gcd(*b.values())
+    left, right = ({key: v // n for key, v in p.items()} for p, n in ((a, x), (b, y)))
+    if quotient(left, right) is not None:
+        found = left
+    else:
+        found = right if quotient(right, left) is not None else multiply(left, right)
+    return {key: value * lcm(x, y) for key, value in found.items()}
+
+
+class Ratio:
+    """A rational function top/below; equal ones may be spelled differently."""
+
+    __slots__ = ("below", "top")
+
+    def __init__(self, top: Poly, below: Poly) -> None:
+        common = gcd(*top.values(), *below.values())
+        if common > 1:
+            top, below = ({key: v // common for key, v in p.items()} for p in (top, below))
+        one = {(0,) * len(next(iter(below))): 1}
+        if not top:
+            below = one
+        elif len(below) > 1 or any(next(iter(below))):
+            if (whole := quotient(top, below)) is not None:
+                top, below = whole, one
+            elif (whole := quotient(below, top)) is not None:
+                top, below = one, whole
+        self.top, self.below = top, below
+
+    def __bool__(self) -> bool:
+        return bool(self.top)
+
+    def __add__(self, other: Ratio) -> Ratio:
+        if self.below == other.below:
+            return Ratio(add(self.top, other.top), self.below)
+        below = common_multiple(self.below, other.below)
+        parts = (multiply(r.top, quotient(below, r.below) or {}) for r in (self, other))
+        return Ratio(reduce(add, parts), below)
+
+    def __mul__(self, other: Ratio | int) -> Ratio:
+        if isinstance(other, int):
+            return Ratio({k: v * other for k, v in self.top.items() if other}, self.below)
+        return Ratio(multiply(self.top, other.top), multiply(self.below, other.below))
+
+    def __truediv__(self, other: Ratio | int) -> Ratio:
+        if isinstance(other, int):
+            return Ratio(self.top, {key: value * other for key, value in self.below.items()})
+        return Ratio(multiply(self.top, other.below), multiply(self.below, other.top))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ratio) and not self + other * -1
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def require(holds: object, path: str, needed: str) -> None:
+    """Raise CertificateError, which names the field, unless ``holds``."""
+    if not holds:
+        msg = f"certificate, {path}: this needs to be {needed}, and is not"
+        raise CertificateError(msg)
+
+
+def render(polynomial: Poly, names: Any) -> str:
+    """Return the one spelling of a polynomial: terms from the highest power down."""
+    terms = sorted(polynomial.items(), reverse=True)
+    shown = (
+        str(c) + "".join(f"*{n}^{e}" for n, e in zip(names, key, strict=True) if e)
+        for key, c in terms
+    )
+    return " + ".join(shown) or "0"
+
+
+def take(value: Any, path: str, keys: str) -> SimpleNamespace:
+    """Return an object that must have exactly these keys."""
+    require(isinstance(value, dict) and set(value) == set(keys.split()), path, f"keys: {keys}")
+    return SimpleNamespace(**value)
+
+
+def integers(value: Any, path: str, most: int) -> Any:
+    """Return a list that must hold integers from 0 to ``most``."""
+    good = isinstance(value, list) and all(type(n) is int and 0 <= n <= most for n in value)
+    require(good, path, f"integers from 0 to {most}")
+    return value

@@ -1,0 +1,230 @@
+"""The verifier's third part: what the pathways of a stage do to each other, checked exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+try:
+    from symreln.verify_matrices import Data, Packed, Sparse, combined, products
+    from symreln.verify_modes import Element, Pathway, image, rank, times
+    from symreln.verify_numbers import Ratio, require
+except ImportError:  # the files alone, without the package
+    from verify_matrices import (  # type: ignore[no-redef]
+        Data,
+        Packed,
+        Sparse,
+        combined,
+        products,  # type: ignore[no-redef]
+    )
+    from verify_modes import Element, Pathway, image, rank, times  # type: ignore[no-redef]
+    from verify_numbers import Ratio, require  # type: ignore[no-redef]
+
+Node = tuple[int, int]  # place of a pathway in its stage, class of modes
+Piece = tuple[Ratio, Sparse, Packed, Any]  # factor, left, right, places: see products
+
+
+class Stage:
+    """The pathways of a stage, and what they do to each other."""
+
+    def __init__(self, data: Data, paths: list[Pathway], path: str) -> None:
+        self.data, self.paths, self.path = data, paths, path
+        self.one, self.per_sample = data.constant(1), data.constant(1) / data.x.shape[1]
+        self.roots = [(place, p) for place, p in enumerate(paths) if not p.moved]
+        self.moves = []  # of every symmetry, on the places of pathways
+        places = {p.key: place for place, p in enumerate(paths)}
+        for s in data.symmetries:
+            move = [places.get(image(p.key, s), -1) for p in paths]
+            good = sorted(move) == list(range(len(paths)))
+            good = good and all(paths[m].root is p.root for m, p in zip(move, paths, strict=True))
+            require(good, path, "moved into itself by every symmetry, one pathway claimed an orbit")
+            self.moves.append(move)
+
+    def nodes(self) -> Iterator[tuple[Node, Any]]:
+        """Every class of modes that learn something."""
+        for place, p in enumerate(self.paths):
+            yield from (((place, a), c) for a, c in enumerate(p.root.classes) if not c.null)
+
+    def overlaps(
+        self, place: int, only: int | None = None
+    ) -> Iterator[tuple[int, Pathway, Sparse]]:
+        """Yield (j, pathway j, Wᵀ F_j F_pᵀ W) for the pathways that write where p does."""
+        p = self.paths[place]
+        seen = p.features.flipped @ p.words.packed()
+        for j, q in enumerate(self.paths):
+            if only in (None, j) and j != place and not q.outputs.keys().isdisjoint(p.outputs):
+                yield j, q, q.coordinates(q.features @ seen).sparse()
+
+    def acting(self, q: Pathway, power: int, part: Sparse) -> tuple[Pathway, Piece]:
+        """Return F_qᵀ T^power W (WᵀW)^{-1}·part per sample, as a product."""
+        root = q.root
+        used = {root.class_of[i] for rows in part.terms.values() for i in rows}
+        q.use(used)
+        x = [self.data.constant(int(n == power)) for n in range(power + 1)]
+        shifted = root.words @ root.action(self.data, dict.fromkeys(used, x)).packed()
+        inner = (shifted.sparse() @ (root.gram @ part.packed()).tight()).tight()
+        return q, (self.per_sample, *q.outward(inner), None)
+
+    def effect(self, p: Pathway, parts: list[tuple[Pathway, Piece]]) -> Packed:
+        """Return what pathways, summed over samples, make of the targets on the outputs of p."""
+        groups: dict[frozenset[int], list[Piece]] = {}
+        for q, piece in parts:
+            groups.setdefault(frozenset(q.outputs.keys() & p.outputs.keys()), []).append(piece)
+        shown = [
+            self.data.drive(products(pieces)).rows({i: i for i in shared})
+            for shared, pieces in groups.items()
+        ]
+        return shown[0] if len(shown) == 1 else combined([(self.one, rows) for rows in shown])
+
+    def expected(self, p: Pathway, elements: dict[int, Element]) -> tuple[Pathway, Piece]:
+        """Return -F_pᵀ q(T) w as a product, for :meth:`effect`."""
+        words = p.words @ p.action(self.data, elements).packed()
+        return p, (self.one * -1, p.features.flipped, words.tight(), None)
+
+    def low(self, p: Pathway, elements: dict[int, Element], power: int) -> dict[int, Element]:
+        """Return T^power q for the classes whose degree is above the power."""
+        x = [self.data.constant(int(n == power)) for n in range(power + 1)]
+        found = {a: p.root.classes[a] for a in elements}
+        return {
+            a: times(self.data, c.f, elements[a], x) for a, c in found.items() if c.degree > power
+        }
+
+    def restricted(self, p: Pathway, q: Pathway, overlap: Sparse, choose: Any) -> dict[Any, Sparse]:
+        """Cut an overlap by choose(class of q, class of p), leaving out what that calls None."""
+        tables: dict[Any, Any] = {}
+        for key, rows in overlap.terms.items():
+            for i, row in rows.items():
+                for k, value in row.items():
+                    slot = choose(q.root.class_of[i], p.class_of[k])
+                    if slot is not None:
+                        table = tables.setdefault(slot, {}).setdefault(key, {})
+                        table.setdefault(i, {})[k] = value
+        return {slot: Sparse(overlap.shape, t, overlap.below) for slot, t in tables.items()}
+
+    def powers(self, q: Pathway, block: Sparse) -> Iterator[tuple[int, tuple[Pathway, Piece]]]:
+        """Yield (k, what acts with T^k) for every k below the degrees of the block's classes."""
+        degrees = [q.root.classes[a].degree for a in q.root.class_of]
+        columns = {k: k for k in range(block.shape[1])}
+        for power in range(max(degrees)):
+            kept = {i: i for i, degree in enumerate(degrees) if degree > power}
+            part = block.moved(kept, columns, block.shape)
+            if part:
+                yield power, self.acting(q, power, part)
+
+    def closure(self, parts: dict[Node, int], gamma: dict[Node, Element]) -> bool:
+        """Check the sums over every part; return whether some class acts on another pathway."""
+        coupled = False
+        for place, p in self.roots:
+            sums: dict[tuple[int, int], list] = {}
+            for j, q, overlap in self.overlaps(place):
+
+                def part(i: int, a: int, j: int = j, place: int = place) -> int | None:
+                    found = parts.get((j, i))
+                    return -1 if found == parts.get((place, a), -1) else found
+
+                for slot, block in self.restricted(p, q, overlap, part).items():
+                    for power, piece in self.powers(q, block):
+                        sums.setdefault((slot, power), []).append(piece)
+                        inside = coupled or q.outputs.keys() <= p.outputs.keys()
+                        coupled = inside or bool(self.effect(p, [piece]))
+            own = {a: item for (n, a), item in gamma.items() if n == place}
+            for power in range(max((c.degree for c in p.classes), default=1)):
+                if elements := self.low(p, own, power):
+                    sums.setdefault((-1, power), []).append(self.expected(p, elements))
+            for pieces in sums.values():
+                where = f"{self.path}.components"
+                require(not self.effect(p, pieces), where, f"parts whose sums close on {p.name}")
+        return coupled
+
+    # -- coupled --
+
+    def table(
+        self, place: int, only: int | None = None
+    ) -> Iterator[tuple[Node, Node, Pathway, Sparse]]:
+        """Yield (target, source, pathway of the source, overlap) for the pairs that may couple."""
+        p = self.paths[place]
+        for j, q, overlap in self.overlaps(place, only):
+
+            def pair(i: int, a: int, q: Pathway = q) -> tuple[int, int] | None:
+                return None if q.root.classes[i].null else (i, a)
+
+            for (i, a), block in sorted(self.restricted(p, q, overlap, pair).items()):
+                yield (place, a), (j, i), q, block
+
+    def leak(self, target: Node, source: Node) -> bool:
+        """Whether the action of a class on another one is proven to leave the latter's modes."""
+        p = self.paths[target[0]]
+        block = {(t, s): (q, block) for t, s, q, block in self.table(target[0], source[0])}
+        if p.moved or (target, source) not in block:
+            return False
+        actions = [self.effect(p, [piece]) for _, piece in self.powers(*block[target, source])]
+        c = p.classes[target[1]]
+        basis = [self.data.constant(int(n == 0)) for n in range(c.degree)]
+        drives = []
+        for power in range(0 if c.null else c.degree):
+            elements = self.low(p, {target[1]: basis}, power)
+            drives.append(self.effect(p, [self.expected(p, elements)]).sparse().entries())
+        shown = [action.sparse().entries() for action in actions]
+        places = set().union(*drives)
+        if any(not action.keys() <= places for action in shown):
+            return True  # it writes where no drive does
+        ranks = [rank(self.data, [*drives, action]) for action in shown]
+        return max(ranks, default=0) > len(drives)
+
+    def coupled_modes(self, listed: dict[tuple[Node, Node], Any], path: str) -> bool:
+        """Check a complete list of couplings; return whether it is closed by symmetry."""
+        left = dict(listed)
+        for place, p in self.roots:
+            for target, source, q, block in self.table(place):
+                factors = left.pop((target, source), None)
+                pieces = dict(self.powers(q, block))
+                if factors is None:
+                    none = not any(self.effect(p, [piece]) for piece in pieces.values())
+                    require(none, path, f"complete: {source} acts on {target}")
+                    continue
+                good = len(factors) == q.root.classes[source[1]].degree
+                good = good and not p.classes[target[1]].null
+                require(good, path, "a factor for every power, and no action on null modes")
+                for power, factor in enumerate(factors):
+                    both = [self.expected(p, {target[1]: factor})]
+                    both += [pieces[power]] if power in pieces else []
+                    require(
+                        not self.effect(p, both), path, "factors q_k with A_kl = A_p q_k(T) T^l w"
+                    )
+                alone = any(self.effect(p, [piece]) for piece in pieces.values())
+                require(alone, path, "couplings that do not vanish")
+        require(not left, path, "about classes that couple")
+        return self._symmetric(listed)
+
+    def _symmetric(self, listed: dict[tuple[Node, Node], Any]) -> bool:
+        edges, fresh = set[Any](), list(listed)
+        while fresh:
+            (p, a), (j, i) = edge = fresh.pop()
+            if edge not in edges:
+                edges.add(edge)
+                fresh += [((move[p], a), (move[j], i)) for move in self.moves]
+        kinds, sums = {}, {}
+        for node, c in self.nodes():
+            kinds[node] = c.kind
+        for (target, _), factors in listed.items():
+            c = self.paths[target[0]].classes[target[1]]
+            known = sums.setdefault(target, [[self.data.constant(0)] * c.degree] * len(factors))
+            if len(known) != len(factors):
+                return False
+            added = zip(known, factors, strict=True)
+            sums[target] = [[x + y for x, y in zip(*pair, strict=True)] for pair in added]
+        gamma: dict[tuple[str, int], Element] = {}
+        theta = [self.data.constant(0), self.one]
+        for (place, a), (first, *rest) in sums.items():
+            step, f = first, self.paths[place].classes[a].f
+            for factor in rest:
+                step = times(self.data, f, step, theta)
+                if step != factor:
+                    return False
+            gamma[self.paths[place].path, a] = first
+        for t, s in edges:
+            ends = [gamma.get((self.paths[n[0]].root.path, n[1])) for n in (t, s)]
+            zero = [self.data.constant(0)] * self.paths[t[0]].root.classes[t[1]].degree
+            if kinds[t] != kinds[s] or (ends[0] or zero) != (ends[1] or zero):
+                return False
+        return True
