@@ -3,7 +3,7 @@ r"""Two-layer balanced family: one decoupled mode of a pathway with one hidden l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -57,7 +57,7 @@ class SigmoidalMode:
             return "constant" if self.d.is_zero else "decay"
         return "growth" if self.d.is_zero else "sigmoid"
 
-    @property
+    @cached_property
     def expr(self) -> sp.Expr:
         """The trajectory, in the form that stays finite for any t >= 0."""
         expression: Any = _template(self.case).xreplace(self._values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -84,18 +84,37 @@ def _aligned(lines: tuple[str, ...]) -> tuple[str, ...]:
     return (lines[0].replace(" = ", " ={}& ", 1),)
 
 
-def abbreviate(exprs: Iterable[sp.Expr]) -> Abbreviations:
-    """Name the long common parts of some formulas.
+def abbreviate(numbers: Iterable[sp.Expr], formulas: Iterable[sp.Expr] = ()) -> Abbreviations:
+    """Name the long common parts of some expressions.
 
-    Where putting the names back would not give a formula again exactly, as SymPy compares them,
-    none is given.
+    Where putting the names back would not give an expression again exactly, as SymPy compares
+    them, none is given.
+
+    Args:
+        numbers: Expressions that are searched for common parts.
+        formulas: Expressions that are made of the numbers; names are used in them too.
     """
-    wholes = tuple(dict.fromkeys(exprs))[:MOST_FORMULAS]
-    definitions, shortened = name_common(wholes, prefix="q", shortest=LONG)
-    if not definitions or put_back(definitions, shortened) != wholes:
+    searched = tuple(dict.fromkeys(numbers))[:MOST_FORMULAS]
+    definitions, shortened = name_common(searched, prefix="q", shortest=LONG)
+    if not definitions:
+        return NO_NAMES
+    names = [name for name, _ in definitions]
+    parts = put_back(definitions, [part for _, part in definitions])
+    others = tuple(dict.fromkeys(formulas))
+    shortened += tuple(_with_names(expr, names, parts) for expr in others)
+    wholes = searched + others
+    if put_back(definitions, shortened) != wholes:
         return NO_NAMES
     changed = {a: b for a, b in zip(wholes, shortened, strict=True) if a != b}
     return Abbreviations(definitions=definitions, shortened=changed)
+
+
+def _with_names(expr: sp.Expr, names: list[sp.Symbol], parts: tuple[sp.Expr, ...]) -> sp.Expr:
+    """Put names in place of their parts; later parts hold earlier ones, so they come first."""
+    found: Any = expr
+    for name, part in reversed(list(zip(names, parts, strict=True))):
+        found = found.xreplace({part: name})
+    return found
 
 
 def abbreviations(derivation: Derivation, groups: list[Alike], most: int) -> Abbreviations:
@@ -117,7 +136,7 @@ def abbreviations(derivation: Derivation, groups: list[Alike], most: int) -> Abb
         return NO_NAMES
     solutions = [group.strength(mode) for group, mode in modes]
     losses = [] if derivation.loss is None else list(sp.Add.make_args(derivation.loss))
-    return abbreviate([*numbers, *(s for s in solutions if s is not None), *losses])
+    return abbreviate(numbers, [*(s for s in solutions if s is not None), *losses])
 
 
 def _numbers(derivation: Derivation, mode: ModeDerivation) -> list[sp.Expr]:

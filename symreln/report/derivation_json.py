@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.provenance import library_versions
+from symreln.report.chapters.alike import alike
 from symreln.report.couplings_json import couplings_to_json
 from symreln.report.mathtext import to_latex
 
@@ -81,7 +82,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
                 for stage in derivation.stages
             ],
         },
-        "pathways": [pathway_to_json(derivation, pathway) for pathway in derivation.pathways],
+        "pathways": _pathways(derivation),
         "couplings": [
             entry for stage in derivation.stages for entry in couplings_to_json(derivation, stage)
         ],
@@ -139,8 +140,40 @@ def _exact(value: AlgebraicNumber | Scalar | Fraction, spec: Spec) -> dict[str, 
     return number.to_json(spec.values, spec.symbols, DIGITS)
 
 
-def pathway_to_json(derivation: Derivation, pathway: PathwayDerivation) -> dict[str, Any]:
-    """Return one pathway with its modes."""
+def _pathways(derivation: Derivation) -> list[dict[str, Any]]:
+    """Return all pathways; modes that are alike are written once and labelled for each."""
+    written: dict[int, list[dict[str, Any]]] = {}
+    for group in alike(derivation):
+        first = [_mode(derivation, mode) for mode in group.first.modes]
+        # Formulas of numbers without radicals hold symbols with the pathway's number.
+        plain = all(
+            number is None or number.is_radical
+            for mode in group.first.modes
+            for number in (mode.s, mode.d, mode.d_eff)
+        )
+        for pathway in group.pathways:
+            written[pathway.number] = [
+                {**entry, "label": mode.label} if plain else _mode(derivation, mode)
+                for entry, mode in zip(first, pathway.modes, strict=True)
+            ]
+    return [
+        pathway_to_json(derivation, pathway, written[pathway.number])
+        for pathway in derivation.pathways
+    ]
+
+
+def pathway_to_json(
+    derivation: Derivation,
+    pathway: PathwayDerivation,
+    modes: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return one pathway with its modes.
+
+    Args:
+        derivation: What the pathway belongs to.
+        pathway: The pathway.
+        modes: Its modes as JSON, where they are known already.
+    """
     spec = pathway.effective.pathway
     found = pathway.spectrum.commutator
     return {
@@ -165,7 +198,7 @@ def pathway_to_json(derivation: Derivation, pathway: PathwayDerivation) -> dict[
                 "value": _number(derivation, found.value),
             },
         },
-        "modes": [_mode(derivation, mode) for mode in pathway.modes],
+        "modes": [_mode(derivation, mode) for mode in pathway.modes] if modes is None else modes,
     }
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.report.couplings import original, overlap
 from symreln.report.document import (
     Block,
     Citation,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from symreln.pathways.coupling import ModeCoupling
     from symreln.report.inlines import Content
 
+#: Pathways that get a line each.
+MOST_LINES = 8
 #: Couplings that are listed one by one.
 MOST_COUPLINGS = 24
 
@@ -174,15 +177,22 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
 
 def _commutators(stage: StageDerivation) -> Table:
     rows = []
-    for pathway in stage.pathways:
-        found = pathway.spectrum.commutator
-        rows.append(
+    for refuted in (False, True):
+        names = [
+            f"{pathway.number}, {pathway.name}"
+            for pathway in stage.pathways
+            if (pathway.spectrum.commutator is not None) is refuted
+        ]
+        if len(names) > MOST_LINES:
+            names = [f"{names[0]} … {names[-1]} ({len(names)} pathways)"]
+        rows += [
             (
-                f"{pathway.number}, {pathway.name}",
-                Math(r"[M, \Sigma^{x}] = 0") if found is None else Math(r"[M, \Sigma^{x}] \neq 0"),
-                Strong("proven") if found is None else Strong("refuted"),
+                name,
+                Math(r"[M, \Sigma^{x}] \neq 0" if refuted else r"[M, \Sigma^{x}] = 0"),
+                Strong("refuted" if refuted else "proven"),
             )
-        )
+            for name in names
+        ]
     return Table(
         header=("pathway", "commutator", "joint eigenbasis"),
         rows=tuple(rows),
@@ -208,6 +218,8 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
                 f"{norm.to_float(values):.3g}" if known else "depends on the parameters",
             )
         )
+    left_out = len(rows) - MOST_LINES
+    more = f" The first {MOST_LINES}; {left_out} more are in derivation.json."
     return Table(
         header=(
             "pathway",
@@ -215,8 +227,8 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
             "value",
             Math(r"\|[M, \Sigma^{x}]\| / \|M \Sigma^{x}\|"),
         ),
-        rows=tuple(rows),
-        caption="Witnesses that no joint eigenbasis exists.",
+        rows=tuple(rows[:MOST_LINES]),
+        caption="Witnesses that no joint eigenbasis exists." + more * (left_out > 0),
         alignment="lccr",
     )
 
@@ -277,21 +289,21 @@ def _grouped(
     derivation: Derivation, stage: StageDerivation, found: tuple[ModeCoupling, ...]
 ) -> list[tuple[Content, ...]]:
     """One row for all couplings with the same k and g, pathways and modes listed."""
-    rows: dict[tuple[str, str, str], tuple[list[str], list[str]]] = {}
+    # Dictionaries as sets that keep their order.
+    rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    known: dict[int, tuple[str, str, str]] = {}
     for coupling in found:
-        key = _overlap_latex(derivation, stage, coupling)
-        pairs, modes = rows.setdefault(key, ([], []))
+        first = original(coupling)
+        if id(first) not in known:
+            known[id(first)] = _overlap_latex(derivation, stage, first)
+        pairs, modes = rows.setdefault(known[id(first)], ({}, {}))
         (p, a), (j, i) = coupling.target, coupling.source
-        pair = f"({stage.pathways[p].number}, {stage.pathways[j].number})"
+        pairs[f"({stage.pathways[p].number}, {stage.pathways[j].number})"] = None
         here = stage.pathways[p].mode_numbers(a)
         there = stage.pathways[j].mode_numbers(i)
-        mode = here if here == there else f"{here} – {there}"
-        if pair not in pairs:
-            pairs.append(pair)
-        if mode not in modes:
-            modes.append(mode)
+        modes[here if here == there else f"{here} – {there}"] = None
     return [
-        (_listed(pairs), _listed(modes), Math(k), Math(g), Math(kg))
+        (_listed(list(pairs)), _listed(list(modes)), Math(k), Math(g), Math(kg))
         for (k, g, kg), (pairs, modes) in rows.items()
     ]
 
@@ -303,8 +315,6 @@ def _listed(names: list[str]) -> str:
 def _overlap_latex(
     derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling
 ) -> tuple[str, str, str]:
-    from symreln.report.couplings import overlap
-
     k, g = overlap(stage, coupling, derivation.spec.symbols)
     assert k is not None
     assert g is not None
