@@ -205,6 +205,7 @@ def _symmetry(data: Data, value: Any, path: str) -> Any:
     for matrix, rows in ((data.x, maps[0]), (data.y, maps[1])):
         same = matrix.moved(rows, maps[2], matrix.shape).terms == matrix.terms
         require(same, path, "a symmetry of inputs and targets")
+    v.origins = sorted(range(sizes[2]), key=v.samples.__getitem__)
     return v
 
 

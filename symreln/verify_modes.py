@@ -176,11 +176,9 @@ def _image(data: Data, p: Pathway, v: Any, earlier: list[Pathway]) -> Pathway:
 
 def image(key: Any, s: Any) -> Any:
     """Return (inputs, outputs, gate) of the image of a pathway."""
-    gate = list(key[2])
-    for sample, gain in enumerate(key[2]):
-        gate[s.samples[sample]] = gain
+    gate = tuple(map(key[2].__getitem__, s.origins))
     inputs = sorted(s.inputs[i] for i in key[0])
-    return tuple(inputs), tuple(sorted(s.outputs[o] for o in key[1])), tuple(gate)
+    return tuple(inputs), tuple(sorted(map(s.outputs.__getitem__, key[1]))), gate
 
 
 def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:

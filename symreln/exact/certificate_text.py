@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
+from symreln.exact.entries import content
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
@@ -61,27 +62,40 @@ class Texts:
         """Return {"rows", "columns", "denominator", "entries": [[row, column, text], …]}."""
         sparse = matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_exact(matrix)
         below = self.polynomial(sparse.denominator, sparse.parameters)
-        found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
-        for key, part in sparse.terms.items():
-            place = self.exponents(key, sparse.parameters)
-            triples = zip(
-                part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True
-            )
-            for row, column, value in triples:
-                found.setdefault((row, column), []).append((place, int(value)))
-        spellings = {tuple(entry) for entry in found.values()}
-        common = gcd(*below.values(), *(c for entry in spellings for _, c in entry))
+        common = gcd(*below.values(), *(content(part) for part in sparse.terms.values()))
         if below[max(below)] < 0:
             common = -common
-        texts = {
-            entry: render({key: c // common for key, c in entry}, self.names) for entry in spellings
-        }
         return {
             "rows": sparse.shape[0],
             "columns": sparse.shape[1],
             "denominator": render({k: c // common for k, c in below.items()}, self.names),
-            "entries": [[i, j, texts[tuple(found[i, j])]] for i, j in sorted(found)],
+            "entries": self._entries(sparse, common),
         }
+
+    def _entries(self, sparse: SparseMatrix, common: int) -> list[list]:
+        """Return [row, column, text of the numerator over ``common``] in reading order."""
+        found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+        for key, part in sparse.terms.items():
+            place = self.exponents(key, sparse.parameters)
+            known: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+            triples = zip(
+                part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True
+            )
+            for row, column, value in triples:
+                if value not in known:
+                    known[value] = [(place, value // common)]
+                before = found.get((row, column))
+                found[row, column] = known[value] if before is None else before + known[value]
+        texts: dict[int, str] = {}
+        result = []
+        for (row, column), entry in (
+            sorted(found.items()) if len(sparse.terms) > 1 else found.items()
+        ):
+            text = texts.get(id(entry))
+            if text is None:
+                text = texts[id(entry)] = render(dict(entry), self.names)
+            result.append([row, column, text])
+        return result
 
 
 def names_used(

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.projection import independent_rows
-from symreln.exact.scalar import Scalar
+from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
@@ -74,24 +74,33 @@ class _Ray:
 
 def _rays(stacked: SparseMatrix) -> list[_Ray] | None:
     found: dict[tuple, _Ray] = {}
-    seen: set[int] = set()
+    seen = np.zeros(stacked.shape[0], dtype=bool)
     for key, part in stacked.terms.items():
-        starts = np.searchsorted(part.rows, np.arange(stacked.shape[0] + 1))
-        for row in np.flatnonzero(np.diff(starts)).tolist():
-            if row in seen:
-                return None  # several monomials: not a function times a constant row
-            seen.add(row)
-            columns = part.columns[starts[row] : starts[row + 1]]
-            values = part.values[starts[row] : starts[row + 1]]
-            content = int(np.gcd.reduce(values)) * (1 if values[0] > 0 else -1)
-            values = values // content
-            factor = SparseMatrix.from_entries((1, 1), [0], [0], [content]).terms[()]
-            term = SparseMatrix((1, 1), stacked.parameters, {key: factor}, stacked.denominator)
-            scale = next(term.nonzero())[2]
-            spelled = columns.tobytes(), tuple(values.tolist())
-            ray = found.setdefault(spelled, _Ray(columns=columns, values=values, features=[]))
-            ray.features.append((row, scale))
+        rows, starts = np.unique(part.rows, return_index=True)
+        if seen[rows].any():
+            return None  # several monomials: not a function times a constant row
+        seen[rows] = True
+        contents = np.gcd.reduceat(part.values, starts) * np.where(part.values[starts] > 0, 1, -1)
+        ends = np.append(starts[1:], part.size)
+        values = part.values // np.repeat(contents, ends - starts)
+        scales = {
+            content: _monomial(stacked, key, content)
+            for content in dict.fromkeys(contents.tolist())
+        }
+        for row, start, end, content in zip(
+            rows.tolist(), starts.tolist(), ends.tolist(), contents.tolist(), strict=True
+        ):
+            own, numbers = part.columns[start:end], values[start:end]
+            spelled = own.tobytes(), tuple(numbers.tolist())
+            ray = found.setdefault(spelled, _Ray(columns=own, values=numbers, features=[]))
+            ray.features.append((row, scales[content]))
     return list(found.values())
+
+
+def _monomial(matrix: SparseMatrix, key: tuple[int, ...], content: int) -> Scalar:
+    """Return content · (monomial key)/(denominator of the matrix)."""
+    top = polynomial_ring(matrix.parameters).from_dict({key: content})
+    return Scalar(matrix.parameters, top, matrix.denominator)
 
 
 def _by_rays(stacked: SparseMatrix, rays: list[_Ray]) -> SparseMatrix:
@@ -105,14 +114,28 @@ def _by_rays(stacked: SparseMatrix, rays: list[_Ray]) -> SparseMatrix:
         np.concatenate([ray.columns for ray in rays]),
         np.concatenate([ray.values for ray in rays]),
     )
-    chosen = independent_rows(constant)
-    basis = constant.select(rows=chosen)
-    z = (basis.T @ _inverse_by_components((basis @ basis.T).reduced())).reduced()
+    chosen, z = _inverted(constant, np.array(lengths))
     weights: dict[tuple[int, int], Scalar] = {}
     for place, index in enumerate(chosen):
         for row, scale in rays[index].features:
             weights[place, row] = 1 / (scale * len(rays[index].features))
     return z @ _scattered(weights, (len(chosen), inputs), stacked.parameters)
+
+
+def _inverted(constant: SparseMatrix, lengths: np.ndarray) -> tuple[list[int], SparseMatrix]:
+    """Return rows that are a basis b of the row space, and bᵀ (b bᵀ)⁻¹."""
+    shortest = np.flatnonzero(lengths == lengths.min()).tolist()
+    if len(shortest) == constant.shape[1]:  # as many as there are samples: a basis, or dependent
+        try:
+            return shortest, _right_inverse_of(constant.select(rows=shortest))
+        except ZeroDivisionError:
+            pass
+    chosen = independent_rows(constant)
+    return chosen, _right_inverse_of(constant.select(rows=chosen))
+
+
+def _right_inverse_of(basis: SparseMatrix) -> SparseMatrix:
+    return (basis.T @ _inverse_by_components((basis @ basis.T).reduced())).reduced()
 
 
 def _scattered(
