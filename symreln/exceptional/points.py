@@ -89,6 +89,11 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
     before, after = generic.verdict.level.value, there.verdict.level.value
     if before != after:
         changes.append(f"the verdict is '{after}' instead of '{before}'")
+    changes += [
+        f"pathway '{one.name}' has a joint eigenbasis"
+        for one, two in zip(generic.pathways, there.pathways, strict=True)
+        if two.spectrum.commutes and not one.spectrum.commutes
+    ]
     for counted, what in ((_learning, "modes that learn"), (_distinct, "distinct pairs (s, d)")):
         groups: dict[tuple[int, int], list[str]] = {}
         for one, two in zip(generic.pathways, there.pathways, strict=True):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symreln.exact.exceptional import Consequence, ExceptionalSet, ExceptionalSets
 
 #: Characters up to which a polynomial is written out in the document and on the terminal.
-SHORT = 120
+SHORT = 48
 #: Sets named on the terminal.
 NAMED = 4
 

@@ -256,6 +256,50 @@ def test_a_commutator_that_vanishes_is_found_and_confirmed():
     assert "the verdict is 'closed' instead of 'coupled matrices'" in point.changes
 
 
+def test_a_level_that_gets_stronger_is_listed_and_confirmed():
+    """Two pathways race for the same modes, the second through a gain: even where it is ±1."""
+    tables = {
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [[1, 0], [0, 2]]},
+        "parameters": {"g": {"positive": True}},
+        "pathway": [{"name": "one"}, {"name": "two", "gate": ["g", "g"]}],
+    }
+    found = sets_of(tables)
+    table = by_polynomial(found)
+    assert Effect.STRONGER in effects(table["g - 1"])
+    assert Effect.STRONGER in effects(table["g + 1"])
+    assert "g + 1" not in {str(item.polynomial) for item in found.sets}
+    assert table["g - 1"].points[0].changes == (
+        "the verdict is 'closed by symmetry' instead of 'coupled modes'",
+    )
+
+
+def test_couplings_that_vanish_are_listed_and_confirmed():
+    """Each pathway sees the middle sample, which is empty for c = 0: d = (1+c²)/3, d_eff + c²/3."""
+    tables = {
+        "dataset": {"X": [[1, "c", 1]], "Y": [[1, 0, 1]]},
+        "parameters": {"c": {}},
+        "pathway": [{"name": "one", "gate": [1, 1, 0]}, {"name": "two", "gate": [0, 1, 1]}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert effects(table["c"]) == {Effect.STRONGER}
+    assert table["c"].points[0].changes == (
+        "the verdict is 'closed' instead of 'closed by symmetry'",
+    )
+
+
+def test_actions_that_leave_a_span_are_listed_where_they_can_return():
+    """The second pathway drives an output that the first one does not reach, but for a = 0."""
+    tables = {
+        "dataset": {"X": [[1, 1, 0]], "Y": [[1, 0, 1], [0, "a", "a"]]},
+        "parameters": {"a": {}},
+        "pathway": [{"name": "one", "gate": [1, 0, 1]}, {"name": "two", "gate": [1, 1, 0]}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert Effect.STRONGER in effects(table["a"])
+    (change,) = table["a"].points[0].changes[:1]
+    assert "instead of 'coupled matrices'" in change
+
+
 def test_poles_of_data_and_of_gains_are_listed():
     tables = {
         "dataset": {"X": [["1/(a-1)", 0], [0, 1]], "Y": [[1, 2]]},
