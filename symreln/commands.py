@@ -176,8 +176,21 @@ class Session:
         from symreln.cache.spectra import cached_spectrum
         from symreln.pipeline import derive
 
+        self._announce(spec)
         progress = None if self.steps is None else self.steps.progress
         return derive(spec, spectrum=cached_spectrum(self.store), progress=progress)
+
+    def _announce(self, spec: Spec) -> None:
+        """Say on stderr what long work may take, before it begins."""
+        if self.request.quiet:
+            return
+        import click
+
+        from symreln import cost
+
+        found = cost.estimate(spec)
+        if found.long:
+            click.echo(f"symreln: {found.sentence()}", err=True)
 
     def _written(self, derivation: Derivation, formats: tuple[str, ...]) -> list[Path]:
         from symreln.report.write import write_derivation
