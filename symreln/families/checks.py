@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation, StageDerivation
     from symreln.families.derivation import FamilyDerivation, FamilyStage
-    from symreln.families.template import FamilyTemplate
+    from symreln.families.stage import Learner
+    from symreln.families.template import FamilyTemplate, PathwayTemplate
 
 Values = dict[str, Fraction]
 
@@ -112,13 +113,22 @@ def compare_at(family: FamilyDerivation, derivation: Derivation, sizes: Values) 
                 if any(_broken(part.slots[place]) for part in general.sectors):
                     continue
                 mine = _general(family, general, place, weights, sizes)
-                for member in template.members:
+                for member in _members(derivation, template):
                     if mine != _special(special, member, weights):
                         what = f"the modes of pathway '{template.name}'"
                         raise _fail(what)
         if general.level is not None and _loss(family, general, sizes) != special.final_loss:
             what = f"the loss that stage {general.stage} leaves"
             raise _fail(what)
+
+
+def _members(derivation: Derivation, template: PathwayTemplate) -> tuple[int, ...]:
+    """Return the pathways that a template stands for, at the derivation's own sizes."""
+    spec = derivation.spec
+    named = [family.members for family in spec.families if family.name == template.name]
+    return named[0] if named else tuple(
+        place for place, pathway in enumerate(spec.pathways) if pathway.name == template.name
+    )
 
 
 def _broken(item) -> bool:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symreln.exact.algebraic import AlgebraicNumber, ratio
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -113,10 +113,12 @@ class FamilyMode:
 
     @property
     def height(self) -> AlgebraicNumber | None:
-        """The plateau s/d_eff, or None where it is no root of a rational function."""
-        if self.d_eff is None or self.d_eff.is_zero:
+        """The plateau s/d_eff, or None where d_eff is missing, zero or not rational."""
+        value = None if self.d_eff is None or self.is_null else self.d_eff.scalar
+        if value is None or value.is_zero:
             return None
-        return ratio(self.s, self.d_eff)
+        coefficients = tuple(c / (value * value) for c in self.s.coefficients)
+        return replace(self.s, coefficients=coefficients)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

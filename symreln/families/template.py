@@ -44,7 +44,6 @@ class PathwayTemplate:
     Attributes:
         name: Name, with the label in braces where there is one pathway a value.
         each: Whether there is one pathway a value.
-        members: Indices of the pathways that it stands for in the spec at its values.
         gate: For every sample type (gate on the pathway's own value, gate on the others), 0 or 1;
             both are the same where there is one pathway only.
         inputs: Names of the groups of inputs that it sees.
@@ -54,7 +53,6 @@ class PathwayTemplate:
 
     name: str
     each: bool
-    members: tuple[int, ...]
     gate: tuple[tuple[int, int], ...]
     inputs: frozenset[str]
     outputs: frozenset[str]

@@ -285,7 +285,6 @@ def _pathways(spec: Spec, items: int) -> tuple[PathwayTemplate, ...]:
             PathwayTemplate(
                 name=name,
                 each=family is not None,
-                members=(place,) if family is None else family.members,
                 gate=_gate(name, gate, items, each=family is not None),
                 inputs=_group(name, "inputs", inputs, INPUT_GROUPS),
                 outputs=_group(name, "outputs", outputs, OUTPUT_GROUPS),

@@ -1,0 +1,181 @@
+"""The rules of (D, E) against matrices written out in full."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.families.algebra import (
+    OTHERS,
+    PLAIN,
+    FamilyMatrix,
+    Kind,
+    Space,
+    from_standard,
+    from_trivial,
+)
+from tests.strategies import seeds
+
+NAMES = ("N",)
+N = Scalar.symbol("N", NAMES)
+sizes = st.integers(min_value=1, max_value=4)
+
+
+def space(random: Random) -> Space:
+    tags = [random.choice([PLAIN, OTHERS]) for _ in range(random.randint(1, 3))]
+    weights = [Scalar(NAMES, random.randint(1, 4)) for _ in tags]
+    return Space(
+        tuple(Kind(i, tag, w) for i, (tag, w) in enumerate(zip(tags, weights, strict=True))), N
+    )
+
+
+def matrix(random: Random, rows: Space, columns: Space) -> FamilyMatrix:
+    def entry() -> Scalar:
+        return Scalar(NAMES, random.randint(-3, 3)) + random.randint(0, 1) * N
+
+    e = [[entry() for _ in columns.kinds] for _ in rows.kinds]
+    d = [
+        [entry() if i in rows.indexed and j in columns.indexed else N * 0 for j in range(columns.size)]
+        for i in range(rows.size)
+    ]  # fmt: skip
+    return FamilyMatrix(
+        rows, columns, ExactMatrix.from_rows(d, NAMES), ExactMatrix.from_rows(e, NAMES)
+    )
+
+
+def places(space: Space, order: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Return (base, value of the index or "") of every basis vector, values in ``order``.
+
+    A special type stands for the value of its name.
+    """
+    named = {k.tag for k in space.kinds} - {PLAIN, OTHERS}
+    found = []
+    for kind in space.kinds:
+        if kind.tag == OTHERS:
+            found += [(kind.base, value) for value in order if value not in named]
+        else:
+            found.append((kind.base, kind.tag))
+    return found
+
+
+def written_out(matrix: FamilyMatrix, order: tuple[str, ...], count: int) -> dict:
+    """Return the full matrix at N = count, by the base and index of row and column."""
+
+    def kinds(space: Space) -> list[tuple[int, int, str]]:
+        named = {k.tag for k in space.kinds} - {PLAIN, OTHERS}
+        found = []
+        for place, kind in enumerate(space.kinds):
+            values = [v for v in order if v not in named] if kind.tag == OTHERS else [kind.tag]
+            found += [(place, kind.base, value) for value in values]
+        return found
+
+    at = {"N": Fraction(count)}
+    d, e = matrix.d.substitute(at).to_fractions(), matrix.e.substitute(at).to_fractions()
+    return {
+        ((b, k), (c, l)): e[i][j] + (d[i][j] if k == l else 0)
+        for i, b, k in kinds(matrix.rows)
+        for j, c, l in kinds(matrix.columns)
+    }
+
+
+def product(a: dict, b: dict) -> dict:
+    total: dict = {}
+    for (i, k), x in a.items():
+        for (m, j), y in b.items():
+            if k == m:
+                total[i, j] = total.get((i, j), 0) + x * y
+    return total
+
+
+def order_of(count: int) -> tuple[str, ...]:
+    return tuple("abcdef"[:count])
+
+
+@given(seeds, sizes)
+def test_products_are_products_of_the_full_matrices(seed: int, count: int) -> None:
+    random = Random(seed)
+    a, b, c = (space(random) for _ in range(3))
+    left, right = matrix(random, a, b), matrix(random, b, c)
+    order = order_of(count)
+    expected = product(written_out(left, order, count), written_out(right, order, count))
+    assert written_out(left @ right, order, count) == expected
+
+
+@given(seeds, sizes)
+def test_the_adjoint_moves_a_matrix_to_the_other_side(seed: int, count: int) -> None:
+    random = Random(seed)
+    a, b = space(random), space(random)
+    one = matrix(random, a, b)
+    order = order_of(count)
+    full, flipped = written_out(one, order, count), written_out(one.adjoint, order, count)
+    weight = [{k.base: k.weight.to_fraction() for k in s.kinds} for s in (a, b)]
+    for (row, column), value in full.items():
+        assert value * weight[0][row[0]] == flipped[column, row] * weight[1][column[0]]
+
+
+@given(seeds, sizes)
+def test_a_trace_is_the_trace(seed: int, count: int) -> None:
+    random = Random(seed)
+    a = space(random)
+    one = matrix(random, a, a)
+    full = written_out(one, order_of(count), count)
+    expected = sum((value for (i, j), value in full.items() if i == j), Fraction(0))
+    assert one.trace().substitute({"N": Fraction(count)}) == expected
+
+
+@given(seeds, sizes)
+def test_naming_a_value_changes_nothing(seed: int, count: int) -> None:
+    random = Random(seed)
+    one = matrix(random, space(random), space(random))
+    order = order_of(count)
+    full = written_out(one, order, count)
+    refined = one.refined("b") if count > 1 else one.refined("a")
+    # The entries still hold N itself, which is not changed by naming a value.
+    assert written_out(refined, order, count) == full
+
+
+@given(seeds, st.integers(min_value=2, max_value=4))
+def test_sums_over_the_special_value_are_sums(seed: int, count: int) -> None:
+    random = Random(seed)
+    rows, columns = (space(random).refined("k")[0] for _ in range(2))
+    one = matrix(random, rows, columns)
+    order = order_of(count)
+    total: dict = {}
+    for value in order:
+        renamed = one.renamed("k", value)
+        for key, entry in written_out(renamed, order, count).items():
+            total[key] = total.get(key, 0) + entry
+    assert written_out(one.summed("k"), order, count) == total
+
+
+@given(seeds, sizes)
+def test_sectors_make_up_the_whole(seed: int, count: int) -> None:
+    random = Random(seed)
+    a = space(random)
+    one = matrix(random, a, a)
+    whole = from_trivial(a, one.trivial())
+    if a.indexed:
+        whole = whole + from_standard(a, one.standard())
+    assert (whole - one).is_zero
+    assert written_out(whole, order_of(count), count) == written_out(one, order_of(count), count)
+
+
+def test_the_order_of_two_named_values_does_not_matter() -> None:
+    random = Random(1)
+    one = matrix(random, space(random), space(random))
+    both = one.refined("k").refined("l"), one.refined("l").refined("k")
+    assert (both[0] - both[1]).is_zero
+    assert [k.tag for k in both[0].rows.kinds] == [k.tag for k in both[1].rows.kinds]
+
+
+def test_a_sum_of_unlike_spaces_is_refused() -> None:
+    random = Random(2)
+    one = matrix(random, space(random), space(random))
+    with pytest.raises(Exception, match="shape"):
+        _ = one + one.adjoint.adjoint.refined("k").refined("l")

@@ -1,0 +1,149 @@
+"""Derivations for every size against ordinary derivations at numbers for the sizes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import symreln as sr
+from symreln.families.checks import broken_at, compare_at
+from symreln.families.derive import derive_family_unchecked
+from symreln.families.realised import wrong_image
+from symreln.pipeline import derive_unchecked
+from symreln.spec.model import Spec
+from symreln.truth import Truth
+from tests.families.examples import EXAMPLES, off, tables
+
+
+def at(name: str, **values: int) -> Spec:
+    """Return an example with other declared sizes."""
+    spec = EXAMPLES[name]
+    parameters = {
+        key: table | {"value": values.get(key, table["value"])}
+        for key, table in spec["parameters"].items()
+    }
+    return sr.load(spec | {"parameters": parameters})
+
+
+def sizes_of(spec: Spec) -> dict[str, Fraction]:
+    return {size.name: Fraction(size.value) for size in spec.sizes}
+
+
+CASES = [
+    *(("tree", {"C": contexts}) for contexts in (2, 3, 4, 5, 6)),
+    *(("tree, items too", {"C": c, "n": n}) for c, n in ((2, 2), (3, 4), (4, 8), (2, 16))),
+    *(("items alone", {"n": n}) for n in (2, 4, 8)),
+    *((name, {"C": c}) for name in EXAMPLES for c in (2, 4) if not name.startswith(("tree", "it"))),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), CASES)
+def test_every_size_is_the_ordinary_derivation_at_that_size(
+    name: str, values: dict[str, int]
+) -> None:
+    family = derive_family_unchecked(at(name))
+    special = at(name, **values)
+    assert family.template is not None
+    assert not wrong_image(family.template, special.dataset, sizes_of(special))
+    assert not broken_at(family, sizes_of(special))
+    compare_at(family, derive_unchecked(special), sizes_of(special))
+
+
+def test_a_wrong_result_is_noticed() -> None:
+    family = derive_family_unchecked(at("tree"))
+    other = at("own context", C=4)
+    with pytest.raises(ArithmeticError, match="off_"):
+        compare_at(family, derive_unchecked(other), sizes_of(other))
+
+
+def test_a_wrong_dataset_is_noticed() -> None:
+    family = derive_family_unchecked(at("tree"))
+    assert family.template is not None
+    scaled = at("scale with a size", C=4)
+    assert "X" in wrong_image(family.template, scaled.dataset, sizes_of(scaled))
+    crossed = at("cross", C=4)
+    assert "Y" in wrong_image(family.template, crossed.dataset, sizes_of(crossed))
+
+
+def test_contextual_for_all_sizes_has_the_known_modes() -> None:
+    """Known answer: with tree eigenvalues 2n - 1 and n/u - 1, worked out by hand."""
+    family = derive_family_unchecked(at("tree, items too"))
+    symbols = family.symbols
+    c, n, C, u = (symbols[name] for name in ("c", "n", "C", "u"))
+    common, off_k = family.pathways
+    found = {
+        (mode.s.coefficients[0].to_sympy(symbols) - expected).simplify()
+        for mode, expected in zip(
+            common.modes,
+            (
+                (2 * n - 1) * (C + 1) * (C + n * c**2) / (n * C) ** 2,
+                (2 * n - 1) * c**2 / (n * C**2),
+                0,
+                (n / u - 1) * (C + 1) / (C * n**2),
+            ),
+            strict=True,
+        )
+    }
+    assert found == {0}
+    last = off_k.modes[-1]
+    assert last.d_eff is not None
+    assert last.d_eff.to_sympy(symbols) == 1 / (n * C)
+    assert (last.d.to_sympy(symbols) - (C - 1) / (n * C)).simplify() == 0
+    assert last.multiplicity.to_sympy(symbols) == u
+    assert common.modes[1].multiplicity.to_sympy(symbols) == C - 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (tables(pathways=off(gate="context < {context} or context > 1")), "tells contexts apart"),
+        (tables(pathways=off(gate="context != {context} or context == 4")), "tells contexts apart"),
+        (tables(pathways=[{"name": "first", "gate": "context == 1"}]), "tells contexts apart"),
+        (tables(pathways=[{"name": "third", "gate": "context <= 3"}]), "tells contexts apart"),
+        (tables(pathways=[{"name": "one", "gate": "all", "inputs": [0, 1]}]), "inputs of pathway"),
+        (tables(items=32, pathways=[{"name": "a", "gate": "item == 1"}]), "one by one"),
+    ],
+)
+def test_what_is_not_the_same_for_every_size_is_said(spec: dict, words: str) -> None:
+    family = derive_family_unchecked(sr.load(spec))
+    assert family.template is None
+    assert words in family.reason
+
+
+def test_a_gate_is_read_beyond_the_declared_sizes() -> None:
+    """At C = 3 this gate is that of the other contexts; at C = 9 it is not."""
+    gate = "context != {context} and context < 9"
+    assert derive_family_unchecked(sr.load(tables(pathways=off(gate=gate)))).template is None
+
+
+@pytest.mark.parametrize("name", ["joint training", "open stage", "no eigenbasis"])
+def test_what_does_not_close_is_said_and_not_followed(name: str) -> None:
+    family = derive_family_unchecked(at(name))
+    assert not family.complete
+    assert family.stages[-1].level is None
+    assert family.stages[-1].obstacle
+    open_parts = [part for part in family.stages[-1].sectors if part.obstacle]
+    assert open_parts
+    assert all(not part.d_eff and part.final_loss is None for part in open_parts)
+
+
+def test_one_context_is_excepted_where_it_divides_by_zero() -> None:
+    spec = tables()
+    spec["parameters"]["C"]["minimum"] = 1
+    family = derive_family_unchecked(sr.load(spec))
+    conditions = [(c.symbol, c.values) for c in family.conditions]
+    assert conditions in ([("C", (1,))], [])
+    if not conditions:  # the formulas then hold at one context too
+        alone = at("tree")
+        alone = sr.load(spec | {"parameters": spec["parameters"] | {
+            "C": {"integer": True, "minimum": 1, "value": 1}}, "pathway": spec["pathway"][:1]})  # fmt: skip
+        family = derive_family_unchecked(alone)
+        compare_at(family, derive_unchecked(alone), {"C": Fraction(1)})
+
+
+def test_derive_gives_the_family_with_its_checks() -> None:
+    derivation = sr.derive(at("tree"))
+    assert derivation.family is not None
+    assert [step.outcome for step in derivation.family.steps] == [Truth.PROVEN] * 3
+    assert sr.derive(sr.load("xor")).family is None

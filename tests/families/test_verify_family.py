@@ -1,0 +1,178 @@
+"""The verifier accepts what was derived and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import symreln as sr
+from symreln import verify_family
+from symreln.errors import CertificateError
+from symreln.families.derive import derive_family_unchecked
+from tests.families.examples import EXAMPLES
+
+Json = Any
+#: Texts that name things and claim nothing: any other text there is as true.
+LABELS = re.compile(r"(sectors|pathways)\.\d+\.name")
+
+
+@cache
+def certificate(name: str) -> str:
+    return json.dumps(derive_family_unchecked(sr.load(EXAMPLES[name])).certificate)
+
+
+def renewed(changed: Json) -> Json:
+    if isinstance(changed, dict):
+        changed["digest"] = verify_family.digest(changed)
+    return changed
+
+
+def leaves(value: Json, path: tuple = ()) -> Iterator[tuple]:
+    """Yield the path of every value, containers included."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from leaves(value[key], (*path, key))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from leaves(item, (*path, place))
+
+
+def variants(value: Json) -> list[Json]:
+    """Return other values of one field."""
+    if value is None:
+        return ["0", []]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1]
+    if isinstance(value, str):
+        return [v for v in (bumped(value), f"2*{value}", "0", f"-{value}") if v != value]
+    if isinstance(value, list):
+        found = [value[:-1], value[1:], [*value, *value[-1:]]]
+        return [v for v in [*found, value[::-1]] if v != value]
+    return [None, {k: v for n, (k, v) in enumerate(value.items()) if n}]
+
+
+def bumped(text: str) -> str:
+    """Return a text with its first number one larger, or with 1 added."""
+    changed = re.sub(r"\d+", lambda found: str(int(found[0]) + 1), text, count=1)
+    return changed if changed != text else f"{text} + 1"
+
+
+def mutants(name: str) -> Iterator[tuple[str, Json]]:
+    """Yield every mutation of one field that could change what is claimed."""
+    original = json.loads(certificate(name))
+    for path in leaves(original):
+        where = ".".join(map(str, path))
+        if path[0] == "digest" or LABELS.fullmatch(where):
+            continue
+        holder = original
+        for key in path[:-1]:
+            holder = holder[key]
+        kept = holder[path[-1]]
+        for value in variants(copy.deepcopy(kept)):
+            if path[0] == "minimum" and len(path) == 2 and type(value) is int and value > kept:
+                continue  # fewer sizes: the same claim for some of them
+            holder[path[-1]] = value
+            yield f"{where} = {json.dumps(value)[:60]}", original
+            holder[path[-1]] = kept
+
+
+def accepted(name: str, share: float) -> tuple[int, list[str]]:
+    """Return (how many mutants were tried, those that the verifier accepts)."""
+    random = Random(name)
+    tried, found = 0, []
+    for where, mutant in mutants(name):
+        if random.random() >= share:
+            continue
+        tried += 1
+        try:
+            verify_family.verify(renewed(mutant))
+        except CertificateError:
+            continue
+        found.append(where)
+    return tried, found
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_was_derived_is_accepted(name: str) -> None:
+    family = derive_family_unchecked(sr.load(EXAMPLES[name]))
+    lines = verify_family.verify(json.loads(certificate(name)))
+    assert len(lines) == len(family.stages)
+    assert all(s.level_name in line for s, line in zip(family.stages, lines, strict=True))
+
+
+#: Shares of each certificate's mutants that the normal run tries; the slow run tries all.
+SHARES = {
+    "tree, items too": 1.0,
+    "own context and outputs": 0.5,
+    "joint training": 0.4,
+    "all inputs": 0.3,
+    "irrational": 0.05,
+}
+
+
+def test_no_mutation_of_one_field_is_accepted() -> None:
+    results = {name: accepted(name, share) for name, share in SHARES.items()}
+    assert {name: found for name, (_, found) in results.items() if found} == {}
+    assert sum(tried for tried, _ in results.values()) >= 2000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_mutation_at_all_is_accepted(name: str) -> None:
+    _, found = accepted(name, 1.0)
+    assert found == []
+
+
+def test_a_stale_digest_is_refused() -> None:
+    changed = json.loads(certificate("tree"))
+    changed["pathways"][0]["name"] = "other"
+    with pytest.raises(CertificateError, match="digest"):
+        verify_family.verify(changed)
+
+
+def test_a_condition_left_out_is_refused() -> None:
+    """A size at which a denominator vanishes must be listed."""
+    spec = copy.deepcopy(EXAMPLES["all inputs"])
+    spec["parameters"]["C"]["minimum"] = 1
+    found = derive_family_unchecked(sr.load(spec)).certificate
+    listed = [d for d in found["divisors"] if d["values"]]
+    assert [(d["symbol"], d["values"]) for d in listed] == [("C", [1])]
+    verify_family.verify(found)
+    listed[0]["values"] = []
+    with pytest.raises(CertificateError, match="zeros"):
+        verify_family.verify(renewed(found))
+
+
+@pytest.mark.parametrize("value", [None, [], {}, "text", 3, {"format": verify_family.FORMAT}])
+def test_what_is_no_certificate_is_refused(value: Json) -> None:
+    with pytest.raises(CertificateError):
+        verify_family.verify(value)
+
+
+def test_the_files_run_without_the_package(tmp_path: Path) -> None:
+    folder = Path(verify_family.__file__).parent
+    for file in folder.glob("verify_family*.py"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    target = tmp_path / "certificate-family.json"
+    target.write_text(certificate("tree"), encoding="utf-8")
+    command = [sys.executable, "-S", "verify_family.py", target.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "closed by symmetry" in done.stdout
+    target.write_text(certificate("tree").replace('"C - 1"', '"C"'), encoding="utf-8")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
