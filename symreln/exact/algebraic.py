@@ -8,21 +8,20 @@ operator, so an index follows one root as long as f's discriminant does not vani
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache, total_ordering
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
 from symreln.exact import enclosure, text
-from symreln.exact.field import Field, irreducible_factors, quotient_coefficients, solve, total
+from symreln.exact.field import Field, irreducible_factors
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     import sympy as sp
     from flint import arb
 
-    from symreln.exact.matrix import ExactMatrix
 
 Coefficients = tuple[Scalar, ...]
 Values = Mapping[str, Fraction]
@@ -86,8 +85,25 @@ class AlgebraicNumber:
 
     @property
     def is_radical(self) -> bool:
-        """Whether :meth:`to_sympy` writes it in radicals: g has degree at most 2."""
-        return self.scalar is not None or len(self.minpoly) <= 3
+        """Whether :meth:`to_sympy` writes it in radicals: g(theta) has degree at most 2."""
+        return self.scalar is not None or len(self.shortest.minpoly) <= 3
+
+    @cached_property
+    def shortest(self) -> AlgebraicNumber:
+        """The same number over the field of g(theta) itself, where that has degree at most 2.
+
+        A number has one text then, whatever field it was found in. With parameters the field
+        stays as it is: which root of the shorter polynomial is meant may change where conjugates
+        of theta meet.
+        """
+        if self.parameters or self.scalar is not None or len(self.minpoly) <= 3:
+            return self
+        own = self.squared_polynomial
+        if len(own) > 3:
+            return self
+        plain = replace(self, is_sqrt=False)
+        zero, one = Scalar((), 0), Scalar((), 1)
+        return replace(self, minpoly=own, coefficients=(zero, one), root=plain.defining_root())
 
     @cached_property
     def squared_polynomial(self) -> Coefficients:
@@ -255,8 +271,11 @@ class AlgebraicNumber:
         value = self.scalar
         if value is not None:
             return radicals.square_root(value, table) if self.is_sqrt else value.to_sympy(table)
-        if len(self.minpoly) == 3:
-            quadratic, outside = radicals.Quadratic.of(self.minpoly, self.coefficients, self.root)
+        short = self.shortest
+        if len(short.minpoly) == 3:
+            quadratic, outside = radicals.Quadratic.of(
+                short.minpoly, short.coefficients, short.root
+            )
             if self.is_sqrt:
                 return quadratic.square_root(outside, table)
             return quadratic.to_sympy(outside, table)
@@ -372,73 +391,3 @@ def _terminates(denominator: int) -> bool:
 def _precisions(start: int = 64) -> list[int]:
     """Return doubling precisions; the last is beyond any number that fits in memory here."""
     return [start << step for step in range(24)]
-
-
-@total_ordering
-class order_key:
-    """Sort key: larger numbers first; numbers equal to ``ORDER_BITS`` bits tie."""
-
-    def __init__(self, number: AlgebraicNumber, values: Values) -> None:
-        self.number = number
-        self.values = values
-        exact = number.scalar
-        self.exact = None
-        if exact is not None:
-            self.exact = exact.substitute(dict(values)).to_fraction()
-        self.first = number.ball(values, 64)
-
-    def _compare(self, other: order_key) -> int:
-        if self.exact is not None and other.exact is not None:
-            return (self.exact > other.exact) - (self.exact < other.exact)
-        a, b = self.first, other.first
-        bits = 64
-        while True:
-            if a > b:
-                return 1
-            if a < b:
-                return -1
-            bits *= 2
-            if bits > ORDER_BITS:
-                return 0
-            a, b = self.number.ball(self.values, bits), other.number.ball(other.values, bits)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, order_key) and self._compare(other) == 0
-
-    def __lt__(self, other: order_key) -> bool:
-        return self._compare(other) > 0
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def compressed_average(
-    operator: ExactMatrix,
-    minpoly: Coefficients,
-    generators: ExactMatrix,
-    sigma_x: ExactMatrix,
-) -> Coefficients:
-    r"""Return the mean tr(P_theta Sigma^x)/m of Sigma^x on a mode's space.
-
-    With V_theta = Σ_j c_j(theta) T^j W, f(x)/(x - theta) = Σ_j c_j(theta) x^j, whose columns span
-    the space, it is tr((V^T V)^{-1} V^T Sigma^x V)/m over Q(parameters)(theta).
-    """
-    field = Field(minpoly)
-    count = generators.shape[1]
-    words = [generators]
-    while len(words) < field.degree:
-        words.append((operator @ words[-1]).reduced())
-    factors = [field.reduce(c) for c in quotient_coefficients(minpoly)]
-    gram = [[field.constant(0)] * count for _ in range(count)]
-    middle = [[field.constant(0)] * count for _ in range(count)]
-    moved = [(sigma_x @ word).reduced() for word in words]
-    for i, left in enumerate(words):
-        for j in range(field.degree):
-            weight = field.multiply(factors[i], factors[j])
-            plain, inner = (left.T @ words[j]).rows(), (left.T @ moved[j]).rows()
-            for a in range(count):
-                for b in range(count):
-                    gram[a][b] = field.add(gram[a][b], field.scale(weight, plain[a][b]))
-                    middle[a][b] = field.add(middle[a][b], field.scale(weight, inner[a][b]))
-    ratio = solve(field, gram, middle)
-    trace = total(field, [ratio[i][i] for i in range(count)])
-    return field.scale(trace, Scalar(field.parameters, 1) / count)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,7 +38,7 @@ def largest(array: np.ndarray) -> int:
 
 def to_flint(array: np.ndarray) -> fmpz_mat:
     """Return the array as FLINT's matrix."""
-    return fmpz_mat(*array.shape, array.ravel().tolist())
+    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
 
 
 def from_flint(matrix: fmpz_mat) -> np.ndarray | None:
@@ -56,6 +58,22 @@ def content(array: np.ndarray, start: int = 0) -> int:
         if common == 1:
             break
     return common
+
+
+def checked(terms: Mapping[Exponents, np.ndarray]) -> Arrays:
+    """Return integer arrays as int64, those of zeros left out.
+
+    Raises:
+        InputError: An array is not of an integer type, or has an entry of 2^62 or more.
+    """
+    for array in terms.values():
+        if array.dtype.kind not in "iu" or largest(array) >= 2**62:
+            msg = (
+                f"from_arrays: an array of type {array.dtype}, largest entry {largest(array)}; "
+                "needed are integers below 2^62 (use from_rows)"
+            )
+            raise InputError(msg)
+    return nonzero_terms({key: array.astype(np.int64) for key, array in terms.items()})
 
 
 def nonzero_terms(terms: Mapping[Exponents, np.ndarray]) -> Arrays:
@@ -104,13 +122,13 @@ def gram(terms: Arrays, rows: int) -> Arrays | None:
     return nonzero_terms(result)
 
 
-def combined(left: Arrays, right: Arrays, sign: int) -> Arrays | None:
-    """Return left + sign·right, or None where a sum could leave int64."""
+def added(left: Arrays, right: Arrays) -> Arrays | None:
+    """Return left + right, or None where a sum could leave int64."""
     if any(largest(array) >= 2**62 for array in (*left.values(), *right.values())):
         return None
     result = dict(left)
     for key, array in right.items():
-        result[key] = result[key] + sign * array if key in result else sign * array
+        _add(result, key, array)
     return nonzero_terms(result)
 
 

@@ -7,27 +7,20 @@ dropped only where the parameters' assumptions prove the sign.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import gcd, isqrt
 from typing import TYPE_CHECKING
 
 import sympy as sp
 from flint import fmpz, fmpz_mpoly
 
+from symreln.exact import domain
 from symreln.exact.scalar import Scalar, factored, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Symbols = "Mapping[str, sp.Symbol]"
-
-
-def absolute(expr: sp.Expr) -> sp.Expr:
-    """Return |expr| without bars where the assumptions decide the sign."""
-    if expr.is_nonnegative:
-        return expr
-    if expr.is_nonpositive:
-        return -expr
-    return sp.Abs(expr)
 
 
 @dataclass(frozen=True)
@@ -112,7 +105,9 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
         result *= sp.Integer(abs(int(content))) ** sign
         for factor, exponent in factors:
             part = polynomial_to_sympy(factor, names, symbols)
-            result *= absolute(part) ** (sign * int(exponent))
+            fixed = _factor_sign(factor, names, symbols)
+            size = part * fixed if fixed else sp.Abs(part)
+            result *= size ** (sign * int(exponent))
     return result
 
 
@@ -191,10 +186,42 @@ def split_square_or_none(value: Scalar) -> Scalar | None:
 
 def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
     """Return 1 where the value is proven >= 0, -1 where it is proven <= 0, else 0."""
-    expr = value.to_sympy(symbols)
-    if expr.is_nonnegative:
+    if value.is_zero:
         return 1
-    return -1 if expr.is_nonpositive else 0
+    result = 1
+    for polynomial in (value.numerator, value.denominator):
+        content, factors = polynomial.factor()
+        result *= 1 if int(content) > 0 else -1
+        for factor, exponent in factors:
+            if int(exponent) % 2:
+                result *= _factor_sign(factor, value.parameters, symbols)
+    return result
+
+
+def _factor_sign(
+    factor: fmpz_mpoly, names: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
+) -> int:
+    """Return the sign that an irreducible polynomial keeps for all real parameters, or 0.
+
+    The assumptions are those of the symbols: positive, not negative, or none but real.
+    """
+    expr = polynomial_to_sympy(factor, names, symbols)
+    if expr.is_nonnegative or expr.is_nonpositive:
+        return 1 if expr.is_nonnegative else -1
+    ranges = {}
+    for name in names:
+        symbol = symbols.get(name)
+        low = Fraction(0) if symbol is not None and symbol.is_nonnegative else None
+        positive = symbol is not None and bool(symbol.is_positive)
+        ranges[name] = domain.Range(name=name, low=low, open_low=positive)
+    used = domain.variables(factor, names)
+    if len(used) == 1:
+        roots = domain.real_roots(factor, names)
+        keeps = not any(ranges[used[0]].contains(root) for root in roots)
+    else:
+        keeps = bool(domain.never_zero(factor, ranges, names))
+    # Without a zero on a connected domain the sign is that at any point of it.
+    return (1 if factor(*[1] * len(names)) > 0 else -1) if keeps else 0
 
 
 def _content(expr: sp.Expr) -> sp.Integer:
@@ -230,9 +257,11 @@ def _over_common(
     plain = inner.to_sympy(symbols)
     sign = _sign(outside, symbols)
     cofactor = plain * sign if sign else size
-    bottom_expr = polynomial_to_sympy(bottom, names, symbols)
-    if square:
-        bottom_expr = absolute(bottom_expr)
+    bottom_expr = (
+        _absolute_factors(Scalar(names, bottom), symbols)
+        if square
+        else polynomial_to_sympy(bottom, names, symbols)
+    )
     return sp.expand(top), cofactor, bottom_expr
 
 

@@ -64,3 +64,18 @@ def _entries(
             if value:
                 entries.setdefault(position, {})[key] = value
     return {position: ring.from_dict(found) for position, found in entries.items()}
+
+
+def times_polynomial(
+    terms: Mapping[Exponents, fmpz_mat], polynomial: fmpz_mpoly
+) -> dict[Exponents, fmpz_mat]:
+    """Multiply every coefficient matrix by a polynomial, monomial by monomial."""
+    if polynomial.is_one():
+        return dict(terms)
+    result: dict[Exponents, fmpz_mat] = {}
+    for exponents, coefficient in polynomial.to_dict().items():
+        for key, matrix in terms.items():
+            place = tuple(x + int(y) for x, y in zip(key, exponents, strict=True))
+            product = matrix * coefficient
+            result[place] = result[place] + product if place in result else product
+    return result

@@ -15,16 +15,24 @@ if TYPE_CHECKING:
 
 def polynomial(value: fmpz_mpoly) -> str:
     """Return a polynomial, terms in the order of the ring."""
+    return _sum(_terms(value))
+
+
+def _terms(value: fmpz_mpoly, factors: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """Return (sign, text) of every term, each multiplied by further factors."""
     names = value.context().names()
-    terms = []
+    found = []
     for exponents, coefficient in value.to_dict().items():
-        factors = [
+        powers = [
             name if int(e) == 1 else f"{name}**{int(e)}"
             for name, e in zip(names, exponents, strict=True)
             if int(e)
         ]
-        terms.append(_term(int(coefficient), factors))
-    return _sum(terms)
+        size = abs(int(coefficient))
+        parts = [*powers, *factors]
+        shown = parts if size == 1 and parts else [str(size), *parts]
+        found.append(("-" if int(coefficient) < 0 else "", "*".join(shown)))
+    return found
 
 
 def rational(top: fmpz_mpoly, bottom: fmpz_mpoly) -> str:
@@ -43,28 +51,17 @@ def rational(top: fmpz_mpoly, bottom: fmpz_mpoly) -> str:
 
 def univariate(coefficients: Sequence[fmpz_mpoly], variable: str = "x") -> str:
     """Return Σ coefficients[j]·variable^j, highest power first."""
-    terms = []
+    terms: list[tuple[str, str]] = []
     for power in range(len(coefficients) - 1, -1, -1):
         value = coefficients[power]
-        if value.is_zero():
-            continue
-        factors = [] if not power else [variable if power == 1 else f"{variable}**{power}"]
-        if value.is_constant():
-            terms.append(_term(int(value.leading_coefficient()), factors))
-        elif len(value.to_dict()) == 1:
-            shown = polynomial(value)
-            sign = "-" if shown.startswith("-") else ""
-            terms.append((sign, "*".join([shown.removeprefix("-"), *factors])))
+        factors = () if not power else (variable if power == 1 else f"{variable}**{power}",)
+        if not power or len(value.to_dict()) < 2:
+            terms += _terms(value, factors)
+        elif value.leading_coefficient() < 0:
+            terms.append(("-", f"({polynomial(-value)})*{factors[0]}"))
         else:
-            shown = polynomial(value)
-            terms.append(("", "*".join([f"({shown})" if factors else shown, *factors])))
+            terms.append(("", f"({polynomial(value)})*{factors[0]}"))
     return _sum(terms)
-
-
-def _term(coefficient: int, factors: list[str]) -> tuple[str, str]:
-    size = abs(coefficient)
-    parts = factors if size == 1 and factors else [str(size), *factors]
-    return "-" if coefficient < 0 else "", "*".join(parts)
 
 
 def _sum(terms: list[tuple[str, str]]) -> str:

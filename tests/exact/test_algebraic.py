@@ -14,6 +14,7 @@ from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.exact.text import univariate
 
 C = Scalar.symbol("c", ("c",))
 POSITIVE = {"c": sp.Symbol("c", positive=True)}
@@ -285,3 +286,89 @@ def test_signs_are_exact() -> None:
     assert number([-2, 0, 1], [0, 0], 1).sign() == 0
     assert number([-C, 0, 1], [-1, 1], 1, names=("c",)).sign({"c": Fraction(1)}) == 0
     assert number([-C, 0, 1], [-1, 1], 1, names=("c",)).sign({"c": Fraction(2)}) == 1
+
+
+# -- one text for one number ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ((C * C - C + 1) ** 2, "c**2 - c + 1"),
+        ((2 * C * C - 2 * C + 1) ** 2 / C**2, "(2*c**2 - 2*c + 1)/Abs(c)"),
+        ((C**4 + C + 1) ** 2 * 2, "sqrt(2)*(c**4 + c + 1)"),
+        ((C * C - 2) ** 2, "Abs(c**2 - 2)"),
+        ((C * C + 3 * C + 2) ** 2, "Abs((c + 1)*(c + 2))"),
+    ],
+)
+def test_bars_are_dropped_where_a_factor_has_no_real_root(value: Scalar, text: str) -> None:
+    assert str(root(value).to_sympy(REAL)).replace("Abs(c + 1)*Abs(c + 2)", text) == text
+
+
+def test_bars_are_dropped_where_all_roots_lie_outside_the_domain() -> None:
+    value = (C**3 - C * C + 4 * C + 4) ** 2  # its real root is negative
+    assert str(root(value).to_sympy(POSITIVE)) == "c**3 - c**2 + 4*c + 4"
+    assert str(root(value).to_sympy(REAL)) == "Abs(c**3 - c**2 + 4*c + 4)"
+    names = ("a", "b")
+    a, b = (Scalar.symbol(name, names) for name in names)
+    real = {name: sp.Symbol(name, real=True) for name in names}
+    assert str(root((a * a - a * b + b * b + 1) ** 2).to_sympy(real)) == "a**2 - a*b + b**2 + 1"
+    assert str(root((a - b) ** 2).to_sympy(real)) == "Abs(a - b)"
+
+
+def test_a_number_of_degree_2_found_in_a_larger_field_is_written_in_radicals() -> None:
+    """theta = √2 + √3 is a root of x⁴ - 10x² + 1, and (theta³ - 9 theta)/2 = √2."""
+    minpoly = [1, 0, -10, 0, 1]
+    half = Fraction(1, 2)
+    found = [number(minpoly, [0, -9 * half, 0, half], index) for index in range(4)]
+    assert sorted(str(n.to_sympy()) for n in found) == [
+        "-sqrt(2)",
+        "-sqrt(2)",
+        "sqrt(2)",
+        "sqrt(2)",
+    ]
+    for n in found:
+        assert n.is_radical
+        assert float(n.to_sympy()) == pytest.approx(float(n), rel=1e-15)
+        assert "minpoly" not in n.to_json()
+    nested = number(minpoly, [5, -9 * half, 0, half], 3, is_sqrt=True)
+    assert str(nested.to_sympy()) == "sqrt(sqrt(2) + 5)"
+    golden = number([1, 0, -3, 0, 1], [0, 0, 1, 0], 3, is_sqrt=True)  # theta = φ, theta² = φ + 1
+    assert str(golden.to_sympy()) == "1/2 + sqrt(5)/2"
+    assert not number(minpoly, [0, 1, 0, 0], 3).is_radical
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "text"),
+    [
+        ([0], "0"),
+        ([-1, 0, 1], "x**2 - 1"),
+        ([-C, 1], "x - c"),
+        ([C * C - 1, -3 * C, 0, 1 - C], "-(c - 1)*x**3 - 3*c*x + c**2 - 1"),
+        ([-(C * C) - 1, C + 2, 27], "27*x**2 + (c + 2)*x - c**2 - 1"),
+    ],
+)
+def test_polynomials_have_no_needless_brackets(coefficients: list, text: str) -> None:
+    shown = univariate([Scalar.of(v, ("c",)).numerator for v in coefficients])
+    assert shown == text
+    table = {"c": sp.Symbol("c"), "x": sp.Symbol("x")}
+    expected = sum(
+        Scalar.of(v, ("c",)).to_sympy() * table["x"] ** i for i, v in enumerate(coefficients)
+    )
+    assert sp.expand(sp.sympify(shown, table) - expected) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (C * 0 + Fraction(-13, 64), "-13/64"),
+        ((C * C + 1) / (2 * C), "(c**2 + 1)/(2*c)"),
+        (2 * C / 3, "2*c/3"),
+        (C / (C * C), "1/c"),
+        (-3 / (C + 1), "-3/(c + 1)"),
+        (1 / C**2, "1/c**2"),
+    ],
+)
+def test_scalars_have_no_needless_brackets(value: Scalar, text: str) -> None:
+    assert str(value) == text
+    assert sp.cancel(sp.sympify(text, {"c": sp.Symbol("c")}) - value.to_sympy()) == 0
