@@ -15,15 +15,17 @@ from typing import Any
 
 try:
     from symreln.errors import CertificateError
-    from symreln.verify_matrices import Data, Packed, products
+    from symreln.verify_matrices import Packed, products
     from symreln.verify_modes import Element, Pathway, read_pathway, times, trace
     from symreln.verify_numbers import Ratio, integers, require, take
+    from symreln.verify_reading import Data
     from symreln.verify_stages import Node, Piece, Stage
 except ImportError:  # the files alone, without the package
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    from verify_matrices import Data, Packed, products  # type: ignore[no-redef]
+    from verify_matrices import Packed, products  # type: ignore[no-redef]
     from verify_modes import Element, Pathway, read_pathway, times, trace  # type: ignore[no-redef]  # type: ignore[no-redef]
     from verify_numbers import CertificateError, Ratio, integers, require, take  # type: ignore[no-redef]  # type: ignore[no-redef]
+    from verify_reading import Data  # type: ignore[no-redef]
     from verify_stages import Node, Piece, Stage  # type: ignore[no-redef]
 
 FORMAT = "symreln-certificate/2"

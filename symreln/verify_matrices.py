@@ -14,38 +14,16 @@ bound of the right one) and widens the slots where that bound needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property, reduce
 from itertools import compress, count, product
 from math import gcd
 from struct import pack, unpack
-from types import SimpleNamespace
 from typing import Any
 
 try:
-    from symreln.verify_numbers import (
-        Poly,
-        Ratio,
-        common_multiple,
-        integers,
-        multiply,
-        quotient,
-        render,
-        require,
-        take,
-    )
+    from symreln.verify_numbers import Poly, Ratio, common_multiple, multiply, quotient
 except ImportError:  # the files alone, without the package
-    from verify_numbers import (  # type: ignore[no-redef]  # type: ignore[no-redef]  # type: ignore[no-redef]
-        Poly,
-        Ratio,
-        common_multiple,
-        integers,
-        multiply,
-        quotient,
-        render,
-        require,
-        take,
-    )
+    from verify_numbers import Poly, Ratio, common_multiple, multiply, quotient  # type: ignore[no-redef]  # type: ignore[no-redef]
 
 CODES = {4: "i", 8: "q"}
 
@@ -122,8 +100,10 @@ class Sparse:
         total: Poly = {}
         for (x, a), (y, b) in product(self.terms.items(), other.terms.items()):
             key = tuple(map(int.__add__, x, y))
-            dot = sum(v * b[i].get(j, 0) for i, row in a.items() if i in b for j, v in row.items())
-            total[key] = total.get(key, 0) + dot
+            for i, row in a.items():
+                if other_row := b.get(i):
+                    dot = sum([v * other_row[j] for j, v in row.items() if j in other_row])
+                    total[key] = total.get(key, 0) + dot
         return Ratio({k: v for k, v in total.items() if v}, multiply(self.below, other.below))
 
     def packed(self, bound: int = 0) -> Packed:
@@ -201,18 +181,56 @@ def products(parts: list[tuple[Ratio, Sparse, Packed, Any]]) -> Packed:
     bound = sum(n * a.norm * b.bound for n, (_, a, b, _) in zip(norms, parts, strict=True))
     least = max(bound, *(n * b.bound for n, (_, _, b, _) in zip(norms, parts, strict=True)))
     size = max(_size(least), *(b.size for _, _, b, _ in parts))
-    terms: Any = {}
-    for whole, (_, left, right, places) in zip(wholes, parts, strict=True):
-        scaled = _scaled(whole, right.of_size(size))
-        for (x, a), (y, b) in product(left.terms.items(), scaled.items()):
-            found = terms.setdefault(tuple(map(int.__add__, x, y)), {})
-            for i, row in a.items():
-                value = sum([v * b[k] for k, v in row.items() if k in b])
+    factors = [
+        _scaled(whole, b.of_size(size)) for whole, (_, _, b, _) in zip(wholes, parts, strict=True)
+    ]
+    pairs = {
+        (x, y) for f, (_, a, _, _) in zip(factors, parts, strict=True) for x in a.terms for y in f
+    }
+    keys = sorted({_sum(x, y) for x, y in pairs})
+    shape = parts[0][1].shape[0], parts[0][2].shape[1]
+    total: dict[int, int] = {}
+    for scaled, (_, left, _, places) in zip(factors, parts, strict=True):
+        for x, rows in left.terms.items():
+            shifts = {y: 8 * size * shape[1] * keys.index(_sum(x, y)) for y in scaled}
+            merged = _merged(scaled, shifts)
+            for i, row in rows.items():
+                value = sum([v * merged[k] for k, v in row.items() if k in merged])
                 if value:
                     at = i if places is None else places[i]
-                    found[at] = found[at] + value if at in found else value
-    shape = parts[0][1].shape[0], parts[0][2].shape[1]
-    return Packed(shape, terms, common, bound, size)
+                    total[at] = total[at] + value if at in total else value
+    return Packed(shape, _parted(total, keys, size, shape[1]), common, bound, size)
+
+
+def _sum(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(int.__add__, x, y))
+
+
+def _merged(terms: Any, shifts: dict[Any, int]) -> dict[int, int]:
+    """Put the rows of all monomials into one integer each, side by side."""
+    if len(terms) == 1 and not any(shifts.values()):
+        return next(iter(terms.values()))
+    merged: dict[int, int] = {}
+    for key, rows in terms.items():
+        for i, row in rows.items():
+            merged[i] = merged.get(i, 0) + (row << shifts[key])
+    return merged
+
+
+def _parted(total: dict[int, int], keys: list[Any], size: int, width: int) -> Any:
+    """Undo :func:`_merged`."""
+    if len(keys) < 2:
+        return {key: total for key in keys}
+    whole, mask, length = _mask(size, width * len(keys)), _mask(size, width), size * width
+    terms: Any = {key: {} for key in keys}
+    for i, row in total.items():
+        if row:
+            raw = ((row + whole) ^ whole).to_bytes(length * len(keys), "little")
+            for n, key in enumerate(keys):
+                slots = int.from_bytes(raw[n * length : (n + 1) * length], "little")
+                if slots:
+                    terms[key][i] = slots - ((slots & mask) << 1)
+    return terms
 
 
 def combined(parts: list[tuple[Ratio, Packed]]) -> Packed:
@@ -274,102 +292,3 @@ def _split(row: int, size: int, mask: int, width: int) -> Any:
         return unpack(f"<{width}{CODES[size]}", raw)
     cuts = range(0, size * width, size)
     return [int.from_bytes(raw[k : k + size], "little", signed=True) for k in cuts]
-
-
-# -- reading ---------------------------------------------------------------------------------------
-
-
-class Data(SimpleNamespace):
-    """The certificate's numbers: names, the texts read so far, and what was read from them."""
-
-    def constant(self, value: int) -> Ratio:
-        """Return an integer."""
-        return Ratio({self.unit: value} if value else {}, {self.unit: 1})
-
-    def poly(self, text: str) -> Poly:
-        """Read a polynomial."""
-        if text not in self.texts:
-            total: Poly = {}
-            for term in text.split(" + "):
-                number, *factors = term.split("*")
-                powers = dict.fromkeys(self.names, 0)
-                for factor in factors:
-                    name, power = factor.split("^")
-                    powers[name] += int(power if len(power) < 5 else "")
-                    self.used.add(name)
-                total[tuple(powers.values())] = int(number)
-            total = {key: value for key, value in total.items() if value}
-            require(render(total, self.names) == text, self.where, "a number in normal form")
-            self.texts[text] = total
-        return self.texts[text]
-
-    def ratio(self, text: Any, path: str) -> Ratio:
-        """Read a ratio of polynomials, in lowest terms over the integers."""
-        self.where = path  # for the message where the text is no number
-        top, *below = map(self.poly, text.split(" / "))
-        for bottom in below:
-            good = bottom and bottom != {self.unit: 1} and bottom[max(bottom)] > 0
-            good = good and top and gcd(*top.values(), *bottom.values()) == 1
-            require(good, path, "a number with a denominator above 1, in lowest terms")
-        return Ratio(top, *(below or [{self.unit: 1}]))
-
-    def ratios(self, value: Any, path: str, length: int = 0) -> list[Ratio]:
-        """Read a list of numbers, of that length if one is given."""
-        good = isinstance(value, list) and len(value) == (length or len(value)) > 0
-        require(good, path, f"a list of {length or 'some'} numbers")
-        return [self.ratio(item, path) for item in value]
-
-    def matrix(self, value: Any, path: str, rows: int = 0) -> Sparse:
-        """Read a matrix, of that many rows if that is given."""
-        v = take(value, path, "rows columns denominator entries")
-        self.where = path
-        integers([v.rows, v.columns], path, 10**7)
-        terms: Any = {}
-        last = (-1, -1)
-        for i, j, text in v.entries:
-            good = type(i) is int is type(j) and last < (i, j) and min(i, j) >= 0 and j < v.columns
-            entry = self.poly(text)
-            require(good and entry, path, "ascending places of numbers that are not 0")
-            last = (i, j)
-            for key, number in entry.items():
-                terms.setdefault(key, {}).setdefault(i, {})[j] = number
-        below = self.poly(v.denominator)
-        good = last < (v.rows, 0) and v.rows == (rows or v.rows) and below and below[max(below)] > 0
-        require(good, path, f"a matrix of {rows or v.rows} rows, its denominator positive")
-        contents = [n for part in terms.values() for row in part.values() for n in row.values()]
-        require(gcd(*contents, *below.values()) == 1, path, "in lowest terms")
-        return Sparse((v.rows, v.columns), terms, below)
-
-    def drive(self, seen: Packed) -> Packed:
-        """Return what earlier stages leave of the targets, times samples × columns."""
-        return products(self.left(seen))
-
-    def left(self, seen: Packed) -> list[tuple[Ratio, Sparse, Packed, Any]]:
-        """Return the products whose sum :meth:`drive` is."""
-        learned = [part for fit in self.fits for part in fit(seen)]
-        return [(self.constant(1), self.y, seen, None), *learned]
-
-    def common(self, below: Iterable[Poly]) -> Poly:
-        """Return a common multiple of polynomials."""
-        return reduce(common_multiple, below, {self.unit: 1})
-
-    def beside(self, terms: Any, part: Sparse, below: Poly, column: int, row: int = 0) -> None:
-        """Put a matrix into ``terms``, which are over ``below``, from (row, column) on."""
-        whole = quotient(below, part.below) or {}
-        for shift, factor in whole.items():
-            for key, rows in part.terms.items():
-                found = terms.setdefault(tuple(map(int.__add__, shift, key)), {})
-                for i, values in rows.items():
-                    line = found.setdefault(i + row, {})
-                    for j, value in values.items():
-                        line[j + column] = line.get(j + column, 0) + factor * value
-
-    def assembled(self, entries: dict[tuple[int, int], Ratio], shape: tuple[int, int]) -> Sparse:
-        """Return the matrix of these entries."""
-        below = self.common(item.below for item in entries.values())
-        terms: Any = {}
-        for (i, j), item in entries.items():
-            whole = multiply(item.top, quotient(below, item.below) or {})
-            for key, number in whole.items():
-                terms.setdefault(key, {}).setdefault(i, {})[j] = number
-        return Sparse(shape, terms, below)

@@ -11,11 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 
 try:
-    from symreln.verify_matrices import Data, Packed, Sparse, combined
+    from symreln.verify_matrices import Packed, Sparse, combined
     from symreln.verify_numbers import Ratio, integers, require, take
+    from symreln.verify_reading import Data
 except ImportError:  # the files alone, without the package
-    from verify_matrices import Data, Packed, Sparse, combined  # type: ignore[no-redef]
+    from verify_matrices import Packed, Sparse, combined  # type: ignore[no-redef]
     from verify_numbers import Ratio, integers, require, take  # type: ignore[no-redef]
+    from verify_reading import Data  # type: ignore[no-redef]
 
 PRIME = 2**61 - 1
 Element = list[Ratio]  # of Q(parameters)[x]/f, low to high

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 try:
-    from symreln.verify_matrices import Data, Packed, Sparse, combined, products
+    from symreln.verify_matrices import Packed, Sparse, combined, products
     from symreln.verify_modes import Element, Pathway, image, rank, times
     from symreln.verify_numbers import Ratio, require
+    from symreln.verify_reading import Data
 except ImportError:  # the files alone, without the package
     from verify_matrices import (  # type: ignore[no-redef]
         Data,
@@ -163,12 +164,12 @@ class Stage:
         drives = []
         for power in range(0 if c.null else c.degree):
             elements = self.low(p, {target[1]: basis}, power)
-            drives.append(self.effect(p, [self.expected(p, elements)]).sparse().entries())
-        shown = [action.sparse().entries() for action in actions]
-        places = set().union(*drives)
-        if any(not action.keys() <= places for action in shown):
-            return True  # it writes where no drive does
-        ranks = [rank(self.data, [*drives, action]) for action in shown]
+            drives.append(self.effect(p, [self.expected(p, elements)]))
+        driven = {i for drive in drives for rows in drive.terms.values() for i in rows}
+        if any(i not in driven for a in actions for rows in a.terms.values() for i in rows):
+            return True  # it writes outputs that the modes do not
+        known = [drive.sparse().entries() for drive in drives]
+        ranks = [rank(self.data, [*known, action.sparse().entries()]) for action in actions]
         return max(ranks, default=0) > len(drives)
 
     def coupled_modes(self, listed: dict[tuple[Node, Node], Any], path: str) -> bool:

@@ -242,7 +242,8 @@ def test_an_old_format_is_named() -> None:
 
 def test_it_stands_alone(tmp_path: Path) -> None:
     here = Path(verifier.__file__)
-    for name in ("verify", "verify_stages", "verify_modes", "verify_matrices", "verify_numbers"):
+    parts = ("stages", "modes", "reading", "matrices", "numbers")
+    for name in ("verify", *(f"verify_{part}" for part in parts)):
         source = here.with_name(f"{name}.py").read_text(encoding="utf-8")
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
     alone = tmp_path / "verify.py"
