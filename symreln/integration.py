@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,19 @@ def network_of(derivation: Derivation) -> NetworkSpec:
         )
         raise InputError(msg)
     return derivation.spec.network
+
+
+def check_range(derivation: Derivation) -> None:
+    """Refuse data that float64 has no room for; see :data:`LARGEST`.
+
+    Raises:
+        InputError: A number of the data or of a gate is too large or too small.
+    """
+    dataset = derivation.spec.dataset
+    sparse_floats(dataset.sparse_inputs, "dataset.X")
+    sparse_floats(dataset.sparse_targets, "dataset.Y")
+    for pathway in derivation.pathways:
+        gate_floats(pathway.effective.pathway)
 
 
 def reduced_flow(derivation: Derivation) -> ReducedFlow:
@@ -109,9 +123,13 @@ def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
 
 
 def gate_floats(spec: PathwaySpec) -> np.ndarray:
-    """Return the gate or gain of every sample, shape (P,)."""
-    numbers = [float(g.to_fraction() if isinstance(g, Scalar) else g) for g in spec.gate]
-    return np.array(numbers)
+    """Return the gate or gain of every sample, shape (P,).
+
+    Raises:
+        InputError: A gain is too large or too small for float64.
+    """
+    gains = [g.to_fraction() if isinstance(g, Scalar) else Fraction(g) for g in spec.gate]
+    return _floats([(g.numerator, g.denominator) for g in gains], f"gate of pathway {spec.name}")
 
 
 def sparse_floats(matrix: SparseMatrix, where: str) -> SparseArray:
@@ -122,25 +140,29 @@ def sparse_floats(matrix: SparseMatrix, where: str) -> SparseArray:
     """
     from scipy.sparse import csr_array
 
-    rows, columns, values = [], [], []
     bottom = int(matrix.denominator.leading_coefficient())
+    rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
     for part in matrix.terms.values():
         rows.append(part.rows)
         columns.append(part.columns)
-        try:
-            values.append(np.array([value / bottom for value in part.values.tolist()]))
-        except OverflowError:
-            values.append(np.array([np.inf]))
-    found = np.concatenate([np.zeros(0), *values])
-    sizes = np.abs(found)
-    if found.size and (sizes.min() < 1 / LARGEST or sizes.max() > LARGEST):
-        wrong = sizes.max() if sizes.max() > LARGEST else sizes.min()
-        size = f"{wrong:.3g}" if np.isfinite(wrong) else "beyond float64"
+        values.append(_floats([(value, bottom) for value in part.values.tolist()], where))
+    places = np.concatenate(rows), np.concatenate(columns)
+    return csr_array((np.concatenate(values), places), shape=matrix.shape)
+
+
+def _floats(quotients: list[tuple[int, int]], where: str) -> np.ndarray:
+    """Divide whole numbers, rounded correctly, within the range that is predicted with."""
+    try:
+        found = np.array([top / bottom for top, bottom in quotients])
+    except OverflowError:
+        found = np.array([np.inf])
+    sizes = np.abs(found[found != 0])
+    lost = sum(top != 0 for top, _ in quotients) > len(sizes)
+    if lost or (len(sizes) and (sizes.max() > LARGEST or sizes.min() < 1 / LARGEST)):
         msg = (
-            f"{where}: an entry of size {size} cannot be predicted with in float64, which needs "
-            f"numbers between {1 / LARGEST:g} and {LARGEST:g}. Scale the data or the values of "
-            "the parameters; derivation.enclose has no such limit where modes are closed"
+            f"{where}: a number is too large or too small for a prediction in float64, which "
+            f"takes sizes from {1 / LARGEST:g} to {LARGEST:g}. Scale the data, or give the "
+            "parameters other values"
         )
         raise InputError(msg)
-    places = [np.concatenate([np.zeros(0, dtype=int), *index]) for index in (rows, columns)]
-    return csr_array((found, tuple(places)), shape=matrix.shape)
+    return found

@@ -15,7 +15,7 @@ from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.two_layer import strength_ball, strength_float
 from symreln.errors import InputError
-from symreln.integration import mode_probes, network_of, reduced_flow
+from symreln.integration import check_range, mode_probes, network_of, reduced_flow
 from symreln.mode_system import mode_system
 from symreln.verdict import Level
 
@@ -109,6 +109,7 @@ def predict(
         relative_tolerance: Local error of a step where the flow is integrated.
     """
     network = network_of(derivation)
+    check_range(derivation)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
     closed = _closed_curves(derivation, grid) if derivation.closed else {}
     closed_loss = _closed_loss(derivation, closed, grid) if derivation.closed else None
@@ -303,10 +304,18 @@ def enclose(
     """Return certified balls of every closed-form strength; see Derivation.enclose.
 
     The working precision is raised until every ball has the digits asked for.
+
+    Raises:
+        InputError: The times are no sequence of exact numbers from 0 on, or the digits no
+            positive whole number.
     """
     from symreln.exact.enclosure import ball, precision
 
     network_of(derivation)
+    times = _exact_times(times)
+    if not isinstance(digits, int) or digits < 1:
+        msg = f"digits: found {digits!r}; give a positive whole number"
+        raise InputError(msg)
     values = derivation.spec.values
     tau, start = derivation.tau or Fraction(1), derivation.strength0 or Fraction(0)
     wanted = digits * BITS_PER_DIGIT
@@ -325,6 +334,22 @@ def enclose(
             if all(found.rel_accuracy_bits() >= wanted for found in balls):
                 return result
         bits *= 2
+
+
+def _exact_times(times: Sequence[int | Fraction]) -> list[Fraction]:
+    needed = "give a sequence of exact steps from 0 on, for example [0, 100, Fraction(1, 3)]"
+    if isinstance(times, str):
+        msg = f"times: found a text; {needed}"
+        raise InputError(msg)
+    try:
+        found = [Fraction(time) for time in times]
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+        msg = f"times: found {times!r}; {needed}"
+        raise InputError(msg) from error
+    if any(time < 0 for time in found):
+        msg = f"times: found {min(found)}; {needed}"
+        raise InputError(msg)
+    return found
 
 
 def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:

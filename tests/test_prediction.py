@@ -255,6 +255,27 @@ def test_wrong_times_are_told(times):
         sr.derive(contexts_spec(RATIONAL, 3, network={})).evaluate(times)
 
 
+@pytest.mark.parametrize("times", [5, None, "12", [None], ["x"], [-1], [float("inf")], [[0]]])
+def test_wrong_times_of_balls_are_told(times):
+    with pytest.raises(InputError, match="times: found"):
+        sr.derive(contexts_spec(RATIONAL, 3, network={})).enclose(times)
+
+
+@pytest.mark.parametrize("digits", [0, -3, 2.5, "9"])
+def test_wrong_digits_of_balls_are_told(digits):
+    with pytest.raises(InputError, match="digits: found"):
+        sr.derive(contexts_spec(RATIONAL, 3, network={})).enclose([0], digits)
+
+
+@pytest.mark.parametrize("value", [10**300, Fraction(1, 10**300), 10**400, Fraction(1, 10**400)])
+def test_numbers_beyond_float64_are_told(value):
+    derivation = sr.derive(parametric(value))
+    with pytest.raises(InputError, match=r"dataset\.Y: a number is too (large|small)"):
+        derivation.evaluate([0, 1])
+    # Balls have no such limit.
+    assert derivation.enclose([0], 5)
+
+
 def parametric(value, structure=None):
     a = Scalar.symbol("a", ("a",))
     parameter = Parameter(name="a", value=None if value is None else Fraction(value))

@@ -74,7 +74,7 @@ def reduced(module: GatedModule, basis: np.ndarray, blocks: list[_Block]) -> Red
     tuples = np.linalg.pinv(read)
     coupled = coupling(module, basis)
     projected = np.tensordot(basis, coupled, axes=([1, 2], [1, 2]))
-    outputs = (basis @ module.stacked).reshape(len(basis), -1).T
+    outputs = (basis @ module.stacked).reshape(len(basis), module.targets.size).T
     wanted = module.targets.ravel()
     q, r = np.linalg.qr(outputs)
     inside = q.T @ wanted
@@ -214,5 +214,5 @@ def _readings(module: GatedModule, basis: np.ndarray, blocks: list[_Block]) -> n
     for block in blocks:
         own = basis[:, :, module.columns[block.pathway]]
         corner = block.outputs.T @ own @ block.inputs
-        found.append(corner.reshape(len(basis), -1))
+        found.append(corner.reshape(len(basis), block.outputs.shape[1] * block.inputs.shape[1]))
     return np.hstack(found).T

@@ -1,0 +1,349 @@
+"""The flow by irreducible modules against the flow in full spans, and known copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from symreln.dynamics import modules as modules_module
+from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.dynamics.gated_data import GatedData
+from symreln.dynamics.modules import Split, split, whole
+from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
+from symreln.dynamics.ternary import tie
+from tests.dynamics.full_flow import GatedNetwork
+from tests.dynamics.test_coupled_matrices import NETWORKS
+
+TAU, GRAM = 2.0, 1e-3
+TIMES = np.linspace(0, 60, 13)
+
+
+def reduced_flow(network: GatedNetwork) -> ReducedFlow:
+    scale = 1 / np.sqrt(network.y.shape[1])
+    writes = np.zeros((len(network.gates), len(network.y)), dtype=bool)
+    for p, outputs in enumerate(network.outputs):
+        writes[p, list(outputs)] = True
+    data = GatedData(
+        features=tuple(
+            csr_array(scale * network.gated_inputs(p)) for p in range(len(network.gates))
+        ),
+        targets=csr_array(scale * network.y),
+        writes=writes,
+        stages=network.stages,
+        staged=network.staged,
+    )
+    return ReducedFlow(data=data, tau=TAU, gram_scale=GRAM)
+
+
+def full_flow(network: GatedNetwork) -> CoupledMatrices:
+    pathways = []
+    for p, gate in enumerate(network.gates):
+        outputs = np.zeros(len(network.y))
+        outputs[list(network.outputs[p])] = 1
+        pathways.append(
+            MatrixPathway(
+                inputs=network.gated_inputs(p), gate=gate, outputs=outputs, stage=network.stages[p]
+            )
+        )
+    return CoupledMatrices(
+        pathways=tuple(pathways),
+        targets=network.y,
+        staged=network.staged,
+        tau=TAU,
+        gram_scale=GRAM,
+    )
+
+
+def learned(network: GatedNetwork, p: int) -> np.ndarray:
+    """Sigma^yx of what the stage of a pathway has to learn, by least squares row by row."""
+    left = network.y.copy()
+    for stage in sorted(set(network.stages)) if network.staged else []:
+        if stage >= network.stages[p]:
+            break
+        target = left.copy()
+        for row in range(len(left)):
+            members = [
+                j
+                for j, own in enumerate(network.stages)
+                if own == stage and row in network.outputs[j]
+            ]
+            if members:
+                features = np.vstack([network.gated_inputs(j) for j in members])
+                fit = np.linalg.lstsq(features.T, target[row], rcond=None)[0]
+                left[row] = target[row] - fit @ features
+    own = np.zeros_like(left)
+    rows = list(network.outputs[p])
+    own[rows] = left[rows]
+    return own @ network.gated_inputs(p).T / network.y.shape[1]
+
+
+def spectral_probes(network: GatedNetwork) -> list[ModeProbe]:
+    """Eigenspaces of Sigma^yxᵀ Sigma^yx of every pathway; they need no joint eigenbasis."""
+    probes = []
+    for p in range(len(network.gates)):
+        sigma = learned(network, p)
+        values, vectors = np.linalg.eigh(sigma.T @ sigma)
+        # Nothing left to learn is rounding of what there was.
+        size = np.linalg.norm(network.y) * np.linalg.norm(network.gated_inputs(p))
+        scale = (size / network.y.shape[1]) ** 2
+        for part in np.split(
+            np.arange(len(values)), np.flatnonzero(np.diff(values) > 1e-7 * scale) + 1
+        ):
+            if len(part) and values[part].mean() > 1e-7 * scale:
+                s = float(np.sqrt(values[part].mean()))
+                probes.append(ModeProbe(pathway=p, s=s, v=vectors[:, part]))
+    return probes
+
+
+def assert_same_flow(network: GatedNetwork, times: np.ndarray = TIMES) -> Split:
+    """Loss, strengths and rate of both routes, to the 1e-9 that reductions are held to."""
+    flow, full = reduced_flow(network), full_flow(network)
+    probes = spectral_probes(network)
+    found = flow.trajectory(times, probes)
+    pairs = []
+    for p in range(len(network.gates)):
+        own = [probe for probe in probes if probe.pathway == p]
+        sigma = learned(network, p)
+        empty = np.zeros((len(sigma), 0)), np.zeros((sigma.shape[1], 0))
+        u = np.hstack([empty[0], *(sigma @ probe.v / probe.s for probe in own)])
+        pairs.append((u, np.hstack([empty[1], *(probe.v for probe in own)])))
+    expected = full.trajectory(times, pairs)
+    np.testing.assert_allclose(found.losses, expected.losses, atol=1e-9 * expected.losses[0])
+    means, places = [], [0] * len(network.gates)
+    for probe in probes:
+        start = places[probe.pathway]
+        places[probe.pathway] += probe.v.shape[1]
+        means.append(expected.strengths[probe.pathway][start : start + probe.v.shape[1]].mean(0))
+    wanted = np.array(means).reshape(len(probes), len(times))
+    np.testing.assert_allclose(
+        found.strengths[0], wanted, atol=1e-9 * np.abs(wanted).max(initial=1e-3)
+    )
+    assert flow.rate == pytest.approx(full.rate, rel=1e-12)
+    return split(flow.data)
+
+
+# -- no symmetry -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_random_gates_and_masks(name):
+    assert_same_flow(NETWORKS[name])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_any_small_gated_network(seed, staged):
+    rng = np.random.default_rng(seed)
+    n_x, n_y, samples, count = rng.integers(1, 5, 4)
+    # Small whole numbers: zero rows, equal rows, nothing to learn and shared spans all occur.
+    network = GatedNetwork(
+        x=rng.integers(-1, 2, (n_x, samples)).astype(float),
+        y=rng.integers(-1, 2, (n_y, samples)).astype(float),
+        gates=rng.choice([0.0, 1.0, 0.5, 2.0], (count, samples)),
+        inputs=tuple(
+            tuple(np.flatnonzero(rng.integers(0, 2, n_x) | (p == 0))) for p in range(count)
+        ),
+        outputs=tuple(tuple(np.flatnonzero(rng.integers(0, 2, n_y))) for _ in range(count)),
+        stages=tuple(rng.integers(1, 3, count).tolist()),
+        staged=staged,
+    )
+    assert_same_flow(network, np.linspace(0, 20, 5))
+
+
+# -- symmetry --------------------------------------------------------------------------------------
+
+
+def turned(rng: np.random.Generator, size: int) -> np.ndarray:
+    return np.linalg.qr(rng.standard_normal((size, size)))[0]
+
+
+def copied(network: GatedNetwork, m: int, seed: int = 0) -> GatedNetwork:
+    """M copies of a network that no coordinate shows: inputs and outputs are turned."""
+    rng, eye = np.random.default_rng(seed), np.eye(m)
+    n_x, n_y = len(network.x), len(network.y)
+    return replace(
+        network,
+        x=turned(rng, n_x * m) @ np.kron(network.x, eye),
+        y=turned(rng, n_y * m) @ np.kron(network.y, eye),
+        gates=np.kron(network.gates, np.ones((1, m))),
+        inputs=(tuple(range(n_x * m)),) * len(network.gates),
+        outputs=(tuple(range(n_y * m)),) * len(network.gates),
+    )
+
+
+@pytest.mark.parametrize("m", [2, 5])
+@pytest.mark.parametrize("name", ["joint 0", "staged 1"])
+def test_hidden_copies_are_found_and_counted(name, m):
+    network = NETWORKS[name]
+    every = replace(network, inputs=((0, 1, 2, 3),) * 3, outputs=((0, 1, 2, 3, 4),) * 3)
+    found = assert_same_flow(copied(every, m))
+    assert [module.copies for module in found.modules] == [m]
+    assert found.modules[0].targets.shape[0] == 2  # targets of rank 2
+
+
+def hierarchy(items: int) -> np.ndarray:
+    rows, size = [], items
+    while size:
+        rows += [np.repeat(np.eye(items // size)[k], size) for k in range(items // size)]
+        size //= 2
+    return np.array(rows)
+
+
+def contexts(
+    items: int, count: int, staged: bool, tied: bool = True, scale: float = 1.0
+) -> GatedNetwork:
+    """Items in contexts as the paper has them; not tied: the last context has its own gain."""
+    context, item = np.divmod(np.arange(items * count), items)
+    tree = hierarchy(items)
+    x = np.vstack([np.eye(items)[:, item], scale * np.eye(count)[:, context]])
+    y = np.vstack([tree[:, item], *(tree[:, item] * (context == k) for k in range(count))])
+    gates = np.array([np.ones(items * count), *(1.0 * (context != k) for k in range(count))])
+    if not tied:
+        gates[-1] *= 1.5
+    return GatedNetwork(
+        x=x,
+        y=y,
+        gates=gates,
+        inputs=(tuple(range(items)), *(tuple(range(items + count)),) * count),
+        outputs=(tuple(range(len(y))),) * (count + 1),
+        stages=(1,) + (2,) * count,
+        staged=staged,
+    )
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_hierarchy_in_contexts_has_one_module_a_level(staged):
+    network = contexts(8, 3, staged)
+    found = assert_same_flow(network)
+    assert sorted(module.copies for module in found.modules) == [1, 1, 2, 4]
+    for module in found.modules:
+        tied = tie(module)
+        assert tied is not None
+        # Exchangeable contexts are one: the common pathway, and one pathway for all contexts
+        # (its own context and the others are two outputs); at the root one more, the difference
+        # of context inputs.
+        inner = module.features[1].shape[0] == 1
+        assert sorted(tied.coupling.shapes) == [(1, 1), *([] if inner else [(1, 1)]), (2, 1)]
+
+
+def test_the_work_does_not_grow_with_contexts():
+    shapes = []
+    for count in (3, 6):
+        found = split(reduced_flow(contexts(8, count, True)).data)
+        ties = [tie(module) for module in found.modules]
+        shapes.append(sorted(str(t.coupling.shapes) for t in ties if t is not None))
+    assert shapes[0] == shapes[1]
+    assert len(shapes[0]) == 4
+
+
+def test_a_gain_that_sets_a_context_apart_is_seen():
+    found = assert_same_flow(contexts(4, 3, True, tied=False))
+    tied = [tie(module) for module in found.modules]
+    # Beside the common one: the two contexts alike, and the third.
+    assert all(t is not None and len(t.coupling.shapes) > 2 for t in tied)
+
+
+def test_output_masks_are_part_of_the_algebra():
+    network = contexts(4, 3, True)
+    n_y = len(network.y)
+    own = tuple(k for k in range(n_y) if not 7 <= k < 14)  # one pathway leaves context 1 alone
+    found = assert_same_flow(replace(network, outputs=(own, *(tuple(range(n_y)),) * 3)))
+    assert max(module.copies for module in found.modules) == 2
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-7, 1e-10])
+def test_nearly_equal_parts_are_no_copies(size):
+    network = contexts(4, 2, True)
+    y = network.y.copy()
+    y[0, 0] += size
+    found = assert_same_flow(replace(network, y=y))
+    if size >= 1e-7:
+        assert [module.copies for module in found.modules] == [1] * len(found.modules)
+
+
+def test_complex_structure_is_no_pair_of_copies():
+    """Data over C, written in real numbers: every singular value is double, of one module."""
+    rng = np.random.default_rng(3)
+
+    def real(shape):
+        a, b = rng.standard_normal((2, *shape))
+        return np.kron(a, np.eye(2)) + np.kron(b, np.array([[0.0, -1.0], [1.0, 0.0]]))
+
+    network = GatedNetwork(
+        x=real((3, 4)),
+        y=real((2, 4)),
+        gates=np.kron([[1.0, 1, 0, 1], [0, 1, 1, 1]], np.ones((1, 2))),
+        inputs=(tuple(range(6)),) * 2,
+        outputs=(tuple(range(4)),) * 2,
+        stages=(1, 1),
+    )
+    found = assert_same_flow(network)
+    assert sum(module.copies * module.targets.shape[0] for module in found.modules) == 4
+
+
+# -- checks and fallbacks --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("broken", ["_traces_add_up", "_parts"])
+def test_where_a_check_fails_the_whole_is_one_module(monkeypatch, broken):
+    monkeypatch.setattr(modules_module, broken, lambda *_: None)
+    found = assert_same_flow(contexts(4, 2, True))
+    (module,) = found.modules
+    assert module.copies == 1
+    assert [r.shape[0] for r in module.features] == [4, 4, 4]
+
+
+def test_copies_that_are_not_are_caught(monkeypatch):
+    """Eigenspaces taken for copies without a test: ranks and traces refuse them."""
+
+    def believe(_spinner, _p, clusters):
+        for cluster in clusters:
+            cluster.copies = True
+
+    monkeypatch.setattr(modules_module, "_test_copies", believe)
+    monkeypatch.setattr(modules_module, "GAP", 10.0)  # one eigenspace for everything
+    found = assert_same_flow(contexts(4, 2, True))
+    total = sum(module.copies * module.features[0].shape[0] for module in found.modules)
+    assert total == 4
+
+
+def test_modes_that_are_no_sum_of_copies_use_the_whole():
+    network = contexts(4, 2, True)
+    flow, full = reduced_flow(network), full_flow(network)
+    # One of two equal vectors of the last level, and half of another.
+    v = np.array([[1.0, -1.0, 0.0, 0.0]]).T / np.sqrt(2)
+    sigma = learned(network, 0)
+    s = float(np.linalg.norm(sigma @ v))
+    found = flow.trajectory(TIMES, [ModeProbe(pathway=0, s=s, v=v)])
+    empty = [(np.zeros((len(sigma), 0)), np.zeros((6, 0)))] * 2
+    expected = full.trajectory(TIMES, [(sigma @ v / s, v), *empty])
+    np.testing.assert_allclose(found.strengths[0][0], expected.strengths[0][0], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_modules_fill_the_data(seed):
+    network = contexts(4, 3, bool(seed % 2), scale=1.0 + seed)
+    data = reduced_flow(network).data
+    parts, one = split(data), whole(data)
+    for p in range(len(data.features)):
+        rank = np.linalg.matrix_rank(data.features[p].toarray())
+        assert sum(m.copies * m.features[p].shape[0] for m in parts.modules) == rank
+        assert one.modules[0].features[p].shape[0] == rank
+    for found in (parts, one):
+        start = sum(m.copies * (0.5 * np.sum(m.targets**2) + m.floor) for m in found.modules)
+        assert start + found.floor == pytest.approx(data.energy, rel=1e-13)
+
+
+def test_outputs_that_no_input_explains_stay_in_the_loss():
+    network = replace(contexts(4, 2, True), x=np.zeros((6, 8)))
+    flow = reduced_flow(network)
+    assert flow.rate == 0
+    losses = flow.trajectory(TIMES).losses
+    np.testing.assert_allclose(
+        losses, network.loss([(np.zeros((1, w)), np.zeros((21, 1))) for w in (4, 6, 6)])
+    )
