@@ -73,6 +73,13 @@ def test_arithmetic(seed):
     assert same(sparse_a.scale(factor), a.scale(factor))
     assert same(sparse_a.reduced(), a.reduced())
     assert str(sparse_a.reduced().denominator) == str(a.reduced().denominator)
+    common = polynomial(random, NAMES) ** 2 + 1
+    times = SparseMatrix.from_exact(
+        ExactMatrix.identity(inner, NAMES).scale(common) @ ExactMatrix.identity(inner, NAMES)
+    )
+    cancelled = (sparse_a @ times).scale(1 / common).reduced()
+    assert same(cancelled, a)
+    assert str(cancelled.denominator) == str(a.promoted(NAMES).reduced().denominator)
     assert sparse_a.frobenius(sparse_c) == a.frobenius(c)
     assert (sparse_a == sparse_c) == (a == c)
 

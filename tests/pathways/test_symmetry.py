@@ -11,6 +11,7 @@ import pytest
 
 import symreln as sr
 from symreln import pipeline
+from symreln.exact.linear import subspace_projector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.scalar import Scalar
@@ -29,8 +30,8 @@ from symreln.pathways.residual import (
 from symreln.pathways.symmetry import SymmetrySearch
 from symreln.spec.model import Parameter, Spec
 from symreln.verdict import Level, stage_modes
-from tests.cases import matrix_spec
-from tests.pathways.examples import all_examples, random_races
+from tests.cases import contexts_spec, matrix_spec
+from tests.pathways.examples import CUBIC, GOLDEN, all_examples, random_races
 from tests.strategies import parametric_matrix, rational_point
 
 TASKS = {
@@ -189,6 +190,16 @@ def test_residual_in_factors_is_the_least_squares_residual(name):
             assert stage.initial_loss - gain == stage.final_loss
 
 
+@pytest.mark.parametrize("name", SPECS)
+def test_correlations_in_factors_are_those_of_the_residual(name):
+    for stage in pipeline.derive_unchecked(SPECS[name]).stages:
+        for pathway in stage.pathways:
+            found = pathway.effective
+            matrix = found.masked(found.goal.matrix)
+            expected = (matrix @ found.features.T).scale(Fraction(1, found.samples))
+            assert found.sparse_sigma_yx == expected
+
+
 def test_a_wrong_plateau_has_errors():
     stage = pipeline.derive_unchecked(TASKS["contextual"]).stages[1]
     effective = tuple(p.effective for p in stage.pathways)
@@ -227,6 +238,25 @@ def test_projection_is_the_pseudo_inverse_one(seed):
     np.testing.assert_allclose(
         found.substitute(point).to_numpy(), y @ np.linalg.pinv(x) @ x, atol=1e-8
     )
+
+
+@pytest.mark.parametrize("structure", [GOLDEN, CUBIC])
+def test_powers_are_projected_by_the_classes_own_bases(structure):
+    stage = pipeline.derive_unchecked(contexts_spec(structure, 3)).stages[0]
+    modes = stage_modes(
+        tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
+    )
+    for pathway in modes:
+        size = pathway.spectrum.n_x
+        one = SparseMatrix.from_exact(ExactMatrix.identity(size))
+        for a, mode_class in enumerate(pathway.classes):
+            operator = pathway.spectrum.operator_matrix(mode_class)
+            expected = subspace_projector(
+                ExactMatrix.beside([v.exact for v in pathway.krylov(a, mode_class.degree)])
+            )
+            for k in range(mode_class.degree + 1):
+                assert pathway.projected(a, k, one).exact == expected
+                expected = operator @ expected
 
 
 # -- couplings -------------------------------------------------------------------------------------
