@@ -375,3 +375,18 @@ def test_a_derivation_shows_itself_in_a_line_and_in_a_frame(three):
     assert 'sandbox=""' in shown
     assert three.to_json() == derivation_to_json(three)
     assert three.to_json() is three.to_json()
+
+
+def test_modes_of_alike_pathways_are_theirs_in_json(three, different):
+    for derivation in (three, different):
+        for entry, pathway in zip(
+            derivation.to_json()["pathways"], derivation.pathways, strict=True
+        ):
+            for found, mode in zip(entry["modes"], pathway.modes, strict=True):
+                assert found["label"] == mode.label
+                assert found["multiplicity"] == mode.multiplicity
+                strength = mode.strength and str(mode.strength.expr)
+                assert (found["strength"] or {}).get("expr") == strength
+                assert (
+                    abs(float(found["s"]["decimal"]) - mode.s.to_float({"c": Fraction(1)})) < 1e-12
+                )

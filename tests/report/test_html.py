@@ -246,3 +246,15 @@ def test_identifiers_are_the_drawings_own():
     assert 'xlink:href="#f-p"' in shown
     assert "url(#f-p)" in shown
     assert 'aria-label="say &quot;x&quot; &lt;b&gt;"' in shown
+
+
+def test_bounds_and_bearings_of_outlines_are_true():
+    """A browser moves a glyph by the difference of its bearing and its bound."""
+    font = TTFont(io.BytesIO(math_font("√ab∑")))
+    for name in font.getGlyphOrder():
+        glyph = font["glyf"][name]
+        if glyph.numberOfContours > 0:
+            bounds = (glyph.xMin, glyph.yMin, glyph.xMax, glyph.yMax)
+            glyph.recalcBounds(font["glyf"])
+            assert bounds == (glyph.xMin, glyph.yMin, glyph.xMax, glyph.yMax)
+            assert font["hmtx"][name][1] == glyph.xMin

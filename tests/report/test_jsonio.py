@@ -36,6 +36,7 @@ def test_layout():
     assert dumps([]) == "[]\n"
     matrix = [[0.5] * 60, [1] * 60]
     assert [line.count(",") for line in dumps(matrix).splitlines()] == [0, 60, 59, 0]
+    assert len(dumps({f"key {k}": k for k in range(30)}).splitlines()) == 32
     words = ["w" * 60, "w" * 60]
     assert dumps(words) == f'[\n  "{words[0]}",\n  "{words[1]}"\n]\n'
     assert dumps({"k": "w" * LINE}) == '{\n  "k": "' + "w" * LINE + '"\n}\n'
