@@ -1,8 +1,8 @@
 """How far the estimate of cost is off: `python benchmarks/cost.py`, a table of recorded tasks.
 
-Every task is derived and written in a process of its own; beside its time and memory stand the two
-ends that were estimated in the same process. The claim: the time lies between a third of the lower
-end and three times the upper end.
+Every task is derived and written in a process of its own; beside its processor time and memory
+stand the two ends that were estimated in the same process. The claim: the time lies between a third
+of the lower end and three times the upper end.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def measure(name: str) -> None:
     from symreln import cost
     from symreln.report.write import write_derivation
 
-    start = time.perf_counter()
+    start = time.process_time()
     spec = sr.load(TASKS[name])
     estimate = cost.estimate(spec)
     with tempfile.TemporaryDirectory() as folder:
         write_derivation(sr.derive(spec), folder)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     found = {"seconds": seconds, "memory": peak, "estimate": estimate.to_json()}
     print(json.dumps({**found, "unit": cost.time_unit()}))

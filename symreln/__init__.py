@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
+    from symreln.limits.within import PartialDerivation, derive_within
     from symreln.pipeline import derive
     from symreln.spec.model import (
         Dataset,
@@ -42,7 +43,9 @@ _HOMES = {
     "Truth": "symreln.truth",
     "Validation": "symreln.validation.confront",
     "ValidationSpec": "symreln.spec.model",
+    "PartialDerivation": "symreln.limits.within",
     "derive": "symreln.pipeline",
+    "derive_within": "symreln.limits.within",
     "load": "symreln.spec.reader",
     "validate": "symreln.validation.confront",
 }
@@ -53,6 +56,7 @@ __all__ = [
     "Level",
     "NetworkSpec",
     "Parameter",
+    "PartialDerivation",
     "PathwaySpec",
     "Spec",
     "Truth",
@@ -60,6 +64,7 @@ __all__ = [
     "ValidationSpec",
     "__version__",
     "derive",
+    "derive_within",
     "load",
     "validate",
 ]

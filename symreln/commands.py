@@ -23,7 +23,7 @@ class Request:
     """What a user asked for; JSON values only, so that it can be handed to a child process.
 
     Attributes:
-        command: "derive", "run" or "validate".
+        command: "derive", "run" or "validate"; "steps" for a caller in Python.
         spec: A TOML file or the name of a ready-made spec.
         overrides: ``key=value`` texts.
         out: Folder for the results, or None for the default.
@@ -93,11 +93,28 @@ class Session:
 
     def execute(self) -> int:
         """Carry out the command; return its exit code."""
-        work = {"derive": self._derive, "run": self._run, "validate": self._validate}
+        work = {
+            "derive": self._derive,
+            "run": self._run,
+            "validate": self._validate,
+            "steps": self._tell_all,
+        }
         try:
             return work[self.request.command]()
         finally:
             self._tell_notes()
+
+    def _tell_all(self) -> int:
+        """Derive for a Python caller: every spectrum is kept beside the steps, nothing else."""
+        from symreln.cache.spectra import cached_spectrum
+        from symreln.cache.store import Store
+        from symreln.pipeline import derive
+
+        assert self.steps is not None
+        store = Store(folder=spectra_folder(self.steps.path))
+        spectrum = cached_spectrum(store, keep_from=0.0)
+        derive(self._load(), spectrum=spectrum, progress=self.steps.progress)
+        return 0
 
     def _derive(self) -> int:
         from symreln import console
@@ -208,6 +225,11 @@ class Session:
 
             for note in dict.fromkeys(self.store.notes):
                 click.echo(f"symreln: {note}", err=True)
+
+
+def spectra_folder(steps: Path) -> Path:
+    """Return where the spectra of a derivation for a Python caller are kept."""
+    return steps.parent / "spectra"
 
 
 def load_spec(request: Request) -> Spec:

@@ -31,12 +31,14 @@ WORTH_KEEPING = 0.05
 def cached_spectrum(
     store: Store,
     compute: Callable[..., JointSpectrum] = joint_spectrum,
+    keep_from: float | None = None,
 ) -> Callable[..., JointSpectrum]:
     """Return ``compute`` with a memory: same arguments, same results.
 
     Args:
         store: Where spectra are kept.
         compute: What finds the spectrum of (sigma_yx, sigma_x, values).
+        keep_from: Seconds from which a computation is worth keeping; WORTH_KEEPING by default.
     """
 
     def spectrum(
@@ -54,7 +56,8 @@ def cached_spectrum(
                 store.notes.append(f"cache: a spectrum is ignored and made again: {error}")
         start = time.perf_counter()
         found = compute(sigma_yx, sigma_x, values)
-        if time.perf_counter() - start >= WORTH_KEEPING:
+        worth = WORTH_KEEPING if keep_from is None else keep_from
+        if time.perf_counter() - start >= worth:
             store.put(KIND, key, classes_to_json(found))
         return found
 

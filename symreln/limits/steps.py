@@ -25,6 +25,7 @@ class StepWriter:
     """
 
     def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
         self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._spec: Spec | None = None
         self._effective: dict[int, EffectiveDataset] = {}

@@ -151,7 +151,7 @@ def supervise(request: Request, worker: str = WORKER) -> int:
     if request.memory_limit is not None and not can_measure_memory():
         msg = "--memory-limit: this system does not tell the memory of a process; use --time-limit"
         raise NotSupportedError(msg)
-    with tempfile.TemporaryDirectory(prefix="symreln-") as folder, _ended_by_signals():
+    with tempfile.TemporaryDirectory(prefix="symreln-") as folder, ended_by_signals():
         watch = Watch(request, Path(folder), worker)
         try:
             outcome = watch.wait()
@@ -161,7 +161,7 @@ def supervise(request: Request, worker: str = WORKER) -> int:
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def ended_by_signals() -> Iterator[None]:
     """Turn signals that would end this process at once into an exception, so that children end."""
     names = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
     found = [number for number in names if number is not None]
