@@ -13,6 +13,7 @@ from flint import fmpz, fmpz_mat
 from symreln.errors import InputError
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import invariant_blocks
+from symreln.exact.field import Field, quotient_coefficients
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.exact.spectrum import Mode, ModeClass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from flint import fmpq_mat, fmpz_mpoly
 
     from symreln.exact.blocks import Block
+    from symreln.exact.spectrum import JointSpectrum
 
 Exponents = tuple[int, ...]
 
@@ -106,10 +108,42 @@ def spectral_projector(mode: Mode | ModeClass) -> ExactMatrix:
     if mode_class.degree > 1:
         msg = (
             f"spectral_projector: the mode is one of {mode_class.degree} conjugate ones, so its "
-            "projector is irrational; use their common space or numpy_modes"
+            "projector is irrational; use conjugate_projectors or numpy_modes"
         )
         raise InputError(msg)
     return subspace_projector(mode_class.generators)
+
+
+def conjugate_projectors(spectrum: JointSpectrum, mode_class: ModeClass) -> tuple[ExactMatrix, ...]:
+    r"""Return P_0, …, P_{k-1} with the projector on the mode at theta being Σ_i theta^i P_i.
+
+    For every root theta of the class's polynomial f of degree k
+
+    .. math:: P_\theta = \sum_j \frac{c_j(\theta)}{f'(\theta)}\, T^j E_f,
+       \qquad \frac{f(x)}{x - \theta} = \sum_j c_j(\theta)\, x^j,
+
+    with E_f the projector on the space of all conjugate modes. The polynomial in T is 1 at theta
+    and 0 at the other roots, which are simple, and T is symmetric and satisfies f on that space.
+
+    Args:
+        spectrum: The spectrum that the class belongs to.
+        mode_class: One of its classes.
+    """
+    operator = spectrum.operator_matrix(mode_class)
+    words = [mode_class.generators]
+    while len(words) < mode_class.degree:
+        words.append((operator @ words[-1]).reduced())
+    power = subspace_projector(ExactMatrix.beside(words))
+    field = Field(mode_class.minpoly)
+    slope = [c * j for j, c in enumerate(mode_class.minpoly)][1:]
+    inverse_slope = field.inverse(field.reduce(slope))
+    names = spectrum.parameters
+    total = [ExactMatrix.zeros(*power.shape, names) for _ in range(field.degree)]
+    for quotient in quotient_coefficients(mode_class.minpoly):
+        weight = field.multiply(field.reduce(quotient), inverse_slope)
+        total = [part + power.scale(w) for part, w in zip(total, weight, strict=True)]
+        power = (operator @ power).reduced()
+    return tuple(part.reduced() for part in total)
 
 
 def _square(matrix: ExactMatrix, name: str) -> None:
