@@ -11,15 +11,10 @@ try:
     from symreln.verify_numbers import Ratio, require
     from symreln.verify_reading import Data
 except ImportError:  # the files alone, without the package
-    from verify_matrices import (  # type: ignore[no-redef]
-        Data,
-        Packed,
-        Sparse,
-        combined,
-        products,  # type: ignore[no-redef]
-    )
+    from verify_matrices import Packed, Sparse, combined, products  # type: ignore[no-redef]
     from verify_modes import Element, Pathway, image, rank, times  # type: ignore[no-redef]
     from verify_numbers import Ratio, require  # type: ignore[no-redef]
+    from verify_reading import Data  # type: ignore[no-redef]
 
 Node = tuple[int, int]  # place of a pathway in its stage, class of modes
 Piece = tuple[Ratio, Sparse, Packed, Any]  # factor, left, right, places: see products
