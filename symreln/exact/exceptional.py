@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.spectrum import JointSpectrum, ModeClass
 
-MAX_DEGREE = 12
-"""Degree of a class up to which discriminants are computed: their size grows with its square."""
-MAX_PRODUCT = 36
-"""Product of two classes' degrees up to which resultants are computed."""
+MAX_DEGREE = (12, 5)
+"""Degree of a class up to which discriminants are computed, for one parameter and for more: their
+size grows with its square, to the power of the number of parameters."""
+MAX_PRODUCT = (36, 12)
+"""Product of two classes' degrees up to which resultants are computed, likewise."""
 
 
 class Effect(Enum):
@@ -198,16 +199,17 @@ def spectrum_conditions(spectrum: JointSpectrum) -> tuple[list[Condition], list[
     """
     found: list[Condition] = []
     skipped: list[str] = []
+    several = len(spectrum.parameters) > 1
     for a, one in enumerate(spectrum.classes):
         found += _of_class(a, one)
-        if one.degree > MAX_DEGREE:
+        if one.degree > MAX_DEGREE[several]:
             skipped.append(f"coincidences within a class of {one.degree} conjugate modes")
         elif one.degree > 1:
             found += _within(a, one, exact=spectrum.commutes)
     for (a, one), (b, two) in combinations(enumerate(spectrum.classes), 2):
         if one.is_null != two.is_null:
             continue  # a coincidence means s = 0, which is a condition of its own
-        if one.degree * two.degree > MAX_PRODUCT:
+        if one.degree * two.degree > MAX_PRODUCT[several]:
             skipped.append(f"coincidences of classes of {one.degree} and {two.degree} modes")
         else:
             found += _between(a, b, one, two, exact=spectrum.commutes)

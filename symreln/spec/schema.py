@@ -50,6 +50,13 @@ Entries = Annotated[
 ]
 """A name or formula as text, or a list of whole numbers."""
 
+Names = Annotated[
+    object,
+    PlainValidator(_list_or_text),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+"""A name as text, or a list of names."""
+
 GateEntries = Annotated[
     object,
     PlainValidator(_list_or_text),

@@ -13,7 +13,7 @@ from symreln.exact.sparse import SparseMatrix
 from symreln.spec.expression import Declared
 from symreln.spec.finding import counted, nearest, shown
 from symreln.spec.model import Dataset
-from symreln.spec.schema import Entries, Formula, StrictModel, size_field
+from symreln.spec.schema import Formula, Names, StrictModel, size_field
 from symreln.tasks.structures import EIGHT_ONLY, STRUCTURES, Structure, hierarchy
 from symreln.tasks.task import Task, check_power_of_two, wrong_option
 
@@ -32,7 +32,7 @@ class ContextualOptions(StrictModel):
     contexts: int = size_field(
         ge=1, le=MAX_CONTEXTS, description=f"a whole number from 1 to {MAX_CONTEXTS}"
     )
-    structures: Entries = Field(
+    structures: Names = Field(
         default="hierarchy",
         description=f"one of {', '.join(STRUCTURES)}, or a list of them, one a context",
     )
