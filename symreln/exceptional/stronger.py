@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Coefficients = tuple[Scalar, ...]
 
     #: A_k on T^l w, indexed [k][l].
-    Rows = tuple[tuple[ExactMatrix, ...], ...]
+    Rows = tuple[tuple[SparseMatrix, ...], ...]
 
 WITNESSES = 2
 """Witnesses against coupled modes whose common zeros are taken."""
@@ -90,15 +90,8 @@ def _against_closed(stage: StageDerivation) -> fmpz_mpoly:
 
 def _power(coupling: ModeCoupling) -> fmpz_mpoly:
     """Return the numerator of Σ ‖A_k T^l w‖², which vanishes exactly where the coupling does."""
-    actions = [action for row in _actions(coupling) for action in row]
+    actions = [action for row in coupling.actions for action in row]
     return _squares(actions, actions[0].parameters).numerator
-
-
-def _actions(coupling: ModeCoupling) -> Rows:
-    return tuple(
-        tuple(a.exact if isinstance(a, SparseMatrix) else a for a in row)
-        for row in coupling.actions
-    )
 
 
 def _against_symmetry(stage: StageDerivation) -> list[fmpz_mpoly]:
@@ -152,7 +145,7 @@ def _sums(stage: StageDerivation) -> dict[Node, Rows]:
     """Return the sum of all actions on every class that is acted on."""
     sums: dict[Node, Rows] = {}
     for coupling in stage.verdict.couplings.couplings:
-        known, actions = sums.get(coupling.target), _actions(coupling)
+        known, actions = sums.get(coupling.target), coupling.actions
         sums[coupling.target] = (
             actions
             if known is None
@@ -166,21 +159,23 @@ def _sums(stage: StageDerivation) -> dict[Node, Rows]:
 
 def _drive(stage: StageDerivation, node: Node) -> _Drive:
     """Return what drives a class, with powers for a polynomial times two shifts."""
-    spectrum, mode_class = stage.pathways[node[0]].spectrum, _class(stage, node)
-    operator = spectrum.operator_matrix(mode_class)
-    vectors = [mode_class.generators]
-    while len(vectors) < 3 * mode_class.degree - 2:
-        vectors.append(operator @ vectors[-1])
-    return _Drive([spectrum.sigma_yx @ vector for vector in vectors], mode_class.degree)
+    pathway, mode_class = stage.pathways[node[0]], _class(stage, node)
+    vectors = [SparseMatrix.from_exact(mode_class.generators)]
+    if mode_class.degree > 1:
+        operator = SparseMatrix.from_exact(pathway.spectrum.operator_matrix(mode_class))
+        while len(vectors) < 3 * mode_class.degree - 2:
+            vectors.append(operator @ vectors[-1])
+    sigma_yx = pathway.effective.sparse_sigma_yx
+    return _Drive([sigma_yx @ vector for vector in vectors], mode_class.degree)
 
 
 class _Drive(NamedTuple):
     """The matrices Sigma^{yx} T^i w of a class of this degree."""
 
-    powers: list[ExactMatrix]
+    powers: list[SparseMatrix]
     degree: int
 
-    def polynomial(self, action: ExactMatrix) -> Coefficients:
+    def polynomial(self, action: SparseMatrix) -> Coefficients:
         """Return q with action = Sigma^{yx} q(T) w, where the action is such a combination."""
         low = self.powers[: self.degree]
         names = action.parameters
@@ -189,10 +184,10 @@ class _Drive(NamedTuple):
         solution = inverse(gram) @ right
         return tuple(solution.entry(i, 0) for i in range(self.degree))
 
-    def shifted(self, q: Coefficients, shift: int) -> ExactMatrix:
+    def shifted(self, q: Coefficients, shift: int) -> SparseMatrix:
         """Return Sigma^{yx} T^shift q(T) w."""
         first = self.powers[0]
-        total = ExactMatrix.zeros(*first.shape, first.parameters)
+        total = SparseMatrix.zeros(*first.shape, first.parameters)
         for i, coefficient in enumerate(q):
             total += self.powers[i + shift].scale(coefficient)
         return total
@@ -211,7 +206,7 @@ def _against_modes(stage: StageDerivation) -> fmpz_mpoly:
             found.append(_power(coupling))
         elif coupling.factors is None:
             drive = _drive(stage, coupling.target)
-            misfits = (_misfit(drive, (row,)) for row in _actions(coupling))
+            misfits = (_misfit(drive, (row,)) for row in coupling.actions)
             found.append(next(misfit for misfit in misfits if misfit is not None))
         if len(found) == WITNESSES:
             break
@@ -240,7 +235,7 @@ def _misfit(drive: _Drive, rows: Rows) -> fmpz_mpoly | None:
     return None if power.is_zero else power.numerator
 
 
-def _squares(matrices: Sequence[ExactMatrix], names: tuple[str, ...]) -> Scalar:
+def _squares(matrices: Sequence[SparseMatrix], names: tuple[str, ...]) -> Scalar:
     return sum((matrix.frobenius(matrix) for matrix in matrices), start=Scalar(names, 0))
 
 

@@ -204,6 +204,7 @@ def test_the_contextual_task_by_hand():
         "10*c^2 - 3",
         "10*c^2 - 1",
     ]
+    assert all(effects(item) == {Effect.CROSSING} for item in found.sets)
     assert not found.breaking
     assert found.undecided == ()
 
@@ -228,6 +229,23 @@ def test_every_kind_in_one_spec_by_hand():
     for name in ("a - 1", "a + 1"):
         assert effects(table[name]) == {Effect.DEGENERATE}
         assert table[name].points[0].changes == ("distinct pairs (s, d): 1 instead of 2 (only)",)
+
+
+def test_conjugate_modes_that_coincide_by_hand():
+    """Y = [[1, a], [a, 1+a]] has the eigenvalues (2+a ± a√5)/2: equal at 0, opposite at -2."""
+    tables = {
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [["1", "a"], ["a", "1+a"]]},
+        "parameters": {"a": {}},
+        "pathway": [{"name": "only"}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert set(table) == {"a", "a + 2", "a^2 - a - 1"}
+    for name in ("a", "a + 2"):
+        assert effects(table[name]) == {Effect.DEGENERATE}
+        assert table[name].points[0].changes == ("distinct pairs (s, d): 1 instead of 2 (only)",)
+    golden = table["a^2 - a - 1"]
+    assert effects(golden) == {Effect.NULL}
+    assert [float(value) for value in golden.values] == pytest.approx([-0.6180339887, 1.6180339887])
 
 
 def test_a_positive_parameter_leaves_out_what_it_excludes():
