@@ -39,8 +39,12 @@ import symreln as sr
 from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.families.certificate import build_certificate
+from symreln.families.derive import derive_family_unchecked
 from symreln.pathways.effective import effective_dataset
+from symreln.pipeline import derive_unchecked
 from symreln.spec.model import Spec
+from symreln.verify import verify
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
@@ -77,8 +81,14 @@ class Row:
 # -- the work -------------------------------------------------------------------------------------
 
 
-def contextual(items: int, contexts: int, scale: str) -> Spec:
-    """Return the task with one pathway for every sample that sees the context inputs."""
+def contextual(items: int, contexts: int | str, scale: str) -> Spec:
+    """Return the task with one pathway for every sample that sees the context inputs.
+
+    Args:
+        items: n.
+        contexts: C; "C" asks for every number of contexts, 16 where one is needed.
+        scale: Value of an active context input; "c" makes it a parameter.
+    """
     tables: dict[str, Any] = {
         "title": "One pathway",
         "dataset": {
@@ -90,8 +100,13 @@ def contextual(items: int, contexts: int, scale: str) -> Spec:
         },
         "pathway": [{"name": "common", "gate": "all"}],
     }
+    parameters: dict[str, dict[str, Any]] = {}
     if scale == "c":
-        tables["parameters"] = {"c": {"positive": True, "value": "1"}}
+        parameters["c"] = {"positive": True, "value": "1"}
+    if contexts == "C":
+        parameters["C"] = {"integer": True, "minimum": 2, "value": CONTEXTS}
+    if parameters:
+        tables["parameters"] = parameters
     return sr.load(tables)
 
 
@@ -170,11 +185,18 @@ def decomposition(repeats: int) -> list[Row]:
     numeric = Problem.of(contextual(ITEMS, CONTEXTS, "1"))
     symbolic = Problem.of(contextual(ITEMS, CONTEXTS, "c"))
     numeric.exact()  # numpy and FLINT load what they need
-    works = {"svd": svd(numeric.floats()), "exact": numeric.certified, "c": symbolic.certified}
+    family = contextual(ITEMS, "C", "c")
+    works = {
+        "svd": svd(numeric.floats()),
+        "exact": numeric.certified,
+        "c": symbolic.certified,
+        "C": lambda: json.dumps(build_certificate(derive_family_unchecked(family))[0]),
+    }
     times = in_turn(works, repeats)
     middle = {name: statistics.median(found) for name, found in times.items()}
     against = ratio_of(times["exact"], times["svd"])
     with_c = ratio_of(times["c"], times["exact"])
+    with_both = ratio_of(times["C"], times["exact"])
     name = f"hierarchy n = {ITEMS}, C = {CONTEXTS}"
     rows = [
         Row(
@@ -191,6 +213,14 @@ def decomposition(repeats: int) -> list[Row]:
             "≤ 10 ×",
             with_c <= 10,
         ),
+        Row(
+            f"hierarchy n = {ITEMS}, c and C symbolic, with certificate",
+            shown(middle["C"]),
+            f"{with_both:.1f} × numeric",
+            "≤ 6 ×",
+            with_both <= 6,
+        ),
+        verified(numeric),
     ]
     if SYMPY_RECORD.exists():
         record = json.loads(SYMPY_RECORD.read_text())
@@ -207,6 +237,17 @@ def decomposition(repeats: int) -> list[Row]:
             )
         )
     return rows
+
+
+def verified(problem: Problem) -> Row:
+    """Verify the certificate of the whole derivation with this one pathway."""
+    certificate = derive_unchecked(problem.spec).certificate
+    text = json.dumps(certificate)
+    took = seconds(lambda: verify(json.loads(text)))
+    return Row(
+        "the certificate of the whole derivation with this pathway, verified",
+        f"{shown(took)}, {len(text) / 1e6:.2f} MB",
+    )
 
 
 def growth(repeats: int, quick: bool) -> tuple[list[Row], dict[str, list[float]]]:
@@ -347,7 +388,8 @@ def sympy_once() -> dict[str, Any]:
 
     assert GROUND_TYPES == "flint"
     problem = Problem.of(contextual(ITEMS, CONTEXTS, "1"))
-    matrix = sympy.Matrix(problem.sigma_yx.to_sympy())
+    numerators, denominator = problem.sigma_yx.integers()
+    matrix = sympy.Matrix(numerators.tolist()) / denominator
     floats = problem.floats()
     fast = statistics.median(in_turn({"svd": svd(floats)}, 5)["svd"])
     took = seconds(matrix.singular_value_decomposition)
