@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.report.abbreviations import abbreviations
-from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
@@ -91,6 +90,9 @@ def derivation_document(
     ]
     chapters += _optional(derivation)
     if validation is not None:
+        # Here, because it brings everything that trains networks.
+        from symreln.report.chapters.agreement import agreement_chapter
+
         chapters.append(agreement_chapter(validation, figures="loss" in drawn))
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return Document(

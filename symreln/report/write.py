@@ -14,7 +14,6 @@ from symreln.prediction import closed_forms, predict
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
 from symreln.report.plots import derivation_figures, drawn_times, loss_figure
-from symreln.report.validation_json import validation_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +95,9 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figure of the losses."""
+    # Here, because it brings everything that trains networks.
+    from symreln.report.validation_json import validation_to_json
+
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     curves = folder / "curves.npz"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from html import unescape
 
@@ -17,7 +19,7 @@ from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive_unchecked
 from symreln.prediction import overlap_matrices
 from symreln.report import couplings_json, html, latex
-from symreln.report.chapters import data
+from symreln.report.chapters import data, verdict
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json, half_time_ball
@@ -390,3 +392,21 @@ def test_modes_of_alike_pathways_are_theirs_in_json(three, different):
                 assert (
                     abs(float(found["s"]["decimal"]) - mode.s.to_float({"c": Fraction(1)})) < 1e-12
                 )
+
+
+def test_a_derivation_alone_is_written_without_what_trains():
+    """Its imports would take longer than its document."""
+    code = (
+        "import sys, symreln.report.write; "
+        "sys.exit(any(name.startswith(('symreln.train', 'symreln.validation')) "
+        "for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_all_pairs_and_equal_options_are_said_once(four, monkeypatch):
+    monkeypatch.setattr(verdict, "MOST_LINES", 3)
+    text = html.render(derivation_document(four))
+    assert "all 12 pairs that couple" in text
+    assert "2, off_1 … 5, off_4 (4 pathways)" in text
+    assert "hierarchy (4 times)" in text

@@ -42,7 +42,7 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
     """Return the table of hyper-parameters, seeds and versions."""
     spec = derivation.spec
     rows: list[tuple[Content, ...]] = [("spec", spec.source or "built in Python")]
-    rows += [(f"dataset: {name}", value) for name, value in spec.dataset.options.items()]
+    rows += [(f"dataset: {name}", _once(value)) for name, value in spec.dataset.options.items()]
     if spec.network is not None:
         network = spec.network
         rows += [
@@ -67,6 +67,14 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
         Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
     )
     return Section(title="Provenance", blocks=blocks, label="sec:provenance")
+
+
+def _once(value: str) -> str:
+    """Return a list of equal entries as one of them and their number."""
+    entries = value.split(", ")
+    return (
+        f"{entries[0]} ({len(entries)} times)" if 1 == len(set(entries)) < len(entries) else value
+    )
 
 
 def _pathway_units(validation: Validation) -> int:

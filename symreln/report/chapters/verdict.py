@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.report.couplings import original, overlap
+from symreln.report.couplings_json import MOST_ENTRIES
 from symreln.report.document import (
     Block,
     Citation,
@@ -275,7 +276,9 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
                 Math("K"),
                 " and ",
                 Math("G"),
-                " are matrices, given in derivation.json at the declared values.",
+                " are matrices; derivation.json gives those of up to "
+                f"{MOST_ENTRIES} entries at the declared values, and the certificate has the "
+                "spaces that all of them follow from.",
             )
         )
     return blocks
@@ -302,8 +305,17 @@ def _grouped(
         here = stage.pathways[p].mode_numbers(a)
         there = stage.pathways[j].mode_numbers(i)
         modes[here if here == there else f"{here} – {there}"] = None
+    everything = len(stage.verdict.couplings.coupled_pairs)
     return [
-        (_listed(list(pairs)), _listed(list(modes)), Math(k), Math(g), Math(kg))
+        (
+            f"all {everything} pairs that couple"
+            if len(pairs) == everything > MOST_LINES
+            else _listed(list(pairs)),
+            _listed(list(modes)),
+            Math(k),
+            Math(g),
+            Math(kg),
+        )
         for (k, g, kg), (pairs, modes) in rows.items()
     ]
 
