@@ -31,27 +31,32 @@ def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
         gram = SparseMatrix.from_exact(pseudo_inverse((features @ features.T).reduced().exact))
         return ((rows @ features.T) @ gram @ features).reduced()
     samples = features.shape[1]
-    basis = constant.select(rows=independent_rows(constant))
-    if basis.shape[0] == samples:
+    chosen = independent_rows(constant)
+    if len(chosen) == samples:
         return rows
-    if 2 * basis.shape[0] <= samples:
-        result = _onto(rows, basis)
-        spans = _onto(constant, basis) == constant
+    basis = constant.select(rows=chosen)
+    others = constant.select(rows=sorted(set(range(constant.shape[0])) - set(chosen)))
+    if 2 * len(chosen) <= samples:
+        gram = _gram_inverse(basis)
+        result = _onto(rows, basis, gram)
+        spans = _onto(others, basis, gram) == others
     else:
         complement = _complement(basis)
-        result = rows - _onto(rows, complement)
-        spans = (constant @ complement.T).is_zero
+        result = rows - _onto(rows, complement, _gram_inverse(complement))
+        spans = (others @ complement.T).is_zero
     if not spans:
         msg = "rows are dependent modulo 2^61 - 1 but not over Q"
         raise ArithmeticError(msg)
     return result.reduced()
 
 
-def _onto(rows: SparseMatrix, basis: SparseMatrix) -> SparseMatrix:
+def _gram_inverse(basis: SparseMatrix) -> SparseMatrix:
+    """Return (B Bᵀ)⁻¹ of independent rows."""
+    return SparseMatrix.from_exact(inverse((basis @ basis.T).exact))
+
+
+def _onto(rows: SparseMatrix, basis: SparseMatrix, gram: SparseMatrix) -> SparseMatrix:
     """Return the projection onto the span of independent rows."""
-    if not basis.shape[0]:
-        return SparseMatrix.zeros(*rows.shape, rows.parameters)
-    gram = SparseMatrix.from_exact(inverse((basis @ basis.T).exact))
     return ((rows @ basis.T) @ gram @ basis).reduced()
 
 
