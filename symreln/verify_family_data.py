@@ -108,7 +108,8 @@ def _divisor(value: Any, path: str, range_: Range) -> Poly:
     polynomial = poly(text, range_.names)
     parts = range_.coefficients(polynomial)
     occurring = {n for p in parts for key in p for n, e in zip(range_.names, key, strict=True) if e}
-    require(any(any(key) for key in polynomial), path, "no constant")
+    good = any(any(key) for key in polynomial) and polynomial[max(polynomial)] > 0
+    require(good, path, "no constant, with a positive leading coefficient")
     if any(range_.never_zero(part) for part in parts):
         require((symbol, values) == (None, None), path, "null, because it never vanishes")
     elif len(occurring) == 1 and (
@@ -152,6 +153,7 @@ class Data:
         good = self.samples * self.per_sample == self.ring.number(1)
         require(good, "per_sample", "1/samples")
         self.count = self.read(v["count"])
+        require(v["count"] in minimum or v["count"].isdigit(), "count", "a size or a number")
         self.sectors = [self._sector(s, f"sectors[{n}]") for n, s in enumerate(v["sectors"])]
         self._tree(v)
         self.pathways = [self._pathway(p, f"pathways[{n}]") for n, p in enumerate(v["pathways"])]
@@ -192,11 +194,17 @@ class Data:
         spaces = [self._space(s, f"{path}.spaces") for s in (inputs, samples, outputs)]
         groups = [{kind.group for kind in space.kinds} for space in spaces]
         require(groups[1] == {"samples"}, f"{path}.samples", "of the group samples")
-        return Sector(
+        found = Sector(
             name,
             self.matrix(x, f"{path}.x", spaces[0], spaces[1]),
             self.matrix(y, f"{path}.y", spaces[2], spaces[1]),
         )
+        for matrix in (found.inputs, found.targets):
+            rows, columns = zip(*matrix.d, *matrix.e, strict=True)
+            good = {*rows} == {*range(len(matrix.rows.kinds))}
+            good = good and {*columns} == {*range(len(matrix.columns.kinds))}
+            require(good, path, "without rows and columns that are zero")
+        return found
 
     def _pathway(self, value: Any, path: str) -> dict[str, Any]:
         name, each, gate, inputs, outputs = take(value, path, "name each gate inputs outputs")
@@ -228,23 +236,35 @@ class Data:
         good = good and not any(u for _, u in root) and _at_one(wavelets) == half
         good = good and wavelets == {k: 2 * c for k, c in _scaled(wavelets, Fraction(1, 2)).items()}
         require(good, "tree", "eigenvalues by induction on the tree")
-        require(len(many) == 2, "sectors", "the constant vector and the wavelets")
         items, copies = str(self.range.items), self.read(self.range.copies)
+        require(self.range.minimum.get(items, 2) >= 2, "minimum", "2 items at least")
+        require(many == [one, copies], "sectors", "two, of multiplicities 1 and u")
         n = self.read(items)
-        place = [self._in(root, n, copies), self._in(wavelets, n, copies)]
-        require(many == [one, copies], "sectors", "of multiplicities 1 and u")
+        ratios = (self._in(root, n, copies), self._in(wavelets, n, copies))
         for sector, length, ratio, times in zip(
-            self.sectors, (n, one), place, (one, copies), strict=True
+            self.sectors, (n, one), ratios, (one, copies), strict=True
         ):
-            for space in (sector.inputs.rows, sector.inputs.columns, sector.targets.rows):
-                for kind in space.kinds:
-                    if kind.group in ("items", "samples"):
-                        good = kind.weight == length
-                    elif kind.group in ("common", "own"):
-                        good = kind.weight * times == length * ratio
-                    else:
-                        good = kind.group == "contexts" and kind.weight == one
-                    require(good, f"sector {sector.name}", "of the tree's squared lengths")
+            self._tree_sector(sector, length, times, length * ratio)
+
+    def _tree_sector(self, sector: Sector, length: Value, times: Value, features: Value) -> None:
+        """Check that X and Y are those of an item vector w and of its features H w.
+
+        Squared lengths are |w|² and, ``times`` that of H w, ``features``; a context's input may
+        be anything on w.
+        """
+        spaces = (sector.inputs.columns, sector.inputs.rows, sector.targets.rows)
+        found = [[(kind.group, kind.tag) for kind in space.kinds] for space in spaces]
+        inputs = [("items", ""), ("contexts", OTHERS)][: len(found[1])]
+        wanted = [[("samples", OTHERS)], inputs, [("common", ""), ("own", OTHERS)]]
+        good = found == wanted and all(
+            kind.weight == length for kind in (spaces[0].kinds[0], spaces[1].kinds[0])
+        )
+        one = self.ring.number(1)
+        good = good and all(kind.weight == one for kind in spaces[1].kinds[1:])
+        good = good and all(kind.weight * times == features for kind in spaces[2].kinds)
+        good = good and sector.inputs.e == {(0, 0): one} and set(sector.inputs.d) <= {(1, 0)}
+        good = good and sector.targets.e == {(0, 0): one} and sector.targets.d == {(1, 0): one}
+        require(good, f"sector {sector.name}", "one item vector of the tree and its features")
 
     def _in(self, polynomial: Poly, n: Value, u: Value) -> Value:
         total = self.ring.number(0)

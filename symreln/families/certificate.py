@@ -19,6 +19,10 @@ denominator vanishes. ``divisors`` lists the irreducible factors of all denomina
 null where the signs of its coefficients show that it never vanishes (every size being its least
 value plus something not negative), else a size with "values", all those at which it vanishes, or
 "" where that is not known. The parameters of the data are generic.
+
+A certificate proves what it states: the order of classes and of symbols has no meaning, a smaller
+least size that is accepted is proven too, and another dataset or mask for which everything holds
+as well, such as one feature with the other sign, makes another true statement.
 """
 
 from __future__ import annotations

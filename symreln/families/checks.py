@@ -126,12 +126,16 @@ def _members(derivation: Derivation, template: PathwayTemplate) -> tuple[int, ..
     """Return the pathways that a template stands for, at the derivation's own sizes."""
     spec = derivation.spec
     named = [family.members for family in spec.families if family.name == template.name]
-    return named[0] if named else tuple(
-        place for place, pathway in enumerate(spec.pathways) if pathway.name == template.name
+    return (
+        named[0]
+        if named
+        else tuple(
+            place for place, pathway in enumerate(spec.pathways) if pathway.name == template.name
+        )
     )
 
 
-def _broken(item) -> bool:
+def _broken(item: Learner | None) -> bool:
     return item is not None and not item.commutator.is_zero
 
 

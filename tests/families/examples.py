@@ -73,7 +73,5 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "open stage": tables(pathways=COMMON_ITEMS),
     "cross": tables(structures="cross"),
     "no eigenbasis": tables(structures="ring"),
-    "irrational": tables(
-        items=4, pathways=off(gate="context != {context} and item in (1, 2, 3)")
-    ),
+    "irrational": tables(items=4, pathways=off(gate="context != {context} and item in (1, 2, 3)")),
 }

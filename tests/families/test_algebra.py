@@ -40,28 +40,14 @@ def matrix(random: Random, rows: Space, columns: Space) -> FamilyMatrix:
         return Scalar(NAMES, random.randint(-3, 3)) + random.randint(0, 1) * N
 
     e = [[entry() for _ in columns.kinds] for _ in rows.kinds]
+    both = {(i, j) for i in rows.indexed for j in columns.indexed}
     d = [
-        [entry() if i in rows.indexed and j in columns.indexed else N * 0 for j in range(columns.size)]
+        [entry() if (i, j) in both else N * 0 for j in range(columns.size)]
         for i in range(rows.size)
-    ]  # fmt: skip
+    ]
     return FamilyMatrix(
         rows, columns, ExactMatrix.from_rows(d, NAMES), ExactMatrix.from_rows(e, NAMES)
     )
-
-
-def places(space: Space, order: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Return (base, value of the index or "") of every basis vector, values in ``order``.
-
-    A special type stands for the value of its name.
-    """
-    named = {k.tag for k in space.kinds} - {PLAIN, OTHERS}
-    found = []
-    for kind in space.kinds:
-        if kind.tag == OTHERS:
-            found += [(kind.base, value) for value in order if value not in named]
-        else:
-            found.append((kind.base, kind.tag))
-    return found
 
 
 def written_out(matrix: FamilyMatrix, order: tuple[str, ...], count: int) -> dict:
@@ -78,9 +64,9 @@ def written_out(matrix: FamilyMatrix, order: tuple[str, ...], count: int) -> dic
     at = {"N": Fraction(count)}
     d, e = matrix.d.substitute(at).to_fractions(), matrix.e.substitute(at).to_fractions()
     return {
-        ((b, k), (c, l)): e[i][j] + (d[i][j] if k == l else 0)
+        ((b, k), (c, m)): e[i][j] + (d[i][j] if k == m else 0)
         for i, b, k in kinds(matrix.rows)
-        for j, c, l in kinds(matrix.columns)
+        for j, c, m in kinds(matrix.columns)
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 
 import pytest
@@ -128,18 +129,23 @@ def test_what_does_not_close_is_said_and_not_followed(name: str) -> None:
     assert all(not part.d_eff and part.final_loss is None for part in open_parts)
 
 
-def test_one_context_is_excepted_where_it_divides_by_zero() -> None:
-    spec = tables()
+def test_a_size_at_which_a_denominator_vanishes_is_excepted() -> None:
+    """With all inputs a pathway has a mode of the C - 1 other contexts: nothing at C = 1."""
+    spec = copy.deepcopy(EXAMPLES["all inputs"])
     spec["parameters"]["C"]["minimum"] = 1
     family = derive_family_unchecked(sr.load(spec))
-    conditions = [(c.symbol, c.values) for c in family.conditions]
-    assert conditions in ([("C", (1,))], [])
-    if not conditions:  # the formulas then hold at one context too
-        alone = at("tree")
-        alone = sr.load(spec | {"parameters": spec["parameters"] | {
-            "C": {"integer": True, "minimum": 1, "value": 1}}, "pathway": spec["pathway"][:1]})  # fmt: skip
-        family = derive_family_unchecked(alone)
-        compare_at(family, derive_unchecked(alone), {"C": Fraction(1)})
+    assert [(c.symbol, c.values) for c in family.conditions] == [("C", (1,))]
+    assert broken_at(family, {"C": Fraction(1)})
+    assert not broken_at(family, {"C": Fraction(2)})
+
+
+def test_one_context_is_covered_where_nothing_vanishes() -> None:
+    spec = tables(pathways=[{"name": "common", "gate": "all"}], value=1)
+    spec["parameters"]["C"]["minimum"] = 1
+    loaded = sr.load(spec)
+    family = derive_family_unchecked(loaded)
+    assert family.conditions == ()
+    compare_at(family, derive_unchecked(loaded), {"C": Fraction(1)})
 
 
 def test_derive_gives_the_family_with_its_checks() -> None:
