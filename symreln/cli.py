@@ -54,14 +54,18 @@ def _request(command: str, out: Path | None, no_cache: bool, **more: Any) -> Req
     return Request(command=command, out=folder, cache=not no_cache, **more)
 
 
+def _execute(request: Request) -> int:
+    from symreln.commands import execute
+
+    return execute(request, whole_process=bool(click.get_current_context().obj))
+
+
 @cli.command()
 @spec_options
 @training_options
 def run(out: Path | None, no_cache: bool, **asked: Any) -> int:
     """Derive, train, compare and report: the main job."""
-    from symreln.commands import execute
-
-    return execute(_request("run", out, no_cache, **asked))
+    return _execute(_request("run", out, no_cache, **asked))
 
 
 @cli.command()
@@ -78,10 +82,10 @@ def run(out: Path | None, no_cache: bool, **asked: Any) -> int:
 )
 def derive(out: Path | None, no_cache: bool, estimate: bool, **asked: Any) -> int:
     """Derive the dynamics exactly and write the derivation with its certificate."""
-    from symreln.commands import execute, show_estimate
+    from symreln.commands import show_estimate
 
     request = _request("derive", out, no_cache, **asked)
-    return show_estimate(request) if estimate else execute(request)
+    return show_estimate(request) if estimate else _execute(request)
 
 
 @cli.command()
@@ -89,9 +93,7 @@ def derive(out: Path | None, no_cache: bool, estimate: bool, **asked: Any) -> in
 @training_options
 def validate(out: Path | None, no_cache: bool, **asked: Any) -> int:
     """Train the network and the GDLN and compare them with the prediction."""
-    from symreln.commands import execute
-
-    return execute(_request("validate", out, no_cache, **asked))
+    return _execute(_request("validate", out, no_cache, **asked))
 
 
 @cli.command()
@@ -166,11 +168,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
     gc.set_threshold(200_000, 50, 50)
-    sys.exit(_guarded(arguments))
+    sys.exit(_guarded(arguments, whole_process=True))
 
 
-def _guarded(arguments: list[str] | None) -> int:
-    return guarded(lambda: cli.main(args=arguments, standalone_mode=False, prog_name="symreln"))
+def _guarded(arguments: list[str] | None, *, whole_process: bool = False) -> int:
+    named = {"standalone_mode": False, "prog_name": "symreln", "obj": whole_process}
+    return guarded(lambda: cli.main(args=arguments, **named))
 
 
 def guarded(work: Callable[[], Any]) -> int:

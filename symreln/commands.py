@@ -251,15 +251,22 @@ def output_key(request: Request) -> str | None:
     )
 
 
-def execute(request: Request) -> int:
-    """Carry out a command for the user; return its exit code."""
+def execute(request: Request, *, whole_process: bool = False) -> int:
+    """Carry out a command for the user; return its exit code.
+
+    Args:
+        request: What was asked for.
+        whole_process: Whether this process is there for the command alone: the user's clock then
+            began when it started.
+    """
     session = Session(request=request)
     if request.command == "derive" and request.cache and _from_cache(request, session):
         return 0
     if request.limited:
+        from symreln.limits.processes import age
         from symreln.limits.supervise import supervise
 
-        return supervise(request)
+        return supervise(request, spent=age() if whole_process else 0.0)
     return session.execute()
 
 

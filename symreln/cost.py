@@ -1,9 +1,9 @@
-"""What a derivation may take, from sizes alone: an estimate, said as a range.
+"""What a derivation may take: an estimate, said as a range.
 
-Nobody knows before the work how far the spectrum splits. The lower end holds for data whose modes
-repeat, as those of hierarchies do; the upper one for data without structure, where one polynomial
-has the degree of the inputs' number. Both are counted in units of a small task that is timed here
-and now, so that no machine's speed is written down; the counts' weights were measured once
+Nobody knows before the work how far the spectrum splits. A look at one point modulo a prime tells
+how many singular values differ; the lower end holds where each is rational, the upper one where
+one irreducible polynomial has them all. Both are counted in units of a small task that is timed
+here and now, so that no machine's speed is written down; the counts' weights were measured once
 (``benchmarks/cost.py`` measures again and shows by how much the estimate is off).
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 LONG = 5.0
 _DAY = 86400.0
 
-# Weights, in units of the timed task (7 ms on the machine where they were measured).
-_START = 150.0  # imports, documents, figures
-_PATHWAY = 6.0  # one pathway in documents and certificate
-_ENTRY = 1.2e-3  # one non-zero entry of the data, for every unlike pathway
-_CUBE = 1.1e-5  # n_x³, for every unlike pathway and pair of monomials
-_WORST = 2.4e-7  # n_x to the power below: one irreducible polynomial of degree n_x
-_WORST_POWER = 4.6
+# Weights, in units of the timed task (2 to 4 ms of a present server's core).
+_START = 900.0  # imports, documents, figures
+_PATHWAY = 180.0  # one pathway in documents and certificate
+_ENTRY = 5e-3  # one non-zero entry of the data, for every unlike pathway
+_CUBE = 3e-5  # n_x³, for every unlike pathway and pair of monomials
+_WORST = 1.3e-3  # distinct eigenvalues to the power below: one irreducible polynomial has them all
+_WORST_POWER = 4.0
 # Bytes.
 _BASE = 170 << 20
 _PER_ENTRY = 400
@@ -61,7 +62,7 @@ class Estimate:
         least, most = (shown_bytes(value) for value in self.memory)
         return (
             f"deriving takes about {low} and {least} if the spectra split into few values, up to "
-            f"{high} and {most} if they do not (an estimate from the sizes)"
+            f"{high} and {most} if they do not (an estimate)"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -77,22 +78,23 @@ def estimate(spec: Spec, unit: float | None = None) -> Estimate:
         unit: Seconds of the timed task; timed here by default.
     """
     unit = time_unit() if unit is None else unit
-    spread = _spread(spec)
-    alike = {_look(pathway) for pathway in spec.pathways}
+    alike = {_look(pathway): pathway for pathway in spec.pathways}
     entries = _entries(spec.dataset)
     data = spec.dataset
     monomials = max(1, len(data.sparse_inputs.terms), len(data.sparse_targets.terms))
     low = _START + _PATHWAY * len(spec.pathways)
     high = low
     memory_low, memory_high = _BASE + _PER_ENTRY * entries, _BASE + _PER_ENTRY * entries
-    for look in alike:
+    for look, pathway in alike.items():
         size = len(look[0])
-        count = sum(_look(pathway) == look for pathway in spec.pathways)
+        count = sum(_look(other) == look for other in spec.pathways)
+        values = distinct_values(spec, pathway)
+        spread = _spread(spec, values)
         easy = _ENTRY * entries + _CUBE * size**3 * monomials**2
         low += easy
-        high += count * (easy + _WORST * size**_WORST_POWER * spread)
+        high += count * (easy + _WORST * values**_WORST_POWER * spread)
         memory_low += _PER_SQUARE * size**2 * monomials
-        memory_high += round(_PER_SQUARE * size**2 + _PER_CUBE * size**3 * spread) * count
+        memory_high += round(_PER_SQUARE * size**2 + _PER_CUBE * size * values**2 * spread) * count
     return Estimate(seconds=(low * unit, high * unit), memory=(memory_low, memory_high))
 
 
@@ -101,15 +103,37 @@ def _look(pathway: PathwaySpec) -> tuple[tuple[int, ...], tuple[int, ...], int, 
     return pathway.inputs, pathway.outputs, len(pathway.open_samples), pathway.stage
 
 
-def _spread(spec: Spec) -> float:
-    """Return how many monomials an entry of a characteristic polynomial can have.
+def distinct_values(spec: Spec, pathway: PathwaySpec) -> int:
+    """Return how many singular values of a pathway's Sigma^{yx} differ: at one point, modulo p.
 
-    Its degree in every parameter is at most n_x times that of M, twice the data's.
+    The degree of an irreducible polynomial is at most that. Pathways of later stages are taken with
+    the data instead of the residual, which is not known yet.
+    """
+    from flint import nmod_mat
+
+    from symreln.exact.integers import PRIME
+    from symreln.exact.polynomials import evaluation_point
+    from symreln.pathways.effective import effective_dataset
+
+    sigma = effective_dataset(spec.dataset, pathway, spec.dataset.targets).sigma_yx
+    names = sigma.parameters
+    point = {name: Fraction(v) for name, v in zip(names, evaluation_point(names), strict=True)}
+    try:
+        whole = (sigma.T @ sigma).substitute(point).integers()[0]
+    except ZeroDivisionError:
+        return len(pathway.inputs)
+    found = nmod_mat(whole, PRIME).charpoly()
+    return int(found.degree() - found.gcd(found.derivative()).degree())
+
+
+def _spread(spec: Spec, values: int) -> float:
+    """Return how many monomials a coefficient of such a polynomial can have.
+
+    Its degree in every parameter is at most its degree times that of M, twice the data's.
     """
     if not spec.parameters:
         return 1.0
-    size = max(len(pathway.inputs) for pathway in spec.pathways)
-    return float(prod(1 + 2 * size * degree for degree in _degrees(spec.dataset)))
+    return float(prod(1 + 2 * values * degree for degree in _degrees(spec.dataset)))
 
 
 def _degrees(dataset: Dataset) -> Iterator[int]:

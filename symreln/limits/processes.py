@@ -113,6 +113,16 @@ def _ps(*arguments: str) -> str:
         return ""
 
 
+def age() -> float:
+    """Return the seconds since this process started, 0 where the system does not tell."""
+    try:
+        with open("/proc/self/stat", "rb") as stream:
+            ticks = int(stream.read().rpartition(b")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, IndexError, ValueError):
+        return 0.0
+
+
 def can_measure_memory() -> bool:
     """Whether the memory of other processes can be read here."""
     return os.name == "posix" and resident_bytes(os.getpid()) > 0

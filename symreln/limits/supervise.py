@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 POLL = 0.02
 #: Seconds after a limit in which the witness may finish its enclosures, and then the document:
 #: together well below the two seconds that the command has.
-BOXES_GRACE = 0.4
-DOCUMENT_GRACE = 1.3
+BOXES_GRACE = 0.3
+DOCUMENT_GRACE = 1.1
 #: The witness starts after this many seconds, or this share of the limit: most work ends first.
 WITNESS_DELAY = 1.0
 WITNESS_SHARE = 0.1
@@ -44,12 +44,16 @@ class Watch:
 
     Attributes:
         request: What was asked for.
-        folder: Where the children tell their steps.
+        start: When the time that counts began: ``spent`` seconds before the work.
+        steps: Where the worker tells its steps.
+        boxes: Where the witness tells its enclosures.
     """
 
-    def __init__(self, request: Request, folder: Path, worker: str = WORKER) -> None:
+    def __init__(
+        self, request: Request, folder: Path, worker: str = WORKER, *, spent: float = 0.0
+    ) -> None:
         self.request = request
-        self.start = time.monotonic()
+        self.start = time.monotonic() - spent
         self.steps, self.boxes = folder / "steps", folder / "boxes"
         self.worker = Child(worker, self._message(self.steps))
         self.witness: Child | None = None
@@ -138,12 +142,13 @@ class Watch:
             self.witness.kill()
 
 
-def supervise(request: Request, worker: str = WORKER) -> int:
+def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> int:
     """Carry out a command within its limits; return its exit code, 4 where one was reached.
 
     Args:
         request: What was asked for.
         worker: The module that does it.
+        spent: Seconds that the command has taken already.
 
     Raises:
         NotSupportedError: A memory limit where the memory of processes cannot be read.
@@ -152,7 +157,7 @@ def supervise(request: Request, worker: str = WORKER) -> int:
         msg = "--memory-limit: this system does not tell the memory of a process; use --time-limit"
         raise NotSupportedError(msg)
     with tempfile.TemporaryDirectory(prefix="symreln-") as folder, ended_by_signals():
-        watch = Watch(request, Path(folder), worker)
+        watch = Watch(request, Path(folder), worker, spent=spent)
         try:
             outcome = watch.wait()
             return outcome if isinstance(outcome, int) else _cut(watch, outcome)

@@ -60,7 +60,12 @@ def request_of(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["sleep", "flint"])
-def test_at_a_time_limit_what_is_proven_and_enclosed_is_on_disk(request_of, tmp_path, capsys, how):
+def test_at_a_time_limit_what_is_proven_and_enclosed_is_on_disk(
+    request_of, tmp_path, capsys, monkeypatch, how
+):
+    # What is written is tested here; benchmarks/limits.py measures how soon.
+    monkeypatch.setattr(supervising, "BOXES_GRACE", 60.0)
+    monkeypatch.setattr(supervising, "DOCUMENT_GRACE", 120.0)
     out = tmp_path / "out"
     out.mkdir()
     (out / "certificate.json").write_text("of an earlier derivation")
@@ -220,3 +225,20 @@ def test_memory_that_cannot_be_measured_is_not_promised(monkeypatch, capsys):
 def test_requests_travel_whole():
     request = Request(command="run", spec="xor", overrides=("a=1",), formats=("tex",), seeds=3)
     assert Request.from_json(json.loads(json.dumps(request.to_json()))) == request
+
+
+@LINUX
+def test_the_clock_begins_when_the_process_does():
+    program = (
+        "import time; time.sleep(0.5); from symreln.limits.processes import age;"
+        "first = age(); time.sleep(0.3); print(first, age())"
+    )
+    start = time.monotonic()
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    elapsed = time.monotonic() - start
+    first, second = (float(word) for word in found.stdout.split())
+    assert first + 0.02 >= 0.5
+    assert second - first >= 0.28
+    assert second <= elapsed + 0.05
