@@ -48,6 +48,20 @@ def consequence_text(derivation: Derivation, consequence: Consequence) -> str:
     return text if consequence.proven else f"possible: {text}"
 
 
+def consequences_text(derivation: Derivation, item: ExceptionalSet) -> str:
+    """Return all that happens on a set, each effect once with everything that it concerns."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for consequence in item.consequences:
+        key = ("" if consequence.proven else "possible: ", consequence.effect.value)
+        where = _where(derivation, consequence)
+        if where not in groups.setdefault(key, []):
+            groups[key].append(where)
+    return "; ".join(
+        f"{lead}{text} ({', '.join(filter(None, places))})" if any(places) else f"{lead}{text}"
+        for (lead, text), places in groups.items()
+    )
+
+
 def _where(derivation: Derivation, consequence: Consequence) -> str:
     if not consequence.pathways:
         return ""

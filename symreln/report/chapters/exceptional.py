@@ -8,7 +8,7 @@ import sympy as sp
 
 from symreln.exact.scalar import factored
 from symreln.report.document import Block, Details, Items, Math, Section, Table, Theorem, prose
-from symreln.report.exceptional_words import SHORT, consequence_text, polynomial_text, short_text
+from symreln.report.exceptional_words import SHORT, consequences_text, polynomial_text, short_text
 from symreln.report.mathtext import to_latex
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def chapter(derivation: Derivation) -> Section:
     harmless = [item for item in sets.sets if item.harmless]
     blocks: list[Block] = [_opening(derivation, sets), _remark()]
     if sets.breaking:
-        blocks.append(_table(derivation, sets.breaking, "Where the answer can end"))
+        blocks.append(_table(derivation, sets.breaking))
     blocks += _points(sets.breaking)
     if harmless:
-        caption = "Where modes coincide and every formula stays true"
+        note = prose("Where only this happens, every formula of this document stays true.")
         blocks.append(
-            Details(summary=f"{caption}.", blocks=(_table(derivation, harmless, caption),))
+            Details(summary="Where modes coincide", blocks=(note, _table(derivation, harmless)))
         )
     if sets.outside:
         blocks.append(_outside(derivation, sets.outside))
@@ -107,24 +107,18 @@ def _values(derivation: Derivation, item: ExceptionalSet) -> Content:
     return tuple(parts) or "–"
 
 
-def _table(derivation: Derivation, items: Sequence[ExceptionalSet], caption: str) -> Table:
+def _table(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Table:
     rows: list[tuple[Content, ...]] = [
         (
             _polynomial(derivation, item),
             _values(derivation, item),
-            "; ".join(_consequences(derivation, item)),
+            consequences_text(derivation, item),
         )
         for item in items[:MOST]
     ]
     if len(items) > MOST:
         rows.append((f"{len(items) - MOST} more", "–", "listed in derivation.json"))
-    return Table(
-        header=("set", "values", "what happens"), rows=tuple(rows), caption=caption, alignment="lpp"
-    )
-
-
-def _consequences(derivation: Derivation, item: ExceptionalSet) -> list[str]:
-    return list(dict.fromkeys(consequence_text(derivation, c) for c in item.consequences))
+    return Table(header=("set", "values", "what happens"), rows=tuple(rows), alignment="lpp")
 
 
 def _points(items: Sequence[ExceptionalSet]) -> list[Block]:
@@ -152,15 +146,16 @@ def _outside(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Details
         (
             _polynomial(derivation, item),
             item.excluded,
-            "; ".join(_consequences(derivation, item)),
+            consequences_text(derivation, item),
         )
         for item in items[:MOST]
     ]
     if len(items) > MOST:
         rows.append((f"{len(items) - MOST} more", "–", "listed in derivation.json"))
     return Details(
-        summary="Sets that the declared ranges exclude, each with the proof.",
+        summary="Sets that the declared ranges exclude",
         blocks=(
+            prose("Proven to be outside, one irreducible polynomial each:"),
             Table(
                 header=("set", "why it is outside", "what would happen"),
                 rows=tuple(rows),
