@@ -153,7 +153,10 @@ class _Renderer:
             case Figure():
                 return self.figure(block)
             case Details():
-                summary = rf"\paragraph{{{self.inline(block.summary)}.}}"
+                summary = rf"\paragraph{{{self.inline(block.summary).rstrip('.')}.}}"
+                if block.blocks and isinstance(block.blocks[0], Table):
+                    # Or the heading would run into the table, which is as wide as the page.
+                    summary += r"\leavevmode\par"
                 return "\n".join([summary, *self.blocks(block.blocks, depth)]).rstrip()
             case Listing(text):
                 return _listing(text)

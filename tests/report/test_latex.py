@@ -7,6 +7,7 @@ import pytest
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.report import latex
 from symreln.report.document import (
+    Details,
     Document,
     Items,
     Listing,
@@ -86,6 +87,8 @@ def hostile_document():
     rows = tuple((text[:20], text) for text in HOSTILE)
     blocks += [Table(header=("[a]", "b"), rows=rows[:9], alignment="lp", caption=HOSTILE[2])]
     blocks += [Table(header=("a", "b"), rows=rows * 2, alignment="pp", caption=HOSTILE[9])]
+    folded = Table(header=("a", "b"), rows=rows[:3], alignment="lp")
+    blocks += [Details(summary="A folded table, whose words end in a stop.", blocks=(folded,))]
     return Document(title=HOSTILE[0], subtitle=HOSTILE[2], blocks=tuple(blocks))
 
 
@@ -160,3 +163,7 @@ def test_without_latexmk_it_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotSupportedError, match="read the HTML"):
         compile_pdf(tmp_path / "d.tex")
+
+
+def test_a_summary_has_one_stop():
+    assert r"words end in a stop.}" in latex.render(hostile_document())
