@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 try:
@@ -27,14 +28,24 @@ class Stage:
         self.data, self.paths, self.path = data, paths, path
         self.one, self.per_sample = data.constant(1), data.constant(1) / data.x.shape[1]
         self.roots = [(place, p) for place, p in enumerate(paths) if not p.moved]
-        self.moves = []  # of every symmetry, on the places of pathways
-        places = {p.key: place for place, p in enumerate(paths)}
+        self.moves: list[list[int]] = []  # of every symmetry, on the places of pathways
+        places: dict[Any, list[int]] = {}
+        for place, p in enumerate(paths):
+            places.setdefault(p.key, []).append(place)
         for s in data.symmetries:
-            move = [places.get(image(p.key, s), -1) for p in paths]
+            move = []
+            for place, p in enumerate(paths):
+                own, images = places[p.key], places.get(image(p.key, s), [])
+                move.append(images[own.index(place)] if len(images) == len(own) else -1)
             good = sorted(move) == list(range(len(paths)))
             good = good and all(paths[m].root is p.root for m, p in zip(move, paths, strict=True))
             require(good, path, "moved into itself by every symmetry, one pathway claimed an orbit")
             self.moves.append(move)
+        for equal in places.values():  # equal pathways can change places
+            for a, b in combinations(equal, 2):
+                if paths[a].root is paths[b].root:
+                    swap = {a: b, b: a}
+                    self.moves.append([swap.get(n, n) for n in range(len(paths))])
 
     def nodes(self) -> Iterator[tuple[Node, Any]]:
         """Every class of modes that learn something."""

@@ -6,6 +6,7 @@ or the truth about another problem; :func:`tests.certificates.claims` says what 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from functools import lru_cache
 from random import Random
@@ -13,6 +14,7 @@ from random import Random
 import pytest
 
 import symreln as sr
+from benchmarks.certificate import spec_text
 from symreln.errors import CertificateError
 from symreln.pipeline import derive_unchecked
 from symreln.verify import digest, verify
@@ -73,6 +75,15 @@ def test_with_its_own_digest_only_other_words_pass(
     find: Callable[[str], Json], name: str, count: int
 ) -> None:
     assert campaign(find(name), name, count) < count // 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_campaign_on_many_items(everything: bool) -> None:
+    """32 items in 6 contexts, with a symbol: closed by symmetry, and coupled matrices."""
+    spec = tomllib.loads(spec_text(32, 6, everything=everything))
+    certificate = derive_unchecked(sr.load(spec)).certificate
+    assert campaign(certificate, f"many {everything}", 1000) < 125
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 
 import symreln.verify as verifier
 from symreln.errors import CertificateError
+from symreln.exact.matrix import ExactMatrix
 from symreln.verify import digest, verify, verify_file
 from tests.certificates import Json, certificate_of, certificates, contextual, pathway
 
@@ -211,13 +212,7 @@ def test_classes_of_an_orbit_are_claimed_once() -> None:
 
 
 def test_symmetric_pathways_may_also_be_shown_in_full() -> None:
-    x, y = contextual(4, 3, 1, ())
-    off = [[int(s // 4 != k) for s in range(12)] for k in range(3)]
-    stages = [
-        [pathway("common", [1] * 12, range(4), range(28))],
-        [pathway(f"off {k}", off[k], range(4), range(28)) for k in range(3)],
-    ]
-    short = certificate_of(x, y, stages)
+    short = closed_by_symmetry()
     assert [p["like"] for p in short["stages"][1]["pathways"]] == [None, [0, 0], [1, 0]]
     whole = json.loads(json.dumps(short))
     s = whole["symmetries"].pop()
@@ -228,6 +223,120 @@ def test_symmetric_pathways_may_also_be_shown_in_full() -> None:
         other |= {"like": None, "classes": first["classes"]}
     whole["digest"] = digest(whole)
     assert verify(whole)[1].endswith("closed by symmetry")
+
+
+# -- what a class or a coupling must not claim ----------------------------------------------------
+
+
+def closed_by_symmetry() -> Json:
+    """Three contexts whose pathways couple: items in classes of one and two modes."""
+    x, y = contextual(4, 3, 1, ())
+    off = [[int(s // 4 != k) for s in range(12)] for k in range(3)]
+    return certificate_of(
+        x,
+        y,
+        [
+            [pathway("common", [1] * 12, range(4), range(28))],
+            [pathway(f"off {k}", off[k], range(4), range(28)) for k in range(3)],
+        ],
+    )
+
+
+def rejected(certificate: Json, match: str) -> None:
+    certificate["digest"] = digest(certificate)
+    with pytest.raises(CertificateError, match=match):
+        verify(certificate)
+
+
+def test_components_are_invariant_ordered_and_not_empty() -> None:
+    certificate = closed_by_symmetry()
+    parts = certificate["stages"][1]["components"]
+    assert len(parts) > 1
+    parts.reverse()
+    rejected(certificate, "ascending order")
+    parts.reverse()
+    members = parts[0]["members"]
+    last = members.pop()
+    rejected(certificate, "every symmetry")
+    members.append([9, 9])
+    rejected(certificate, "ascending classes")
+    members[:] = []
+    rejected(certificate, r"a list of \[pathway, class\]")
+    members[:] = [last]
+    rejected(certificate, "components")
+
+
+def test_components_of_what_does_not_couple_are_rejected() -> None:
+    certificate = json.loads(json.dumps(certificates()["xor"]))
+    stage = certificate["stages"][0]
+    first, second = (p["classes"] for p in stage["pathways"])
+    shared = next(
+        (a, b) for a, x in enumerate(first) for b, y in enumerate(second)
+        if x["inverse_d_eff"] and [x[k] for k in ("minpoly", "eigenvalue", "d")]
+        == [y[k] for k in ("minpoly", "eigenvalue", "d")]
+    )  # fmt: skip
+    part = {"members": [[0, shared[0]], [1, shared[1]]], "d_eff": first[shared[0]]["d"]}
+    stage["components"] = [part]
+    stage["level"] = certificate["level"] = "closed by symmetry"
+    rejected(certificate, "empty where no class acts")
+
+
+def test_modes_that_stay_equal_are_not_just_coupled() -> None:
+    """Two equal pathways: every coupling has a factor, d, and so has their sum."""
+    x = ExactMatrix.from_rows([[2, 0, 0], [0, 1, 0]])
+    y = ExactMatrix.from_rows([[1, 0, 0], [0, 3, 1]])
+    both = [pathway(name, [1] * 3, range(2), range(2)) for name in ("one", "two")]
+    certificate = certificate_of(x, y, [both])
+    stage = certificate["stages"][0]
+    assert stage["level"] == "closed by symmetry"
+    assert [p["like"] for p in stage["pathways"]] == [None, [0, 0]]
+    assert verify(certificate)
+    part = stage["components"][0]
+    part["members"].pop()  # not invariant when the two change places
+    rejected(certificate, "every symmetry")
+    stage["components"] = []
+    stage["couplings"] = [
+        {"target": [0, a], "source": [1, a], "factors": [item["d"]]}
+        for a, item in enumerate(stage["pathways"][0]["classes"])
+    ]
+    stage["level"] = certificate["level"] = "coupled modes"
+    rejected(certificate, "closed by symmetry")
+    stage["couplings"][0]["factors"] = 5
+    rejected(certificate, "a list of factors")
+
+
+def test_only_couplings_between_pathways_are_listed() -> None:
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    couplings = certificate["stages"][0]["couplings"]
+    item = {"target": [0, 0], "source": [0, 0], "factors": [["1", "0"], ["0", "1"]]}
+    couplings.insert(0, item)
+    rejected(certificate, "about classes that couple")
+
+
+def test_classes_that_act_are_orthogonal_to_the_others() -> None:
+    certificate = closed_by_symmetry()
+    classes = certificate["stages"][0]["pathways"][0]["classes"]
+    place, double = next((n, c) for n, c in enumerate(classes) if c["generators"]["columns"] == 2)
+    halves = []
+    for shown in ({0: 1}, {0: 1, 1: 1}):  # w_1 and w_1 + w_2
+        rows: dict[int, int] = {}
+        for i, j, text in double["generators"]["entries"]:
+            rows[i] = rows.get(i, 0) + shown.get(j, 0) * int(text)
+        entries = [[i, 0, str(n)] for i, n in sorted(rows.items()) if n]
+        norm = sum(n * n for n in rows.values())
+        generators = {"rows": 4, "columns": 1, "denominator": "1", "entries": entries}
+        gram = {"rows": 1, "columns": 1, "denominator": str(norm), "entries": [[0, 0, "1"]]}
+        halves.append({**double, "generators": generators, "gram_inverse": gram})
+    classes[place : place + 1] = halves
+    rejected(certificate, "orthogonal to the other classes")
+
+
+def test_a_class_has_vectors() -> None:
+    certificate = closed_by_symmetry()
+    classes = certificate["stages"][0]["pathways"][0]["classes"]
+    none = {"rows": 4, "columns": 0, "denominator": "1", "entries": []}
+    classes.append({**classes[0], "generators": none})
+    rejected(certificate, "at least one vector")
 
 
 def test_an_old_format_is_named() -> None:

@@ -35,8 +35,9 @@ outputs are unique, so what a stage leaves to the next one stays the same too, a
 everything that is claimed of a stage: spaces of modes, couplings, sums of couplings, minimal loss.
 So a pathway that is ``like`` another one, its image, has that one's classes with the inputs
 permuted, and what is checked for one pathway of every orbit holds for all. An orbit has one
-pathway whose classes are shown. Components of couplings and maps must be invariant: the former
-are compared, the latter are *defined* by the orbit's first pathway.
+pathway whose classes are shown. Components of couplings must be invariant, also where equal
+pathways of an orbit change places, and are compared; maps are *defined* by the orbit's first
+pathway.
 
 **Couplings** (all pathways of the stage commute). E_i = S(SᵀS)^{-1}Sᵀ is the orthogonal projector
 on class i of pathway j: all classes of j are required to be orthogonal. Class i acts on class a of
