@@ -109,6 +109,8 @@ class StageSymmetry:
             if self._search is None or self._invariants is None or len(others) < 2:
                 continue
             ends = [self._members[p], self._members[j]]
+            if not self._search.meet(*ends):
+                continue  # they do not couple, so there is nothing to share
             mine = self._search.colours(ends)
             for known, theirs in colours.items():
                 source = [self._members[p], self._members[known]]

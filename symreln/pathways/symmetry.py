@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from symreln.spec.model import Dataset, PathwaySpec
 
 ROUNDS = 3
-_ODD = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+# The constants of splitmix64's finaliser.
+_STEP, _FIRST, _SECOND = (
+    np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+_SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,6 +115,10 @@ class SymmetrySearch:
             inputs, outputs = found
         return inputs, outputs, samples
 
+    def meet(self, p: int, j: int) -> bool:
+        """Whether the gates of two pathways are ever open together."""
+        return bool(np.any((self._gates[p] != 0) & (self._gates[j] != 0)))
+
     def find(self, source: Sequence[int], target: Sequence[int]) -> Symmetry | None:
         """Return a symmetry that maps the source pathways to the target ones in order, or None."""
         return self.between(self.colours(source), self.colours(target), source, target)
@@ -169,11 +177,11 @@ def _word(value: int) -> np.uint64:
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """Return well-mixed 64-bit words (the finaliser of splitmix64)."""
-    words = values.astype(np.uint64) + _word(_ODD[0])
-    words = (words ^ (words >> np.uint64(30))) * _word(_ODD[1])
-    words = (words ^ (words >> np.uint64(27))) * _word(_ODD[2])
-    return words ^ (words >> np.uint64(31))
+    """Return well-mixed words of uint64 words."""
+    words = values + _STEP
+    words = (words ^ (words >> _SHIFTS[0])) * _FIRST
+    words = (words ^ (words >> _SHIFTS[1])) * _SECOND
+    return words ^ (words >> _SHIFTS[2])
 
 
 def _summed(places: np.ndarray, values: np.ndarray, colours: np.ndarray, size: int) -> np.ndarray:
