@@ -4,7 +4,7 @@ A joint spectrum over Q(parameters) holds for all values but those at which one 
 polynomials vanishes. Two facts decide what is lost there. The joint characteristic polynomial
 det(x - M - t Sigma^x) is an identity in the parameters, so that the pairs (s^2, d), counted with
 multiplicity, hold at every point where the data are finite. And orthogonal projectors stay
-bounded, so that along every path into such a point the modes have a limit, for which every proven
+bounded, so that on every path into such a point they have limit points, for which every proven
 equation still holds. Where pairs collide the formulas therefore stay true and only the modes'
 spaces are no longer unique (DEGENERATE); what can break is listed with another effect.
 

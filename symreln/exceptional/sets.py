@@ -157,9 +157,13 @@ def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
         top, below = norm(one, one.eigenvalue), norm(one, d_eff)
         simple = one.degree == 1
         share = (top / below).numerator
+        # In one parameter a share that the factor does not divide is not 0 at any of its roots.
+        everywhere = simple and (len(top.parameters) == 1 or bool(share.is_constant()))
         for factor in factors(top.numerator.gcd(below.numerator)):
             if not simple or not (share % factor).is_zero():
-                yield Condition(polynomial=factor, effect=Effect.JUMP, classes=(a,), proven=simple)
+                yield Condition(
+                    polynomial=factor, effect=Effect.JUMP, classes=(a,), proven=everywhere
+                )
 
 
 def _of_residual(pathway: PathwayDerivation) -> Iterable[Condition]:

@@ -78,10 +78,10 @@ def _remark() -> Theorem:
                 Math(r"M + t \Sigma^{x}"),
                 " is an identity in the parameters, so the pairs ",
                 Math("(s, d)"),
-                " hold wherever the data are finite. Spectral projectors are bounded, so the modes "
-                "have limits along every path to such a point and satisfy every proven equation "
-                "there: where pairs coincide the formulas stay true and only the modes are no "
-                "longer unique.",
+                " hold wherever the data are finite. Spectral projectors are bounded, so they have "
+                "limit points on every path to such a point, which satisfy every proven equation: "
+                "where pairs coincide the formulas stay true and only the modes are no longer "
+                "unique.",
             ),
         ),
     )
