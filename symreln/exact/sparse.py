@@ -15,6 +15,7 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.exact import entries as coo
+from symreln.exact.cancelling import without_common_factor
 from symreln.exact.entries import Entries
 from symreln.exact.scalar import Number, Scalar, polynomial_ring
 
@@ -222,9 +223,11 @@ class SparseMatrix:
         if not self.terms:
             return SparseMatrix(self.shape, self.parameters, {})
         if not self.denominator.is_constant():
-            divided = self._without_common_factor()
+            divided = without_common_factor(
+                self.terms, self.denominator, polynomial_ring(self.parameters), self.shape[1]
+            )
             if divided is not None:
-                return divided.reduced()
+                return SparseMatrix(self.shape, self.parameters, *divided).reduced()
         bottom = self.denominator
         divisor = gcd(
             *(coo.content(part) for part in self.terms.values()),
@@ -234,40 +237,6 @@ class SparseMatrix:
             divisor = -divisor
         terms = {key: coo.divided(part, divisor) for key, part in self.terms.items()}
         return SparseMatrix(self.shape, self.parameters, terms, bottom // divisor)
-
-    def _without_common_factor(self) -> SparseMatrix | None:
-        """Return the matrix with its polynomials' common factor cancelled, None without one."""
-        places, rows, kinds = self._spelled()
-        ring = polynomial_ring(self.parameters)
-        polynomials = [
-            ring.from_dict({k: int(v) for k, v in zip(self.terms, row, strict=True) if v})
-            for row in rows.tolist()
-        ]
-        common = self.denominator
-        for polynomial in polynomials:
-            common = common.gcd(polynomial)
-            if common.is_constant():
-                return None
-        quotients = [(p // common).to_dict() for p in polynomials]
-        terms = {}
-        for exponents in dict.fromkeys(key for found in quotients for key in found):
-            column = coo.integer_array([int(found.get(exponents, 0)) for found in quotients])
-            terms[tuple(int(e) for e in exponents)] = coo.at_places(
-                places, column[kinds], self.shape[1]
-            )
-        return SparseMatrix(self.shape, self.parameters, terms, self.denominator // common)
-
-    def _spelled(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (places, distinct rows of coefficients, which of them stands at every place)."""
-        width = self.shape[1]
-        listed = [part.rows * width + part.columns for part in self.terms.values()]
-        places = coo.merged(listed)
-        big = any(part.values.dtype == object for part in self.terms.values())
-        table = np.zeros((len(places), len(listed)), dtype=object if big else np.int64)
-        for column, (at, part) in enumerate(zip(listed, self.terms.values(), strict=True)):
-            table[np.searchsorted(places, at), column] = part.values
-        rows, kinds = coo.distinct_rows(table)
-        return places, rows, kinds
 
     # -- parts ----------------------------------------------------------------------------------
 
