@@ -17,9 +17,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 
 import argparse
-import importlib.metadata
 import json
-import platform
 import random
 import resource
 import statistics
@@ -28,126 +26,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from spectrum_page import Row, exponent, versions, write_page
+from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
-from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.exact.spectrum import joint_spectrum
 from symreln.families.certificate import build_certificate
 from symreln.families.derive import derive_family_unchecked
-from symreln.pathways.effective import effective_dataset
 from symreln.pipeline import derive_unchecked
-from symreln.spec.model import Spec
 from symreln.verify import verify
 
 HERE = Path(__file__).resolve().parent
-DOCS = HERE.parent / "docs"
 SYMPY_RECORD = HERE / "spectrum-sympy.json"
 WHOLE_SPEC = HERE / "sixteen-contexts.toml"
-ITEMS, CONTEXTS = 128, 16
 GROWTH = (16, 32, 64, 128, 256)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table.
-
-    Attributes:
-        work: What was done.
-        measured: Times and sizes.
-        found: What is compared with the demand.
-        wanted: The demand; empty where there is none.
-        met: Whether it is met.
-    """
-
-    work: str
-    measured: str
-    found: str = ""
-    wanted: str = ""
-    met: bool = True
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The columns of the table."""
-        return (self.work, self.measured, self.found, self.wanted, "" if self.met else "NOT MET")
-
-
-# -- the work -------------------------------------------------------------------------------------
-
-
-def contextual(items: int, contexts: int | str, scale: str) -> Spec:
-    """Return the task with one pathway for every sample that sees the context inputs.
-
-    Args:
-        items: n.
-        contexts: C; "C" asks for every number of contexts, 16 where one is needed.
-        scale: Value of an active context input; "c" makes it a parameter.
-    """
-    tables: dict[str, Any] = {
-        "title": "One pathway",
-        "dataset": {
-            "task": "contextual",
-            "items": items,
-            "contexts": contexts,
-            "structures": "hierarchy",
-            "context_scale": scale,
-        },
-        "pathway": [{"name": "common", "gate": "all"}],
-    }
-    parameters: dict[str, dict[str, Any]] = {}
-    if scale == "c":
-        parameters["c"] = {"positive": True, "value": "1"}
-    if contexts == "C":
-        parameters["C"] = {"integer": True, "minimum": 2, "value": CONTEXTS}
-    if parameters:
-        tables["parameters"] = parameters
-    return sr.load(tables)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The exact correlations of one pathway."""
-
-    spec: Spec
-    sigma_yx: ExactMatrix
-    sigma_x: ExactMatrix
-
-    @classmethod
-    def of(cls, spec: Spec) -> Problem:
-        """Apply the first pathway's gate to the dataset."""
-        effective = effective_dataset(spec.dataset, spec.pathways[0], spec.dataset.targets)
-        return cls(spec, effective.sigma_yx, effective.sigma_x)
-
-    def exact(self) -> JointSpectrum:
-        """Decompose exactly."""
-        return joint_spectrum(self.sigma_yx, self.sigma_x, self.spec.values)
-
-    def certified(self) -> JointSpectrum:
-        """Decompose, and write the certificate's entries for this pathway."""
-        spectrum = self.exact()
-        pathway = self.spec.pathways[0]
-        json.dumps(
-            pathway_json(
-                CertifiedPathway(
-                    name=pathway.name,
-                    gate=pathway.gate,
-                    inputs=pathway.inputs,
-                    outputs=pathway.outputs,
-                    spectrum=spectrum,
-                )
-            )
-        )
-        return spectrum
-
-    def floats(self) -> np.ndarray:
-        """Return Sigma^yx in float64, at the declared values."""
-        return self.sigma_yx.substitute(self.spec.values).to_numpy()
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -261,12 +159,14 @@ def growth(repeats: int, quick: bool) -> tuple[list[Row], dict[str, list[float]]
             curves[name].append(found[name])
         peak = found["peak_mb"]
     powers = {name: exponent(curves["n"], curves[name]) for name in ("exact", "c", "svd")}
+    last = {name: exponent(curves["n"][-2:], curves[name][-2:]) for name in powers}
     rows = [
         Row(
             f"growth in n, {sizes[0]} … {sizes[-1]}, C = {CONTEXTS}"
             + (", c symbolic" if name == "c" else ""),
             " / ".join(map(shown, curves[name])),
-            f"exponent {powers[name]:.2f} (numpy {powers['svd']:.2f})",
+            f"exponent {powers[name]:.2f}, last doubling {last[name]:.2f} "
+            f"(numpy {powers['svd']:.2f}, {last['svd']:.2f})",
             "≤ 2.3",
             powers[name] <= 2.3,
         )
@@ -274,10 +174,6 @@ def growth(repeats: int, quick: bool) -> tuple[list[Row], dict[str, list[float]]
     ]
     rows.append(Row(f"peak memory at n = {sizes[-1]}", f"{peak:.0f} MB", "", "< 1 GB", peak < 1000))
     return rows, curves
-
-
-def exponent(sizes: list[float], times: list[float]) -> float:
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
 def one_size(items: int, repeats: int) -> dict[str, float]:
@@ -336,20 +232,25 @@ def real_data() -> Row:
     return Row(
         "digits (64 inputs, 1797 images), exact verdict from loading on",
         f"{shown(found['seconds'])}, {found['peak_mb']:.0f} MB",
-        found["level"],
+        f"{found['level']}; {found['work']:.1f} s of work",
         "< 30 s, < 2 GB",
         found["seconds"] < 30 and found["peak_mb"] < 2000,
     )
 
 
 def digits() -> dict[str, Any]:
-    start = time.perf_counter()
+    start, before = time.perf_counter(), time.process_time()
     level = sr.derive(sr.load("digits")).verdict.level.value
-    return {"seconds": time.perf_counter() - start, "level": level}
+    return {
+        "seconds": time.perf_counter() - start,
+        "work": time.process_time() - before,
+        "level": level,
+    }
 
 
 def whole() -> Row:
     """Run `symreln derive` as a user does, with an empty cache, on the clock."""
+    before = _work_of_children()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "symreln", "derive", str(WHOLE_SPEC), "--out", folder]
         start = time.perf_counter()
@@ -365,10 +266,15 @@ def whole() -> Row:
     return Row(
         f"whole derive, n = {ITEMS}, C = {CONTEXTS}, c symbolic, 17 pathways, JSON and HTML",
         f"{took:.1f} s on the clock, HTML {size:.2f} MB",
-        "",
+        f"{_work_of_children() - before:.1f} s of work",
         "< 6 s, < 3 MB",
         took < 6 and size < 3,
     )
+
+
+def _work_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def child(arguments: list[str]) -> dict[str, Any]:
@@ -402,12 +308,6 @@ def sympy_once() -> dict[str, Any]:
     }
 
 
-def versions() -> dict[str, str]:
-    names = ("sympy", "python-flint", "numpy")
-    found = {name: importlib.metadata.version(name) for name in names}
-    return {**found, "python": platform.python_version(), "machine": platform.machine()}
-
-
 # -- output ---------------------------------------------------------------------------------------
 
 
@@ -416,76 +316,6 @@ def printed(rows: list[Row]) -> list[Row]:
     for row in rows:
         print("  ".join(cell for cell in row.cells if cell), flush=True)
     return rows
-
-
-def write_page(rows: list[Row], curves: dict[str, list[float]]) -> None:
-    """Write the table and the plot of this run."""
-    DOCS.mkdir(exist_ok=True)
-    draw(curves, DOCS / "spectrum.svg")
-    table = "\n".join("| " + " | ".join(row.cells[:4]) + " |" for row in rows)
-    used = ", ".join(f"{name} {version}" for name, version in versions().items())
-    missed = [row.work for row in rows if not row.met]
-    closing = "Everything is reached." if not missed else f"Not reached: {'; '.join(missed)}."
-    (DOCS / "spectrum.md").write_text(
-        PAGE.format(table=table, used=used, day=date.today().isoformat(), closing=closing),
-        encoding="utf-8",
-    )
-
-
-PAGE = """# Speed of the exact spectrum
-
-Measured on {day} by `python benchmarks/spectrum.py --write` ({used}; one thread, seconds of that
-thread, medians; ratios are medians of ratios within one run).
-
-| work | measured | found | to reach |
-|---|---|---|---|
-{table}
-
-{closing}
-
-Exact work starts from the exact correlations and ends with the joint eigenspaces of
-(Σ^yx)ᵀΣ^yx and Σ^x, proven, for all values of c where c is a symbol, and with the certificate's
-entries for the pathway. numpy's SVD gives singular vectors of Σ^yx in float64 and knows nothing
-of Σ^x. SymPy's figure is measured once (`--sympy`) and cited from `benchmarks/spectrum-sympy.json`.
-
-![Seconds of the exact decomposition and of numpy's SVD over the number of items](spectrum.svg)
-
-*Seconds over the number of items n, 16 contexts, both axes logarithmic.*
-"""
-
-
-def draw(curves: dict[str, list[float]], path: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "symreln"
-    import matplotlib.pyplot as plt
-
-    names = {
-        "c": "exact, c symbolic",
-        "exact": "exact",
-        "svd": "numpy SVD, float64",
-    }
-    marks = {"c": ("s", "#c0504d"), "exact": ("o", "#1f4e79"), "svd": ("^", "#7f7f7f")}
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    for name, label in names.items():
-        mark, colour = marks[name]
-        power = exponent(curves["n"], curves[name])
-        axes.loglog(
-            curves["n"],
-            curves[name],
-            marker=mark,
-            color=colour,
-            label=f"{label}: $n^{{{power:.2f}}}$",
-        )
-    axes.set_xticks(curves["n"], [f"{int(n)}" for n in curves["n"]])
-    axes.minorticks_off()
-    axes.set_xlabel("items n (16 contexts)")
-    axes.set_ylabel("seconds of one thread")
-    axes.legend(frameon=False)
-    axes.grid(visible=True, alpha=0.3)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
 
 
 def main() -> None:
