@@ -15,14 +15,14 @@ from typing import Any
 
 try:
     from symreln.errors import CertificateError
-    from symreln.verify_matrices import Packed, products
+    from symreln.verify_matrices import Packed, combined, products
     from symreln.verify_modes import Element, Pathway, read_pathway, times, trace
     from symreln.verify_numbers import Ratio, integers, require, take
     from symreln.verify_reading import Data
     from symreln.verify_stages import Node, Piece, Stage
 except ImportError:  # the files alone, without the package
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    from verify_matrices import Packed, products  # type: ignore[no-redef]
+    from verify_matrices import Packed, combined, products  # type: ignore[no-redef]
     from verify_modes import Element, Pathway, read_pathway, times, trace  # type: ignore[no-redef]  # type: ignore[no-redef]
     from verify_numbers import CertificateError, Ratio, integers, require, take  # type: ignore[no-redef]  # type: ignore[no-redef]
     from verify_reading import Data  # type: ignore[no-redef]
@@ -165,7 +165,8 @@ def _map_minimum(data: Data, stage: Stage, value: Any, path: str) -> Ratio:
 
     for _, p in stage.roots:
         seen = p.features.flipped.packed()
-        wrong = products([*data.left(seen), *fit(seen)]).rows(p.outputs)
+        learned = products(fit(seen)).rows(p.outputs)
+        wrong = combined([(data.constant(1), p.driven), (data.constant(1), learned)])
         require(not wrong, path, "a minimiser of the stage's loss")
     data.fits.append(fit)
     return total

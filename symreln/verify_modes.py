@@ -144,9 +144,9 @@ def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> P
         require(v.commutator is v.classes is None, path, "without claims where it is like another")
         return _image(data, p, v, earlier)
     p.root, p.tau = p, None
-    found = data.drive(p.features.flipped.packed())
+    p.driven = data.drive(p.features.flipped.packed()).rows(p.outputs)
     per_sample = data.constant(1) / data.x.shape[1]
-    p.a = combined([(per_sample, found.rows(p.outputs))]).sparse().reduced()
+    p.a = combined([(per_sample, p.driven)]).sparse().reduced()
     p.b = combined([(per_sample, p.features @ p.features.flipped.packed())]).sparse().reduced()
     p.m = (p.a.flipped @ p.a.packed()).sparse().reduced()
     p.commutes = v.commutator is None

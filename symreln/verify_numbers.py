@@ -131,6 +131,7 @@ def take(value: Any, path: str, keys: str) -> SimpleNamespace:
 
 def integers(value: Any, path: str, most: int) -> Any:
     """Return a list that must hold integers from 0 to ``most``."""
-    good = isinstance(value, list) and all(type(n) is int and 0 <= n <= most for n in value)
+    good = isinstance(value, list) and set(map(type, value)) <= {int}
+    good = good and (not value or (min(value) >= 0 and max(value) <= most))
     require(good, path, f"integers from 0 to {most}")
     return value

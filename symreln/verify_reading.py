@@ -109,12 +109,8 @@ class Data(SimpleNamespace):
 
     def drive(self, seen: Packed) -> Packed:
         """Return what earlier stages leave of the targets, times samples × columns."""
-        return products(self.left(seen))
-
-    def left(self, seen: Packed) -> list[tuple[Ratio, Sparse, Packed, Any]]:
-        """Return the products whose sum :meth:`drive` is."""
         learned = [part for fit in self.fits for part in fit(seen)]
-        return [(self.constant(1), self.y, seen, None), *learned]
+        return products([(self.constant(1), self.y, seen, None), *learned])
 
     def common(self, below: Iterable[Poly]) -> Poly:
         """Return a common multiple of polynomials."""
