@@ -317,8 +317,8 @@ class AlgebraicNumber:
         return all(name in (values or {}) for name in self.parameters)
 
     def __repr__(self) -> str:
-        kind = "sqrt of " if self.is_sqrt else ""
-        return f"AlgebraicNumber({kind}{self.coefficients} at root {self.root} of {self.minpoly})"
+        shown = self.to_sympy() if self.is_radical else f"a root of {self.polynomial_text()}"
+        return f"AlgebraicNumber({shown})"
 
 
 def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from symreln.exact import text
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.averages import compressed_average
 from symreln.exact.matrix import ExactMatrix
@@ -38,7 +39,7 @@ class Operator:
     at: tuple[tuple[str, Fraction], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ModeClass:
     """Modes that are conjugate: one for every root theta of an irreducible polynomial.
 
@@ -74,8 +75,12 @@ class ModeClass:
         """Whether s = 0."""
         return all(coefficient.is_zero for coefficient in self.eigenvalue)
 
+    def __repr__(self) -> str:
+        polynomial = text.univariate([value.numerator for value in self.minpoly], "theta")
+        return f"ModeClass({polynomial} = 0, multiplicity {self.multiplicity})"
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mode:
     """One mode: a root of a class.
 
@@ -99,6 +104,9 @@ class Mode:
     def is_null(self) -> bool:
         """Whether s = 0."""
         return self.mode_class.is_null
+
+    def __repr__(self) -> str:
+        return f"Mode(s = {self.s.to_sympy()}, multiplicity {self.multiplicity})"
 
     @cached_property
     def d(self) -> AlgebraicNumber:
@@ -134,7 +142,7 @@ class Commutator:
     relative_norm_squared: Scalar
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JointSpectrum:
     """Joint eigenspaces of M and Sigma^x, or eigenspaces of M where they do not commute.
 
@@ -212,6 +220,13 @@ class JointSpectrum:
         if not operator.weight_x.is_zero:
             total = total + self.sigma_x.scale(operator.weight_x)
         return total.reduced()
+
+    def __repr__(self) -> str:
+        found = "commutes" if self.commutes else "does not commute"
+        n_y, n_x = self.sigma_yx.shape
+        names = f"({', '.join(self.parameters)})" if self.parameters else ""
+        modes = sum(mode_class.degree for mode_class in self.classes)
+        return f"JointSpectrum(sigma_yx {n_y}×{n_x} over Q{names}, {found}, {modes} modes)"
 
     def numpy_modes(
         self, values: Mapping[str, Fraction] | None = None

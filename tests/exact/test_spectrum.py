@@ -352,3 +352,18 @@ def test_modes_are_ordered_at_the_given_values() -> None:
     for value, first in ((2, "c"), (Fraction(1, 2), "1")):
         spectrum = joint_spectrum(yx, one, {"c": Fraction(value)})
         assert str(spectrum.modes[0].s.to_sympy(symbols)) == first
+
+
+def test_results_say_briefly_what_they_are() -> None:
+    c = Scalar.symbol("c", ("c",))
+    sigma_yx = ExactMatrix.from_rows([[c, 0], [0, 1]], ("c",))
+    spectrum = joint_spectrum(sigma_yx, ExactMatrix.identity(2))
+    assert repr(spectrum) == "JointSpectrum(sigma_yx 2×2 over Q(c), commutes, 2 modes)"
+    assert sorted(map(repr, spectrum.classes)) == [
+        "ModeClass(theta - 1 = 0, multiplicity 1)",
+        "ModeClass(theta - c**2 = 0, multiplicity 1)",
+    ]
+    assert sorted(map(repr, spectrum.modes)) == [
+        "Mode(s = 1, multiplicity 1)",
+        "Mode(s = Abs(c), multiplicity 1)",
+    ]
