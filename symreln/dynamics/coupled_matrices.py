@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 NAME = "coupled matrices"
 
-#: Directions below this share of the largest singular value are float64 noise, not data.
+#: Directions below this share of the largest singular value are float64 noise, not data. Measured
+#: on the features and targets of the ready-made tasks: noise at most 2e-16, data at least 1e-2.
+#: A direction of that size has s of its square, 1e-22 of the largest: no stable training of fewer
+#: than 1e20 steps would learn it.
 SPAN_TOLERANCE = 1e-11
 
 

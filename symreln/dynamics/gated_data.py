@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from symreln.dynamics.coupled_matrices import orthonormal_span
+
 #: A scipy.sparse.csr_array; scipy ships no types.
 SparseArray = Any
 
@@ -149,20 +151,6 @@ class GatedModule:
             kinds.setdefault(tuple(p for p in stage if self.writes[p, row]), []).append(row)
         for members, rows in kinds.items():
             if members:
-                basis = row_space(np.vstack([self.features[p] for p in members]))
+                basis = orthonormal_span(np.vstack([self.features[p] for p in members]).T)
                 left[rows] -= (left[rows] @ basis) @ basis.T
         return left
-
-
-#: Directions below this share of the largest singular value are rounding of float64 data, whose
-#: relative size is a few 1e-16 times the root of the number of entries (measured: below 2e-14 on
-#: all ready-made tasks); the smallest true directions there are above 1e-3.
-SPAN_TOLERANCE = 1e-11
-
-
-def row_space(matrix: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the row space, shape (columns, rank)."""
-    if matrix.size == 0:
-        return np.zeros((matrix.shape[1], 0))
-    _, s, vt = np.linalg.svd(matrix, full_matrices=False)
-    return vt[s > SPAN_TOLERANCE * max(s[0], np.finfo(float).tiny)].T

@@ -24,16 +24,19 @@ from symreln.dynamics.spinning import Spinner, Spun, norm_bound
 if TYPE_CHECKING:
     from symreln.dynamics.gated_data import GatedData
 
-#: Eigenvalues closer than this share of the word's norm are one: an eigenvector is known to the
-#: rounding of the word over the gap, 1e-15/1e-5, well inside the tolerance of spinning. Equal ones
-#: were measured within 1e-14, different ones of ready-made tasks above 1e-4.
-GAP = 1e-5
+#: Eigenvalues closer than this share of the word's norm are taken for one. Measured: equal ones
+#: differ by 5e-16, different ones by 5e-5 and more, from 3 contexts to 16 contexts of 128 items. An
+#: eigenvector is known to rounding over the gap, 1e-16/1e-6, the tolerance of spinning.
+GAP = 1e-6
 #: How far from a scalar a further word may act on an eigenspace of copies, relative to its norm.
-#: Measured below 1e-14 on copies; data perturbed by 1e-9 give 1e-10.
+#: Measured on copies: below 1e-15. An error of this size in a correlation moves a strength by 1e-11
+#: times the relaxations that it lives, some hundreds, within the 1e-9 of the tests.
 COPY_TOLERANCE = 1e-11
-#: Relative error of the traces of squares that must add up over all modules.
+#: Relative error of the traces of squares that must add up over all modules: their rounding is
+#: some 1e-15, one copy too many or too few among 128 is 1e-2 of its level.
 TRACE_TOLERANCE = 1e-10
-#: Length of an input vector's features, relative to a bound of the largest, that counts as zero.
+#: Length of an input vector's features, relative to a bound of the largest, that counts as zero;
+#: see SPAN_TOLERANCE in coupled_matrices.
 NULL_TOLERANCE = 1e-11
 #: Lengths of the words that test copies, and columns of an eigenspace that they are tested on.
 WORDS, TESTED = 3, 4
@@ -201,23 +204,39 @@ def _touched(spun: Spun, p: int, word: np.ndarray, clusters: list[_Cluster]) -> 
 
 
 def _word(spinner: Spinner, p: int) -> np.ndarray:
-    """Return a random symmetric word on the inputs of a pathway, of norm at most 1."""
+    """Return a random symmetric word on the inputs of a pathway, of norm about 1.
+
+    Its parts are scaled to one norm each, so that small correlations show beside large ones.
+    """
     data, rng = spinner.data, spinner.rng
     own = data.features[p].T
-    parts = [(data.features[p] @ own) / spinner.norms[p] ** 2]
+    parts = [data.features[p] @ own]
     for j, feature in enumerate(data.features):
         if j != p and data.linked[p, j]:
-            cross = (feature @ own) / (spinner.norms[j] * spinner.norms[p] or 1.0)
+            cross = feature @ own
             parts.append(cross.T @ cross)
-    for (members, _), block, norm in zip(
-        data.atoms, spinner.blocks, spinner.block_norms, strict=True
-    ):
-        if p in members and norm:
-            cross = (block @ own) / (norm * spinner.norms[p])
+    for (members, _), block in zip(data.atoms, spinner.blocks, strict=True):
+        if p in members:
+            cross = block @ own
             parts.append(cross.T @ cross)
-    weights = rng.uniform(0.5, 1.5, len(parts))
-    total = sum(weight * part.toarray() for weight, part in zip(weights, parts, strict=True))
+    total = np.zeros(parts[0].shape)
+    for part in parts:
+        dense = part.toarray()
+        norm = _norm(dense, rng)
+        total += dense * (rng.uniform(0.5, 1.5) / norm if norm else 0.0)
     return total / np.linalg.norm(total, 2)
+
+
+def _norm(matrix: np.ndarray, rng: np.random.Generator) -> float:
+    """Estimate the norm of a positive matrix from below by a few of its powers."""
+    vector = rng.standard_normal(len(matrix))
+    size = 0.0
+    for _ in range(8):
+        vector = matrix @ (vector / np.linalg.norm(vector))
+        size = float(np.linalg.norm(vector))
+        if not size:
+            break
+    return size
 
 
 def _clusters(spinner: Spinner, p: int, word: np.ndarray) -> list[_Cluster]:

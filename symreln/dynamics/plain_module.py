@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +15,13 @@ class PlainModule:
 
     Attributes:
         module: The module.
-        shapes: (output directions that the pathway writes to, its inputs), one a pathway.
     """
 
     def __init__(self, module: GatedModule) -> None:
         self.module = module
         rows = [np.flatnonzero(writes) for writes in module.writes]
         columns = [np.arange(place.start, place.stop) for place in module.columns]
-        self.shapes: tuple[tuple[int, int], ...] = tuple(
+        self._shapes: tuple[tuple[int, int], ...] = tuple(
             (len(r), len(c)) for r, c in zip(rows, columns, strict=True)
         )
         self._wide = module.sigma_yx.shape[1]
@@ -34,11 +32,16 @@ class PlainModule:
         )
 
     @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """(Output directions that the pathway writes to, its inputs), one a pathway."""
+        return self._shapes
+
+    @property
     def coupling(self) -> PlainModule:
         """The module itself: it is its own Coupling."""
         return self
 
-    @cached_property
+    @property
     def rate(self) -> float:
         """Twice the largest singular value of a pathway's input-output correlation."""
         return self.module.rate

@@ -25,10 +25,11 @@ from symreln.dynamics.ternary import ReducedModule, tie
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symreln.dynamics.block_flow import Coupling
     from symreln.dynamics.gated_data import GatedData, GatedModule
 
 #: How well the modes must fill the modules: relative error of their number and of their s².
-#: Measured below 1e-12; a mode that is no sum of whole copies misses by its share of one.
+#: Measured at most 5e-14; a mode that is no sum of whole copies misses by its share of one.
 MODE_TOLERANCE = 1e-8
 
 
@@ -95,7 +96,8 @@ class ReducedFlow:
         # Systems of vectors alone have better coordinates, so they are integrated by themselves.
         for thin in (True, False):
             chosen = [i for i, each in enumerate(reduced) if _is_thin(each) is thin]
-            flow = BlockFlow([reduced[i].coupling for i in chosen], self.gram_scale, self.tau)
+            couplings: list[Coupling] = [reduced[i].coupling for i in chosen]
+            flow = BlockFlow(couplings, self.gram_scale, self.tau)
             functionals = np.zeros((len(probes), flow.size))
             for row, (probe, each) in enumerate(zip(probes, weights, strict=True)):
                 assert each is not None

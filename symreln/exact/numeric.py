@@ -150,12 +150,14 @@ def _columns(
 
 def _unit_columns(columns: list[list[arb]], height: int, width: int) -> np.ndarray | None:
     """Return the columns scaled to length 1 in float64, or None where a ball is too wide."""
-    result = np.empty((height, width))
+    result = np.zeros((height, width))
     for index, column in enumerate(columns):
-        largest = max((abs(entry).upper() for entry in column), default=arb(0))
+        # Modes of structured data are mostly exact zeros.
+        filled = [(row, entry) for row, entry in enumerate(column) if not entry.is_zero()]
+        largest = max((abs(entry).upper() for _, entry in filled), default=arb(0))
         if not largest > 0:
             return None
-        for row, entry in enumerate(column):
+        for row, entry in filled:
             scaled = entry / largest
             if not scaled.rad() < 1e-20:
                 return None

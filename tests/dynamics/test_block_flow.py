@@ -8,7 +8,7 @@ import pytest
 
 from symreln.dynamics.block_flow import AffineCoupling, BlockFlow, _Angles, joined
 
-TIMES = np.linspace(0, 40, 41)
+TIMES = np.linspace(0, 12, 13)
 
 
 def system(
