@@ -35,11 +35,16 @@ def dumps(value: Json) -> str:
         InputError: Something JSON cannot say (NaN, infinity, a key that is no string, half a
             surrogate pair, another type), with its place.
     """
-    _check(value, "$")
     parts: list[str] = []
-    _write(value, "\n", parts)
-    parts.append("\n")
-    return "".join(parts)
+    try:
+        _write(value, "\n", parts)
+        parts.append("\n")
+        text = "".join(parts)
+        text.encode()
+    except (TypeError, ValueError):
+        _check(value, "$")  # once more, to find the place
+        raise
+    return text
 
 
 def _write(value: Any, line: str, parts: list[str]) -> None:
@@ -68,6 +73,9 @@ def _write(value: Any, line: str, parts: list[str]) -> None:
 def _on_one_line(value: Any) -> str | None:
     """Return the text of what is written on one line, else None."""
     if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            msg = "a key that is no string"  # the encoder would make it one
+            raise TypeError(msg)
         items = value.values()
     elif isinstance(value, list | tuple):
         items = value

@@ -50,6 +50,9 @@ def test_layout():
         ({"a": {1: 2}}, "$.a: found the key 1"),
         ([sp.Rational(1, 2)], "$[0]: found a value of type Half"),
         (["\ud800"], "$[0]"),
+        ([[1, 2], [3.0, float("inf")]], "$[1][1]"),
+        ({"a": {"b": [{2: "x"}]}}, "$.a.b[0]: found the key 2"),
+        ({"a": [{"b": object()}]}, "$.a[0].b: found a value of type object"),
         ({"\udfff": 1}, "$: found"),
     ],
 )
