@@ -44,6 +44,17 @@ class Sparse:
         return max(rows.values(), default=0)
 
     @cached_property
+    def groups(self) -> Any:
+        """By monomial, every row once with all the places where it stands."""
+        found: Any = {}
+        for key, part in self.terms.items():
+            table: dict[Any, tuple[Any, list[int]]] = {}
+            for i, row in part.items():
+                table.setdefault(tuple(row.items()), (row, []))[1].append(i)
+            found[key] = list(table.values())
+        return found
+
+    @cached_property
     def flipped(self) -> Sparse:
         """The transpose."""
         terms: Any = {}
@@ -191,14 +202,16 @@ def products(parts: list[tuple[Ratio, Sparse, Packed, Any]]) -> Packed:
     shape = parts[0][1].shape[0], parts[0][2].shape[1]
     total: dict[int, int] = {}
     for scaled, (_, left, _, places) in zip(factors, parts, strict=True):
-        for x, rows in left.terms.items():
+        for x, groups in left.groups.items():
             shifts = {y: 8 * size * shape[1] * keys.index(_sum(x, y)) for y in scaled}
-            merged = _merged(scaled, shifts)
-            for i, row in rows.items():
-                value = sum([v * merged[k] for k, v in row.items() if k in merged])
-                if value:
-                    at = i if places is None else places[i]
-                    total[at] = total[at] + value if at in total else value
+            few = len(groups) < sum(map(len, scaled.values()))  # shift what there is less of
+            tables = [(rows, shifts[y]) for y, rows in scaled.items()]
+            for rows, shift in tables if few else [(_merged(scaled, shifts), 0)]:
+                for row, equal in groups:
+                    value = sum([v * rows[k] for k, v in row.items() if k in rows]) << shift
+                    if value:
+                        for i in equal if places is None else [places[i] for i in equal]:
+                            total[i] = total[i] + value if i in total else value
     return Packed(shape, _parted(total, keys, size, shape[1]), common, bound, size)
 
 
