@@ -143,9 +143,10 @@ def _number(number: dict[str, Any]) -> Content:
 def _enclosed(pathways: list[dict[str, Any]]) -> Section:
     blocks: list[Block] = [
         prose(
-            "The exact form of these spectra is undecided. At the declared values every singular "
-            "value lies within the radius of the decimal printed for it, each as often as it "
-            "occurs; where the correlations commute, so does the matching ",
+            "The exact form of these numbers was not decided, or not printed, before the limit. "
+            "At the declared values every singular value lies within the radius of the decimal "
+            "printed for it, each as often as it occurs; where the correlations commute, so does "
+            "the matching ",
             Math("d"),
             ". Proof: floats only propose an eigenbasis; its defect is computed in integers, and "
             "the theorem of Hoffman and Wielandt bounds the eigenvalues by it. Two boxes that "
