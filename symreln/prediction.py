@@ -109,8 +109,8 @@ def predict(
         relative_tolerance: Local error of a step where the flow is integrated.
     """
     network = network_of(derivation)
-    check_range(derivation)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
+    check_range(derivation)
     closed = _closed_curves(derivation, grid) if derivation.closed else {}
     closed_loss = _closed_loss(derivation, closed, grid) if derivation.closed else None
     if closed_loss is not None and len(derivation.stages) == 1:

@@ -429,3 +429,34 @@ def test_a_singular_value_that_vanishes_at_an_irrational_root_selects_its_case()
 def test_only_closed_forms_can_be_enclosed():
     with pytest.raises(NoClosedFormError, match="coupled modes"):
         sr.derive(race(RATIONAL, network={})).enclose([0])
+
+
+# -- two routes ------------------------------------------------------------------------------------
+
+#: Until after the first drops: both routes then take a second or two.
+FIRST_DROPS = {
+    "contextual-3": 1500,
+    "contextual-4": 900,
+    "contextual-different": 1200,
+    "iris-classes": 1500,
+    "iris": 200,
+}
+
+
+@pytest.mark.parametrize("name", FIRST_DROPS)
+def test_reduced_prediction_is_the_flow_in_full_spans(name):
+    derivation = sr.derive(sr.load(name)).at_values
+    times = np.linspace(0, FIRST_DROPS[name], 26)
+    found = derivation.evaluate(times)
+    probes = [probe_bases(p) for p in derivation.pathways]
+    expected = coupled_matrices(derivation).trajectory(times, [(u, v) for u, v, _ in probes])
+    np.testing.assert_allclose(found.loss, expected.losses, atol=1e-9 * expected.losses[0])
+    assert expected.losses[-1] < 0.95 * expected.losses[0]
+    curves = {mode.label: mode.integrated for mode in found.modes}
+    size = max(np.abs(strengths).max() for strengths in expected.strengths)
+    for (_, _, labels), strengths in zip(probes, expected.strengths, strict=True):
+        for label in dict.fromkeys(labels):
+            rows = [row for row, own in enumerate(labels) if own == label]
+            np.testing.assert_allclose(
+                curves[label], strengths[rows].mean(axis=0), atol=1e-9 * size
+            )

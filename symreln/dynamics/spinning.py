@@ -77,20 +77,21 @@ class Spinner:
         return spun
 
     def _grow_inputs(self, spun: Spun, written: dict, wanted: dict) -> dict[int, np.ndarray]:
-        fresh = {}
+        fresh, together = {}, {}
         for j, feature in enumerate(self.data.features):
-            samples = [x / self.norms[p] for p, x in written.items() if self.data.linked[p, j]]
-            samples += [
-                t / self.block_norms[a]
-                for a, t in wanted.items()
-                if self.data.writes[j, self.data.atoms[a][1][0]]
-            ]
-            if samples and self.norms[j]:
-                images = feature @ np.hstack(samples) / self.norms[j]
-                new = self.new_directions(spun.inputs[j], images)
-                if new.shape[1]:
-                    fresh[j] = new
-                    spun.inputs[j] = np.hstack([spun.inputs[j], new])
+            sources = tuple(p for p in written if self.data.linked[p, j])
+            targets = tuple(a for a in wanted if self.data.writes[j, self.data.atoms[a][1][0]])
+            if not (sources or targets) or not self.norms[j]:
+                continue
+            if (sources, targets) not in together:
+                parts = [written[p] / self.norms[p] for p in sources]
+                parts += [wanted[a] / self.block_norms[a] for a in targets]
+                together[sources, targets] = np.hstack(parts)
+            images = feature @ together[sources, targets] / self.norms[j]
+            new = self.new_directions(spun.inputs[j], images)
+            if new.shape[1]:
+                fresh[j] = new
+                spun.inputs[j] = np.hstack([spun.inputs[j], new])
         return fresh
 
     def _grow_outputs(self, spun: Spun, written: dict) -> dict[int, np.ndarray]:
