@@ -198,15 +198,12 @@ class SparseMatrix:
 
     def scaled_columns(self, weights: Sequence[int | Scalar]) -> SparseMatrix:
         """Return the matrix with column j times weights[j]; a weight of 0 clears the column."""
-        kinds = list(dict.fromkeys(weights))
         total = SparseMatrix.zeros(*self.shape, self.parameters)
-        for kind in kinds:
-            if kind == 0:
-                continue
-            columns = [j for j, weight in enumerate(weights) if weight == kind]
-            part = self if len(kinds) == 1 else self.masked(columns=columns)
-            part = part if kind == 1 else part.scale(kind)
-            total = total + part if total.terms or total.parameters != part.parameters else part
+        for kind in dict.fromkeys(weights):
+            if kind != 0:
+                columns = [j for j, weight in enumerate(weights) if weight == kind]
+                part = self.masked(columns=columns)
+                total = total + (part if kind == 1 else part.scale(kind))
         return total
 
     @cached_property
@@ -351,10 +348,7 @@ class SparseMatrix:
             InputError: A parameter occurs.
         """
         if not self.is_constant:
-            msg = (
-                f"the matrix depends on {', '.join(self.parameters)}; "
-                "substitute values before asking for numbers"
-            )
+            msg = f"the matrix depends on {', '.join(self.parameters)}; substitute values first"
             raise InputError(msg)
         result = np.zeros(self.shape)
         bottom = int(self.denominator.leading_coefficient())
