@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ import symreln as sr
 from symreln.families.checks import broken_at, compare_at
 from symreln.families.derive import derive_family_unchecked
 from symreln.families.realised import wrong_image
+from symreln.families.template import Basis
 from symreln.pipeline import derive_unchecked
 from symreln.spec.model import Spec
 from symreln.truth import Truth
@@ -65,6 +68,22 @@ def test_a_wrong_dataset_is_noticed() -> None:
     assert "X" in wrong_image(family.template, scaled.dataset, sizes_of(scaled))
     crossed = at("cross", C=4)
     assert "Y" in wrong_image(family.template, crossed.dataset, sizes_of(crossed))
+
+
+def test_wrong_basis_vectors_are_noticed() -> None:
+    spec = at("tree")
+    template = derive_family_unchecked(spec).template
+    assert template is not None
+
+    def stretched(*sizes: Any) -> list[Basis]:
+        return [replace(basis, scale=2 * basis.scale) for basis in template.basis(*sizes)]
+
+    def missing(*sizes: Any) -> list[Basis]:
+        return template.basis(*sizes)[:1]
+
+    for basis, words in ((stretched, "squared lengths"), (missing, "number of basis vectors")):
+        wrong = replace(template, basis=basis)
+        assert words in wrong_image(wrong, spec.dataset, sizes_of(spec))
 
 
 def test_contextual_for_all_sizes_has_the_known_modes() -> None:

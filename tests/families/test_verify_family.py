@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -19,6 +20,7 @@ import symreln as sr
 from symreln import verify_family
 from symreln.errors import CertificateError
 from symreln.families.derive import derive_family_unchecked
+from symreln.families.stage import least_squares
 from tests.families.examples import EXAMPLES
 
 Json = Any
@@ -164,6 +166,33 @@ def test_a_condition_left_out_is_refused() -> None:
     listed[0]["values"] = []
     with pytest.raises(CertificateError, match="zeros"):
         verify_family.verify(renewed(found))
+
+
+def test_a_consistent_lie_about_d_eff_is_refused() -> None:
+    """With d_eff = d, its inverse and the loss that would be left, only the couplings object."""
+    family = derive_family_unchecked(sr.load(EXAMPLES["tree"]))
+    last = family.stages[-1]
+    part = last.sectors[-1]
+    first = family.stages[0].sectors[-1]
+    targets = least_squares(first.learners, first.d_eff, part.sector.targets)
+    wrong = {(0, 0): part.learners[0].classes[0].d}
+    assert part.d_eff.keys() == wrong.keys()
+    left = least_squares(part.learners, wrong, targets)
+    assert family.template is not None
+    loss = (left.adjoint @ left).trace() / (2 * family.template.samples)
+    lie = replace(part, d_eff=wrong, final_loss=loss)
+    stages = (family.stages[0], replace(last, sectors=(last.sectors[0], lie)))
+    with pytest.raises(CertificateError, match="couplings"):
+        verify_family.verify(replace(family, stages=stages).certificate)
+
+
+def test_wrong_eigenvalues_of_the_tree_are_refused() -> None:
+    changed = json.loads(certificate("tree"))
+    for key, text in (("root", "3*n - 2"), ("wavelets_times_u", "n")):
+        wrong = copy.deepcopy(changed)
+        wrong["tree"][key] = text
+        with pytest.raises(CertificateError, match="induction"):
+            verify_family.verify(renewed(wrong))
 
 
 @pytest.mark.parametrize("value", [None, [], {}, "text", 3, {"format": verify_family.FORMAT}])
