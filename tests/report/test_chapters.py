@@ -17,14 +17,12 @@ from symreln.derivation import Derivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive_unchecked
-from symreln.prediction import overlap_matrices
-from symreln.report import couplings_json, html, latex
-from symreln.report.chapters import data, verdict
+from symreln.report import html, latex
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json, half_time_ball
 from symreln.report.described import NamedMatrices, describe, groups_of, outer_factors
-from symreln.report.document import Details, Equation, Paragraph, Section, Table, plain_text, walk
+from symreln.report.document import Details, Equation, Section, Table, plain_text, walk
 from symreln.report.mathtext import to_latex
 
 COUPLED = {
@@ -189,7 +187,6 @@ def test_half_time_is_where_half_the_height_is_reached(three):
 
 def test_irrational_overlaps_are_matrices_that_float_routes_agree_on(different):
     """K and G of a coupled-matrices stage against U, V from NumPy's SVD, up to signs."""
-    import numpy as np
 
     entry = derivation_to_json(different)["couplings"][0]
     stage = different.at_values.stages[1].pathways
@@ -259,101 +256,6 @@ def test_latex_of_a_derivation_from_python(three):
     assert three.to_latex() == latex.render(derivation_document(three))
 
 
-FOUR = {
-    "title": "Four contexts",
-    "dataset": {
-        "task": "contextual",
-        "items": 4,
-        "contexts": 4,
-        "structures": "hierarchy",
-        "context_scale": "c",
-    },
-    "parameters": {"c": {"positive": True, "value": 1}},
-    "pathway": [
-        {"name": "common", "gate": "all", "inputs": "items"},
-        *({"name": f"off_{k}", "gate": f"context != {k}", "stage": 2} for k in range(1, 5)),
-    ],
-}
-
-
-@pytest.fixture(scope="module")
-def four() -> Derivation:
-    """Later pathways that see the contexts: couplings with and without common directions."""
-    return sr.derive(sr.load(FOUR))
-
-
-def test_couplings_of_large_pathways_are_exact_numbers_by_modes(four, monkeypatch):
-    """K and G of many modes are not printed; their numbers are those of the small matrices."""
-    monkeypatch.setattr(couplings_json, "MOST_ENTRIES", 10)
-    found = derivation_to_json(four)["couplings"]
-    assert len(found) == 12
-    assert all(entry["overlap"] is None for entry in found)
-    for entry in found:
-        numbers = [mode for mode in entry["modes"] if mode["overlap"] is not None]
-        assert 0 < len(numbers) < len(entry["modes"])
-    target, source = four.at_values.stages[1].pathways[:2]
-    k, g = overlap_matrices(target, source)
-    rows = np.cumsum([0] + [m.multiplicity for m in target.modes if not m.is_null])
-    entry = next(e for e in found if (e["to"], e["from"]) == (target.name, source.name))
-    for mode in entry["modes"]:
-        if mode["overlap"] is None:
-            continue
-        (to,), (start,) = mode["to"], mode["from"]
-        block = k[rows[to - 1] : rows[to], rows[start - 1] : rows[start]]
-        gains = g[rows[start - 1] : rows[start], rows[to - 1] : rows[to]]
-        # In orthonormal bases of one space, k I and g I become k Q and g Qᵀ, Q orthogonal.
-        identity = np.eye(len(block))
-        np.testing.assert_allclose(
-            block @ block.T, float(mode["overlap"]["decimal"]) ** 2 * identity, atol=1e-12
-        )
-        expected = float(mode["overlap"]["decimal"]) * float(mode["input_overlap"]["decimal"])
-        np.testing.assert_allclose(block @ gains, expected * identity, atol=1e-12)
-
-
-def test_couplings_that_a_symmetry_maps_to_each_other_are_made_once(four, monkeypatch):
-    made = []
-    real = couplings_json.overlap
-    monkeypatch.setattr(
-        couplings_json, "overlap", lambda *arguments: made.append(1) or real(*arguments)
-    )
-    derivation_to_json(four)
-    assert len(made) < len(four.stages[1].verdict.couplings.couplings) / 5
-
-
-def test_correlations_of_many_pathways_are_printed_once_a_kind(four, monkeypatch):
-    monkeypatch.setattr(data, "MOST_CORRELATIONS", 3)
-    chapter = sections(four)["Effective datasets and correlations"]
-    lines = [
-        line
-        for block, _ in walk(chapter.blocks)
-        if isinstance(block, Equation)
-        for line in block.lines
-    ]
-    printed = {number for number in range(1, 6) for line in lines if f"({number}) &" in line}
-    assert printed == {1, 2}
-    words = [plain_text(b.content) for b, _ in walk(chapter.blocks) if isinstance(b, Paragraph)]
-    assert any("maps pathway 2 to pathways p = 3 (‘off_2’), 4 (‘off_3’), 5" in w for w in words)
-    # What is said to be a permutation is one: the entries of both matrices, counted.
-    for name in ("sigma_yx", "sigma_x"):
-        entries = [
-            sorted(str(e) for e in getattr(p.effective, name).to_sympy(four.spec.symbols))
-            for p in four.pathways[1:]
-        ]
-        assert all(found == entries[0] for found in entries)
-
-
-def test_the_shape_of_large_correlations_is_said(four, monkeypatch):
-    monkeypatch.setattr(data, "MOST_ENTRIES", 20)
-    text = latex.render(derivation_document(four))
-    effective = four.pathways[1].effective
-    rows, columns = effective.sigma_yx.shape
-    rank = effective.sigma_yx.to_sympy(four.spec.symbols).rank()
-    assert (
-        rf"\Sigma^{{yx}}(2) &\in \mathbb{{Q}}(c)^{{{rows} \times {columns}}}, "
-        rf"\quad \text{{of rank }} {rank}," in text
-    )
-
-
 def test_gains_are_in_the_equations():
     spec = COUPLED | {
         "parameters": {"g": {"positive": True, "value": 2}},
@@ -402,11 +304,3 @@ def test_a_derivation_alone_is_written_without_what_trains():
         "for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_all_pairs_and_equal_options_are_said_once(four, monkeypatch):
-    monkeypatch.setattr(verdict, "MOST_LINES", 3)
-    text = html.render(derivation_document(four))
-    assert "all 12 pairs that couple" in text
-    assert "2, off_1 … 5, off_4 (4 pathways)" in text
-    assert "hierarchy (4 times)" in text

@@ -1,0 +1,121 @@
+"""Documents and JSON of pathways that a symmetry maps to each other, and of large ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.derivation import Derivation
+from symreln.prediction import overlap_matrices
+from symreln.report import couplings_json, html, latex
+from symreln.report.chapters import data, verdict
+from symreln.report.content import derivation_document
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.document import Equation, Paragraph, Section, plain_text, walk
+
+FOUR = {
+    "title": "Four contexts",
+    "dataset": {
+        "task": "contextual",
+        "items": 4,
+        "contexts": 4,
+        "structures": "hierarchy",
+        "context_scale": "c",
+    },
+    "parameters": {"c": {"positive": True, "value": 1}},
+    "pathway": [
+        {"name": "common", "gate": "all", "inputs": "items"},
+        *({"name": f"off_{k}", "gate": f"context != {k}", "stage": 2} for k in range(1, 5)),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def four() -> Derivation:
+    """Later pathways that see the contexts: couplings with and without common directions."""
+    return sr.derive(sr.load(FOUR))
+
+
+def test_couplings_of_large_pathways_are_exact_numbers_by_modes(four, monkeypatch):
+    """K and G of many modes are not printed; their numbers are those of the small matrices."""
+    monkeypatch.setattr(couplings_json, "MOST_ENTRIES", 10)
+    found = derivation_to_json(four)["couplings"]
+    assert len(found) == 12
+    assert all(entry["overlap"] is None for entry in found)
+    for entry in found:
+        numbers = [mode for mode in entry["modes"] if mode["overlap"] is not None]
+        assert 0 < len(numbers) < len(entry["modes"])
+    target, source = four.at_values.stages[1].pathways[:2]
+    k, g = overlap_matrices(target, source)
+    rows = np.cumsum([0] + [m.multiplicity for m in target.modes if not m.is_null])
+    entry = next(e for e in found if (e["to"], e["from"]) == (target.name, source.name))
+    for mode in entry["modes"]:
+        if mode["overlap"] is None:
+            continue
+        (to,), (start,) = mode["to"], mode["from"]
+        block = k[rows[to - 1] : rows[to], rows[start - 1] : rows[start]]
+        gains = g[rows[start - 1] : rows[start], rows[to - 1] : rows[to]]
+        # In orthonormal bases of one space, k I and g I become k Q and g Qᵀ, Q orthogonal.
+        identity = np.eye(len(block))
+        np.testing.assert_allclose(
+            block @ block.T, float(mode["overlap"]["decimal"]) ** 2 * identity, atol=1e-12
+        )
+        expected = float(mode["overlap"]["decimal"]) * float(mode["input_overlap"]["decimal"])
+        np.testing.assert_allclose(block @ gains, expected * identity, atol=1e-12)
+
+
+def test_couplings_that_a_symmetry_maps_to_each_other_are_made_once(four, monkeypatch):
+    made = []
+    real = couplings_json.overlap
+    monkeypatch.setattr(
+        couplings_json, "overlap", lambda *arguments: made.append(1) or real(*arguments)
+    )
+    derivation_to_json(four)
+    assert len(made) < len(four.stages[1].verdict.couplings.couplings) / 5
+
+
+def test_correlations_of_many_pathways_are_printed_once_a_kind(four, monkeypatch):
+    monkeypatch.setattr(data, "MOST_CORRELATIONS", 3)
+    chapter = next(
+        block
+        for block in derivation_document(four).blocks
+        if isinstance(block, Section) and block.label == "sec:correlations"
+    )
+    lines = [
+        line
+        for block, _ in walk(chapter.blocks)
+        if isinstance(block, Equation)
+        for line in block.lines
+    ]
+    printed = {number for number in range(1, 6) for line in lines if f"({number}) &" in line}
+    assert printed == {1, 2}
+    words = [plain_text(b.content) for b, _ in walk(chapter.blocks) if isinstance(b, Paragraph)]
+    assert any("maps pathway 2 to pathways p = 3 (‘off_2’), 4 (‘off_3’), 5" in w for w in words)
+    # What is said to be a permutation is one: the entries of both matrices, counted.
+    for name in ("sigma_yx", "sigma_x"):
+        entries = [
+            sorted(str(e) for e in getattr(p.effective, name).to_sympy(four.spec.symbols))
+            for p in four.pathways[1:]
+        ]
+        assert all(found == entries[0] for found in entries)
+
+
+def test_the_shape_of_large_correlations_is_said(four, monkeypatch):
+    monkeypatch.setattr(data, "MOST_ENTRIES", 20)
+    text = latex.render(derivation_document(four))
+    effective = four.pathways[1].effective
+    rows, columns = effective.sigma_yx.shape
+    rank = effective.sigma_yx.to_sympy(four.spec.symbols).rank()
+    assert (
+        rf"\Sigma^{{yx}}(2) &\in \mathbb{{Q}}(c)^{{{rows} \times {columns}}}, "
+        rf"\quad \text{{of rank }} {rank}," in text
+    )
+
+
+def test_all_pairs_and_equal_options_are_said_once(four, monkeypatch):
+    monkeypatch.setattr(verdict, "MOST_LINES", 3)
+    text = html.render(derivation_document(four))
+    assert "all 12 pairs that couple" in text
+    assert "2, off_1 … 5, off_4 (4 pathways)" in text
+    assert "hierarchy (4 times)" in text
