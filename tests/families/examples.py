@@ -71,6 +71,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     ),
     "joint training": tables(pathways=off(stage=1), joint=True),
     "open stage": tables(pathways=COMMON_ITEMS),
+    "no multiple": tables(pathways=[OFF | {"stage": 1}], joint=True),
     "cross": tables(structures="cross"),
     "no eigenbasis": tables(structures="ring"),
     "irrational": tables(items=4, pathways=off(gate="context != {context} and item in (1, 2, 3)")),

@@ -17,6 +17,7 @@ from symreln.families.template import Basis
 from symreln.pipeline import derive_unchecked
 from symreln.spec.model import Spec
 from symreln.truth import Truth
+from symreln.verdict import Level
 from tests.families.examples import EXAMPLES, off, tables
 
 
@@ -59,6 +60,19 @@ def test_a_wrong_result_is_noticed() -> None:
     other = at("own context", C=4)
     with pytest.raises(ArithmeticError, match="off_"):
         compare_at(family, derive_unchecked(other), sizes_of(other))
+
+
+def test_a_wrong_loss_or_level_is_noticed() -> None:
+    spec = at("tree")
+    family, derivation = derive_family_unchecked(spec), derive_unchecked(spec)
+    first, last = family.stages
+    root, wavelets = last.sectors
+    more = replace(wavelets, final_loss=wavelets.initial_loss)
+    better = replace(wavelets, level=Level.CLOSED)
+    for part, words in ((more, "loss that stage 2 leaves"), (better, "level of stage 2")):
+        wrong = replace(family, stages=(first, replace(last, sectors=(root, part))))
+        with pytest.raises(ArithmeticError, match=words):
+            compare_at(wrong, derivation, sizes_of(spec))
 
 
 def test_a_wrong_dataset_is_noticed() -> None:
@@ -137,7 +151,7 @@ def test_a_gate_is_read_beyond_the_declared_sizes() -> None:
     assert derive_family_unchecked(sr.load(tables(pathways=off(gate=gate)))).template is None
 
 
-@pytest.mark.parametrize("name", ["joint training", "open stage", "no eigenbasis"])
+@pytest.mark.parametrize("name", ["joint training", "open stage", "no eigenbasis", "no multiple"])
 def test_what_does_not_close_is_said_and_not_followed(name: str) -> None:
     family = derive_family_unchecked(at(name))
     assert not family.complete
