@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.dynamics.reduced_flow import ReducedFlow
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
 STABLE_RATE = 2.0
@@ -110,14 +111,21 @@ def predict(
     """
     network = network_of(derivation)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
-    check_range(derivation)
-    closed = _closed_curves(derivation, grid) if derivation.closed else {}
-    closed_loss = _closed_loss(derivation, closed, grid) if derivation.closed else None
-    if closed_loss is not None and len(derivation.stages) == 1:
-        return _closed_prediction(derivation, grid, closed, closed_loss)
-    if derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
+    if derivation.closed and len(derivation.stages) == 1:
+        check_range(derivation)
+        found = closed_forms(derivation, grid)
+        if found is not None:
+            return found
+    # Converted first: it refuses data that float64 has no room for.
+    flow = reduced_flow(derivation)
+    _check_step_size(derivation, flow.rate)
+    closed, closed_loss = {}, None
+    if derivation.closed:
+        closed = _closed_curves(derivation, grid)
+        closed_loss = _closed_loss(derivation, closed, grid)
+    elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
-    loss, integrated = _integrate(derivation, grid, relative_tolerance)
+    loss, integrated = _integrate(derivation, flow, grid, relative_tolerance)
     together = "staged" if network.training == "staged" else "joint"
     return Prediction(
         times=grid,
@@ -205,10 +213,8 @@ def _closed_loss(
 
 
 def _integrate(
-    derivation: Derivation, grid: np.ndarray, relative_tolerance: float
+    derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, relative_tolerance: float
 ) -> tuple[np.ndarray, dict]:
-    flow = reduced_flow(derivation)
-    _check_step_size(derivation, flow.rate)
     labels, probes = mode_probes(derivation)
     whole = _from_zero(grid)
     trajectory = flow.trajectory(whole, probes, relative_tolerance=relative_tolerance)

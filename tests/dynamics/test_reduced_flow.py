@@ -248,12 +248,14 @@ def test_a_gain_that_sets_a_context_apart_is_seen():
     assert all(t is not None and len(t.coupling.shapes) > 2 for t in tied)
 
 
-def test_output_masks_are_part_of_the_algebra():
-    network = contexts(4, 3, True)
+@pytest.mark.parametrize("staged", [False, True])
+def test_output_masks_are_part_of_the_algebra(staged):
+    network = contexts(4, 3, staged)
     n_y = len(network.y)
     own = tuple(k for k in range(n_y) if not 7 <= k < 14)  # one pathway leaves context 1 alone
     found = assert_same_flow(replace(network, outputs=(own, *(tuple(range(n_y)),) * 3)))
     assert max(module.copies for module in found.modules) == 2
+    assert all(tie(module) is not None for module in found.modules)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-7, 1e-10])
@@ -310,6 +312,20 @@ def test_copies_that_are_not_are_caught(monkeypatch):
     found = assert_same_flow(contexts(4, 2, True))
     total = sum(module.copies * module.features[0].shape[0] for module in found.modules)
     assert total == 4
+
+
+def test_words_tell_copies_from_equal_eigenvalues():
+    """Vectors of one level of a hierarchy are copies, of two levels not, whatever a word says."""
+    spinner = modules_module.Spinner(reduced_flow(contexts(4, 2, True)).data)
+    last = np.array([[1.0, -1, 0, 0], [0, 0, 1, -1]]).T / np.sqrt(2)
+    other = np.array([[1.0, 1, -1, -1]]).T / 2
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((2, 2)))[0]
+    clusters = [
+        modules_module._Cluster(0.5, 0.5, basis @ turn, copies=False)
+        for basis in (last, np.hstack([last[:, :1], other]))
+    ]
+    modules_module._test_copies(spinner, 0, clusters)
+    assert [cluster.copies for cluster in clusters] == [True, False]
 
 
 def test_modes_that_are_no_sum_of_copies_use_the_whole():
