@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -233,6 +233,15 @@ class Derivation:
         from symreln.pipeline import derive_unchecked
 
         return derive_unchecked(self.spec.at_values())
+
+    def with_checks(self, steps: tuple[Step, ...], family: FamilyDerivation | None) -> Derivation:
+        """Return the derivation with what was checked, keeping what the checks have computed."""
+        checked = replace(self, steps=steps, family=family)
+        for name in ("certificate", "at_values"):
+            found = self.__dict__.get(name)
+            if found is not None and found is not self:
+                checked.__dict__[name] = found
+        return checked
 
     def evaluate(self, times: Sequence[float] | np.ndarray | None = None) -> Prediction:
         """Return the predicted curves in float64.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -73,7 +72,7 @@ def derive(
     derivation = derive_unchecked(spec, spectrum=spectrum, progress=progress)
     steps = derivation_steps(derivation)
     (progress or _silent)("checks", steps)
-    return replace(derivation, steps=steps, family=_family(derivation))
+    return derivation.with_checks(steps, _family(derivation))
 
 
 def _family(derivation: Derivation) -> FamilyDerivation | None:

@@ -23,7 +23,7 @@ from typing import Any
 try:
     from symreln.verify_numbers import Poly, Ratio, common_multiple, multiply, quotient
 except ImportError:  # the files alone, without the package
-    from verify_numbers import Poly, Ratio, common_multiple, multiply, quotient  # type: ignore[no-redef]  # type: ignore[no-redef]
+    from verify_numbers import Poly, Ratio, common_multiple, multiply, quotient  # type: ignore[no-redef]
 
 CODES = {4: "i", 8: "q"}
 
@@ -92,19 +92,45 @@ class Sparse:
         return Sparse(shape, terms, self.below)
 
     def reduced(self) -> Sparse:
-        """Return the same matrix with the common integer factor cancelled."""
-        common = gcd(*self.below.values())
-        for part in self.terms.values():
+        """Return the same matrix with factors cancelled that all entries share."""
+        whole = self._one_polynomial()
+        common = gcd(*whole.below.values())
+        for part in whole.terms.values():
             for row in part.values():
                 common = gcd(common, *row.values())
                 if common == 1:
-                    return self
+                    return whole
         terms = {
             key: {i: {j: v // common for j, v in row.items()} for i, row in part.items()}
-            for key, part in self.terms.items()
+            for key, part in whole.terms.items()
         }
-        below = {key: value // common for key, value in self.below.items()}
-        return Sparse(self.shape, terms, below)
+        below = {key: value // common for key, value in whole.below.items()}
+        return Sparse(whole.shape, terms, below)
+
+    def _one_polynomial(self) -> Sparse:
+        """Return C·(g/q) with g/q in fewer terms where all entries are multiples of one g."""
+        (key, first), *others = self.terms.items() or [((), {})]
+        place = next(((i, j) for i, row in first.items() for j in row), None)
+        if not others or len(self.below) == 1 or place is None:
+            return self
+        i, j = place
+        shares = {k: part.get(i, {}).get(j, 0) for k, part in self.terms.items()}
+        for k, part in others:
+            if not shares[k] or part.keys() != first.keys():
+                return self
+            for row, values in first.items():
+                scaled = {n: v * shares[k] for n, v in values.items()}
+                if scaled != {n: v * shares[key] for n, v in part[row].items()}:
+                    return self
+        content = gcd(*shares.values())
+        g = {k: v // content for k, v in shares.items()}
+        factor = Ratio(g, self.below)  # C is over Z: g is primitive
+        constant = {r: {n: v // g[key] for n, v in row.items()} for r, row in first.items()}
+        terms = {
+            k: {r: {n: v * share for n, v in row.items()} for r, row in constant.items()}
+            for k, share in factor.top.items()
+        }
+        return Sparse(self.shape, terms, factor.below)
 
     def inner(self, other: Sparse) -> Ratio:
         """Return Σ self_ij other_ij."""

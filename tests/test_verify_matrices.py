@@ -130,3 +130,18 @@ def test_common_multiples(a: Poly, b: Poly) -> None:
 def test_a_bound_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OverflowError):
         Packed((1, 1), {(): {0: 2**31}}, {(): 1}, 2**31, 4)
+
+
+@given(matrices(3, 4), NONZERO, NONZERO)
+def test_a_common_polynomial_cancels(case: tuple[Sparse, Dense], g: Poly, below: Poly) -> None:
+    constant = {place: {(0, 0): sum(p.values())} for place, p in case[1].items()}
+    dense = {place: multiply(p, g) for place, p in constant.items() if any(p.values())}
+    terms: dict = {}
+    for (i, j), polynomial in dense.items():
+        for key, value in polynomial.items():
+            terms.setdefault(key, {}).setdefault(i, {})[j] = value
+    whole = multiply(below, g)
+    found = Sparse((3, 4), terms, whole).reduced()
+    assert same(found.entries(), found.below, dense, whole)
+    if dense and len(g) > 1 and len(below) == 1:
+        assert list(found.terms) == [(0, 0)]
