@@ -82,13 +82,15 @@ def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
     u, items = domain.copies, domain.items
     if isinstance(items, int):
         parts = [value.substitute({u: Fraction(n)}) for n in domain.copy_numbers(items)]
-        return sum(parts[1:], start=parts[0]).to_sympy(symbols)
+        whole = sum(parts[1:], start=parts[0])
+        return whole.to_sympy(symbols)
     n, place = symbols[items], domain.names.index(u)
     low = min(int(key[place]) for key in value.denominator.to_dict())
     if value.denominator.degrees()[place] != low:
         level = sp.Symbol("l", integer=True, nonnegative=True)
         term = value.to_sympy(symbols).subs(symbols[u], 2**level)
-        return sp.Sum(term, (level, 0, sp.log(n, 2) - 1))
+        # SymPy's types say that a Sum may be a relation, which it is for relations only.
+        return sp.Sum(term, (level, 0, sp.log(n, 2) - 1))  # pyright: ignore[reportReturnType]
     total: sp.Expr = sp.S.Zero
     ring = polynomial_ring(domain.names)
     bottom = value.denominator // (ring.gen(place) ** low)
@@ -133,9 +135,11 @@ def stage_loss(family: FamilyDerivation, stage: FamilyStage, *, final: bool) -> 
     return sp.factor(slope) * logarithm + sp.factor(known - slope * depth)
 
 
-def total_multiplicity(family: FamilyDerivation, mode: FamilyMode) -> sp.Basic:
+def total_multiplicity(family: FamilyDerivation, mode: FamilyMode) -> sp.Expr:
     """Return how many equal modes there are, all kinds of copies of the sector together."""
     assert family.template is not None
     if not mode.sector.copies:
         return mode.multiplicity.to_sympy(family.symbols)
-    return sp.factor(sum_over_copies(mode.multiplicity, family.template.domain, family.symbols))
+    total = sum_over_copies(mode.multiplicity, family.template.domain, family.symbols)
+    factored: sp.Expr = sp.factor(total)  # pyright: ignore[reportAssignmentType]
+    return factored

@@ -146,11 +146,11 @@ def _results(family: FamilyDerivation) -> list[Block]:
 
 def _table(family: FamilyDerivation, pathway: FamilyPathway) -> Table:
     rows: list[tuple[Content, ...]] = []
-    nulls: sp.Basic = sp.S.Zero
+    nulls: sp.Expr = sp.S.Zero
     for mode in pathway.modes:
         count = mode.multiplicity.to_sympy(family.symbols)
         if mode.is_null:
-            nulls = sp.Add(nulls, total_multiplicity(family, mode))
+            nulls = nulls + total_multiplicity(family, mode)
             continue
         numbers = (mode.s, mode.d, mode.d_eff, mode.height)
         cells = (_cell(family, number) for number in numbers)
