@@ -14,6 +14,7 @@ bound of the right one) and widens the slots where that bound needs it.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property, reduce
 from itertools import compress, count, product
 from math import gcd
@@ -200,6 +201,26 @@ class Packed:
                         zip(compress(count(), values), filter(None, values), strict=False)
                     )
         return Sparse(self.shape, terms, self.below)
+
+    def gram(self) -> Packed:
+        """Return AᵀA, equal rows of A multiplied once."""
+        found: dict[int, list[Any]] = {}
+        for key, rows in self.terms.items():
+            for i, row in rows.items():
+                found.setdefault(i, []).append((key, row))
+        counts = Counter(map(tuple, found.values()))
+        terms: Any = {}
+        for n, line in enumerate(counts):
+            for key, row in line:
+                terms.setdefault(key, {})[n] = row
+        shape = len(counts), self.shape[1]
+        once = Packed(shape, terms, self.below, self.bound, self.size).sparse().reduced()
+        weights = list(counts.values())
+        weighted = {
+            key: {n: {j: v * weights[n] for j, v in row.items()} for n, row in part.items()}
+            for key, part in once.terms.items()
+        }
+        return Sparse(shape, weighted, once.below).flipped @ once.packed()
 
     def rows(self, places: Any) -> Packed:
         """Return row i as row places[i], rows without a new place left out."""

@@ -5,6 +5,7 @@ With :mod:`symreln.verify` and :mod:`symreln.verify_matrices` it needs the stand
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import product
 from math import prod
 from types import SimpleNamespace
@@ -74,6 +75,11 @@ def rank(data: Data, columns: list[dict[Any, Any]]) -> int:
 
 class Pathway(SimpleNamespace):
     """A pathway; where it is the image of another one, ``root`` is that and carries the proofs."""
+
+    @cached_property
+    def a(self) -> Sparse:
+        """Sigma^yx, of a pathway that is no image."""
+        return combined([(self.per_sample, self.driven)]).sparse().reduced()
 
     def action(self, data: Data, elements: dict[int, Element]) -> Sparse:
         """Return N with words·N = (T^l q(T) w)_l side by side, for the classes with a q."""
@@ -145,10 +151,9 @@ def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> P
         return _image(data, p, v, earlier)
     p.root, p.tau = p, None
     p.driven = data.drive(p.features.flipped.packed()).rows(p.outputs)
-    per_sample = data.constant(1) / data.x.shape[1]
-    p.a = combined([(per_sample, p.driven)]).sparse().reduced()
+    per_sample = p.per_sample = data.constant(1) / data.x.shape[1]
     p.b = combined([(per_sample, p.features @ p.features.flipped.packed())]).sparse().reduced()
-    p.m = (p.a.flipped @ p.a.packed()).sparse().reduced()
+    p.m = combined([(per_sample * per_sample, p.driven.gram())]).sparse().reduced()
     p.commutes = v.commutator is None
     if not p.commutes:
         _commutator(data, p, v.commutator, f"{path}.commutator")
