@@ -115,10 +115,9 @@ class Spinner:
         found = np.zeros((len(images), 0))
         while True:
             known = np.hstack([basis, found])
-            for _ in range(2):  # the second projection removes the rounding of the first
-                images = images - known @ (known.T @ images)
-            lengths = np.sqrt((images * images).sum(axis=0))
-            images = images[:, lengths > LEAK_TOLERANCE]
+            images = _outside(known, images)
+            if images.shape[1]:  # the second projection removes the rounding of the first
+                images = _outside(known, images)
             if not images.shape[1]:
                 return found
             u, s, _ = np.linalg.svd(self._sketched(images), full_matrices=False)
@@ -133,6 +132,12 @@ class Spinner:
             return images
         mixing = self.rng.standard_normal((count, SKETCH)) / np.sqrt(SKETCH)
         return images @ mixing
+
+
+def _outside(basis: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """Return what is left of the images off a basis, where it is longer than rounding."""
+    images = images - basis @ (basis.T @ images)
+    return images[:, np.einsum("ij,ij->j", images, images) > LEAK_TOLERANCE**2]
 
 
 def norm_bound(matrix) -> float:
