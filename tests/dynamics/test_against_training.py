@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.prediction import coupled_matrices, probe_bases
+from symreln.integration import coupled_matrices
+from symreln.prediction import probe_bases
 from symreln.spec.model import Spec
 from symreln.train.gdln import train_gdln
 from symreln.train.network import LayerWeights
