@@ -213,9 +213,22 @@ def product(a: Entries, b: Entries, shape: tuple[int, int, int]) -> Entries:
         if cells <= _MOST_CELLS and blas < _COST_ENTRY * steps:
             left = to_cells(a, (rows, inner), float)
             return from_cells(left @ to_cells(b, (inner, columns), float))
+        gathered = a.size * columns
+        thin = _COST_CELL * (gathered + inner * columns + rows * columns)
+        if gathered <= _MOST_CELLS and thin < _COST_ENTRY * steps:
+            return _gathered(a, to_cells(b, (inner, columns), float), rows)
     elif _COST_OBJECT * steps > 20 * _COST_CELL * cells + _COST_FLINT * work:
         return from_flint(to_flint(a, (rows, inner)) * to_flint(b, (inner, columns)))
     return _joined(a, b, starts, lengths, (rows, columns), bound)
+
+
+def _gathered(a: Entries, dense: np.ndarray, rows: int) -> Entries:
+    """Return a·dense: the rows of ``dense`` that every row of a meets, added in float64."""
+    lines = dense[a.columns] * a.values[:, None]
+    starts = np.flatnonzero(np.concatenate([[True], a.rows[1:] != a.rows[:-1]]))
+    result = np.zeros((rows, dense.shape[1]))
+    result[a.rows[starts]] = np.add.reduceat(lines, starts, axis=0)
+    return from_cells(result)
 
 
 def _joined(

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.projection import independent_rows
@@ -155,6 +153,10 @@ def _scattered(
 
 def _inverse_by_components(gram: SparseMatrix) -> SparseMatrix:
     """Return the inverse of a constant matrix, component by component."""
+    # Here, because most derivations never come here and it costs a quarter of a second.
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     part, size = gram.terms[()], gram.shape[0]
     graph = coo_matrix((np.ones(part.size), (part.rows, part.columns)), shape=gram.shape)
     count, label = connected_components(graph, directed=False)

@@ -82,14 +82,30 @@ def plateau_errors(
         total = own.sparse_sigma_yx
         for parts in writers.values():
             # Over samples: W_j Sigma^x(j,p) = O_j Y (F_jᵀ H_j Sigma^x(j,p))/P, summed over j.
-            inner = [part.right @ part.pathway.effective.sparse_cross(own) for part in parts]
-            samples = SparseMatrix.beside([part.features.T for part in parts]) @ (
-                SparseMatrix.beside([vectors.T for vectors in inner]).T
+            samples = _over_samples(
+                [
+                    (part.features, (part.right @ part.pathway.effective.sparse_cross(own)))
+                    for part in parts
+                ]
             )
             seen = own.goal.correlated(samples.reduced().T)
             total = total - own.masked(parts[0].pathway.effective.masked(seen))
         errors.append(total.reduced())
     return tuple(errors)
+
+
+def _over_samples(parts: list[tuple[SparseMatrix, SparseMatrix]]) -> SparseMatrix:
+    """Return Σ Fᵀ·inner over (F, inner); features that meet equal matrices are added first."""
+    alike: list[tuple[SparseMatrix, SparseMatrix]] = []
+    for features, inner in parts:
+        place = next((n for n, (_, known) in enumerate(alike) if known == inner), None)
+        if place is None:
+            alike.append((features, inner))
+        else:
+            alike[place] = (alike[place][0] + features, inner)
+    return SparseMatrix.beside([features.T for features, _ in alike]) @ (
+        SparseMatrix.beside([inner.T for _, inner in alike]).T
+    )
 
 
 def plateau_gain(modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]) -> Scalar:

@@ -150,6 +150,17 @@ def test_every_route_of_a_product_is_exact(size, density):
     assert same(sparse @ sparse.T, dense @ dense.T)
 
 
+@pytest.mark.parametrize("rows", [[0, 0, 1, 3, 3, 3], [2, 2, 2, 2, 2, 2], [0, 1, 2, 3, 4, 4]])
+def test_rows_gathered_from_a_dense_factor_are_exact(rows):
+    random = Random(len(set(rows)))
+    columns = [0, 2, 1, 0, 1, 2]
+    left = SparseMatrix.from_entries((5, 3), rows, columns, [2**20, -3, 1, 7, 2**21, -1])
+    dense = np.array([[random.randint(-(2**30), 2**30) for _ in range(4)] for _ in range(3)])
+    found = coo._gathered(left.terms[()], dense.astype(float), 5)
+    expected = coo.to_cells(left.terms[()], (5, 3)) @ dense
+    assert np.array_equal(coo.to_cells(found, (5, 4)), expected)
+
+
 def test_places_outside_are_refused_and_values_at_one_place_add_up():
     with pytest.raises(InputError, match="outside"):
         SparseMatrix.from_entries((2, 2), [0, 2], [0, 0], [1, 1])
