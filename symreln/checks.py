@@ -11,7 +11,7 @@ from symreln.exact.field import Field
 from symreln.pathways.residual import plateau_errors, plateau_gain
 from symreln.truth import Truth
 from symreln.verdict import stage_modes
-from symreln.verify import verify
+from symreln.verification import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,23 +32,23 @@ def derivation_steps(derivation: Derivation) -> tuple[Step, ...]:
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    steps = [_certificate(derivation)]
-    modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
-    if modes:
-        steps.append(_trajectories(modes))
-    if derivation.loss is not None:
-        steps += [_least_loss(stage) for stage in derivation.stages]
-    if derivation.spec.parameters and _has_values(derivation):
-        steps.append(_values(derivation))
-    return tuple(steps)
+    with Verification(derivation.certificate) as verification:
+        steps: list[Step] = []
+        modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
+        if modes:
+            steps.append(_trajectories(modes))
+        if derivation.loss is not None:
+            steps += [_least_loss(stage) for stage in derivation.stages]
+        if derivation.spec.parameters and _has_values(derivation):
+            steps.append(_values(derivation))
+        return (_certificate(verification.lines()), *steps)
 
 
 def _fail(what: str) -> ArithmeticError:
     return ArithmeticError(f"the derivation's own check failed: {what}")
 
 
-def _certificate(derivation: Derivation) -> Step:
-    lines = verify(derivation.certificate)
+def _certificate(lines: tuple[str, ...]) -> Step:
     return Step(
         name="spectra and verdict",
         statement=(

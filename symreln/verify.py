@@ -254,9 +254,10 @@ def digest(certificate: dict[str, Any]) -> str:
 
 
 def verify_file(path: str | Path) -> tuple[str, ...]:
-    """Read a certificate and check it; see :func:`verify`."""
+    """Read a certificate, from stdin where the path is "-", and check it; see :func:`verify`."""
     try:
-        return verify(json.loads(Path(path).read_text(encoding="utf-8")))
+        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return verify(json.loads(raw.decode("utf-8")))
     except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
         msg = f"certificate {path}: cannot be read as JSON ({error})"
         raise CertificateError(msg) from error

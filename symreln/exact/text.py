@@ -54,13 +54,13 @@ def univariate(coefficients: Sequence[fmpz_mpoly], variable: str = "x") -> str:
     terms: list[tuple[str, str]] = []
     for power in range(len(coefficients) - 1, -1, -1):
         value = coefficients[power]
-        factors = () if not power else (variable if power == 1 else f"{variable}**{power}",)
+        monomial = variable if power == 1 else f"{variable}**{power}"
         if not power or len(value.to_dict()) < 2:
-            terms += _terms(value, factors)
+            terms += _terms(value, (monomial,) if power else ())
         elif value.leading_coefficient() < 0:
-            terms.append(("-", f"({polynomial(-value)})*{factors[0]}"))
+            terms.append(("-", f"({polynomial(-value)})*{monomial}"))
         else:
-            terms.append(("", f"({polynomial(value)})*{factors[0]}"))
+            terms.append(("", f"({polynomial(value)})*{monomial}"))
     return _sum(terms)
 
 
