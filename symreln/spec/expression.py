@@ -56,7 +56,7 @@ def parse_formula(
 
     Example:
         >>> parse_formula("(c**2 - 1)/(c - 1) + 0.5", ("c",))
-        Scalar((2*c + 3)/(2))
+        Scalar((2*c + 3)/2)
     """
     try:
         return Scalar.of(evaluate(text, parameters, nonnegative), parameters)
