@@ -101,17 +101,19 @@ def validate(out: Path | None, no_cache: bool, **asked: Any) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def verify(certificate: Path, as_json: bool) -> int:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
-    from symreln import console, verify_family
+    from symreln import console, verify_family, verify_pair
     from symreln import verify as verifier
+    from symreln.report.folder import CERTIFICATE, FAMILY
 
     folder = certificate if certificate.is_dir() else None
-    path = certificate if folder is None else folder / "certificate.json"
+    path = certificate if folder is None else folder / CERTIFICATE
     if folder is None and verify_family.is_family(path):
         checks = verify_family.verify_file(path)
     else:
         checks = verifier.verify_file(path)
-    if folder is not None and (beside := folder / "certificate-family.json").exists():
+    if folder is not None and (beside := folder / FAMILY).exists():
         checks += verify_family.verify_file(beside)
+        verify_pair.require_pair_of_files(path, beside)
     console.show_verified(certificate if folder is None else path, checks, as_json=as_json)
     return 0
 

@@ -333,3 +333,21 @@ def test_a_phase_that_takes_longer_than_patience_says_so_before_it_ends(monkeypa
     with console.Progress(quiet=True)("thinking"):
         time.sleep(0.05)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_folder_keeps_no_certificate_of_another_family(tmp_path, capsys, cached):
+    out = tmp_path / "o"
+    if cached:
+        run(capsys, "derive", "xor", "--format", "json", "--out", str(tmp_path / "first"))
+    assert run(capsys, "derive", "contextual-C", "--format", "json", "--out", str(out))[0] == 0
+    foreign = (out / "certificate-family.json").read_bytes()
+    assert run(capsys, "verify", str(out))[0] == 0
+    _, _, err = run(capsys, "derive", "xor", "--format", "json", "--out", str(out))
+    assert ("from the cache" in err) is cached
+    assert not (out / "certificate-family.json").exists()
+    assert run(capsys, "verify", str(out))[0] == 0
+    (out / "certificate-family.json").write_bytes(foreign)
+    code, _, err = run(capsys, "verify", str(out))
+    assert code == 2
+    assert "belongs to another derivation" in err

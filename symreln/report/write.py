@@ -13,6 +13,7 @@ from symreln.errors import InputError
 from symreln.prediction import closed_forms, predict
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_document
+from symreln.report.folder import CERTIFICATE, FAMILY, remove_foreign_family
 from symreln.report.plots import derivation_figures, drawn_times, loss_figure
 
 if TYPE_CHECKING:
@@ -47,11 +48,14 @@ def write_derivation(
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = set(formats or FORMATS)
-    written = [folder / "certificate.json"]
+    written = [folder / CERTIFICATE]
+    family = derivation.family
+    if family is not None and family.template is not None:
+        written.append(folder / FAMILY)
+    remove_foreign_family(folder, written)
     jsonio.write_json(written[0], derivation.certificate)
-    if derivation.family is not None and derivation.family.template is not None:
-        written.append(folder / "certificate-family.json")
-        jsonio.write_json(written[-1], derivation.family.certificate)
+    if family is not None and family.template is not None:
+        jsonio.write_json(written[-1], family.certificate)
     if "json" in wanted:
         written.append(folder / "derivation.json")
         jsonio.write_json(written[-1], derivation.to_json())

@@ -21,6 +21,7 @@ from symreln import verify_family
 from symreln.errors import CertificateError
 from symreln.families.derive import derive_family_unchecked
 from symreln.families.stage import least_squares
+from symreln.verify_pair import require_pair
 from tests.families.examples import EXAMPLES
 
 Json = Any
@@ -214,3 +215,33 @@ def test_the_files_run_without_the_package(tmp_path: Path) -> None:
     target.write_text(certificate("tree").replace('"C - 1"', '"C"'), encoding="utf-8")
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode != 0
+
+
+SYMBOLIC_ITEMS = ('dataset.items="n"', "parameters.n.integer=true", "parameters.n.value=8")
+
+
+@pytest.mark.parametrize("overrides", [(), ("parameters.C.value=5",), SYMBOLIC_ITEMS])
+def test_a_family_belongs_to_its_own_derivation_only(overrides):
+    own = sr.derive(sr.load("contextual-C", overrides=overrides))
+    family = own.family
+    assert family is not None
+    require_pair(own.certificate, family.certificate)
+    for other in ("xor", "linear-hierarchy", "contextual-3-modular"):
+        with pytest.raises(CertificateError, match="belongs to another derivation"):
+            require_pair(sr.derive(sr.load(other)).certificate, family.certificate)
+
+
+def test_a_family_of_other_sizes_or_a_stronger_one_is_foreign():
+    own = sr.derive(sr.load("contextual-C"))
+    assert own.family is not None
+    changes = [
+        ("minimum", {"C": 4}, "no size"),
+        ("samples", "16*C", "no size"),
+        ("count", "C + 1", "no size"),
+        ("stages", [*own.family.certificate["stages"], {}], "number"),
+        ("stages", [{**s, "level": "closed"} for s in own.family.certificate["stages"]], "level"),
+        ("pathways", own.family.certificate["pathways"][::-1], "pathways"),
+    ]
+    for key, value, reason in changes:
+        with pytest.raises(CertificateError, match=reason):
+            require_pair(own.certificate, {**own.family.certificate, key: value})
