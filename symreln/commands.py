@@ -132,8 +132,9 @@ class Session:
         text = dumps(derivation_to_json(derivation))
         summary = console.summary_of(derivation)
         console.show_derivation(text, summary, folder, written, as_json=request.as_json)
-        # A spec that was edited meanwhile has another key: these results are not its own.
-        if key is not None and key == output_key(request):
+        # A spec or a program that was edited meanwhile has another key: these results are not its
+        # own. Modules are read when they are first used, long after the first key.
+        if key is not None and key == output_key(request, fresh=True):
             from symreln.cache.outputs import keep_outputs
 
             keep_outputs(self.store, key, folder, written, text, summary)
@@ -239,7 +240,7 @@ def load_spec(request: Request) -> Spec:
     return load(request.spec, overrides=request.overrides, allow_outside=request.allow_outside)
 
 
-def output_key(request: Request) -> str | None:
+def output_key(request: Request, *, fresh: bool = False) -> str | None:
     """Return the key of everything that `derive` writes and prints, or None where it is unknown."""
     from symreln.cache.key import spec_key
 
@@ -247,6 +248,7 @@ def output_key(request: Request) -> str | None:
         request.spec,
         request.overrides,
         allow_outside=request.allow_outside,
+        fresh=fresh,
         formats=" ".join(sorted(set(request.formats))),
     )
 

@@ -33,7 +33,8 @@ def key_of(*parts: str) -> str:
 def program() -> str:
     """Return the digest of symreln's source and of the packages that are installed beside it.
 
-    The source, not only its version: in a working tree the version stays while the program changes.
+    The source, not only its version: in a working tree the version stays while the program changes;
+    every file, because style sheets, data and specs stand in the results too.
     The packages by the names of their folders of metadata, which hold the versions: asking each
     for its version takes longer than all the rest.
     """
@@ -51,10 +52,11 @@ def program() -> str:
 def _sources(folder: str, lead: str) -> Iterator[tuple[str, str]]:
     with os.scandir(folder) as listing:
         for item in listing:
-            if item.name.endswith((".py", ".toml")):
+            if item.is_dir():
+                if item.name != "__pycache__":
+                    yield from _sources(item.path, f"{lead}{item.name}/")
+            elif not item.name.endswith((".pyc", ".pyo")):
                 yield lead + item.name, item.path
-            elif item.is_dir() and item.name != "__pycache__":
-                yield from _sources(item.path, f"{lead}{item.name}/")
 
 
 def _machine() -> str:
@@ -70,7 +72,12 @@ def _installed() -> list[str]:
 
 
 def spec_key(
-    source: str, overrides: Iterable[str], *, allow_outside: bool, **more: str
+    source: str,
+    overrides: Iterable[str],
+    *,
+    allow_outside: bool,
+    fresh: bool = False,
+    **more: str,
 ) -> str | None:
     """Return the key of what is made from a spec, or None where the spec cannot be read.
 
@@ -81,8 +88,11 @@ def spec_key(
         source: A TOML file or the name of a ready-made spec.
         overrides: ``key=value`` texts.
         allow_outside: Whether data files may lie outside the spec's folder.
+        fresh: Whether to read the program's files again, which may have changed since.
         more: What else the result depends on.
     """
+    if fresh:
+        program.cache_clear()
     ready_made = f"{source}.toml" in os.listdir(_SPECS)
     path = _SPECS / f"{source}.toml" if ready_made else Path(source)
     try:

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 import sys
@@ -29,6 +30,11 @@ LARGEST_ENTRY = MOST_BYTES // 8
 ABANDONED = 3600.0
 #: After a write the folder has at most this share of its bound left, so that not every write sorts.
 _KEEP = 0.9
+#: What this cache calls its files, and only those are counted, dropped or cleared.
+_ENTRY = re.compile(r"(?:derivation|spectrum)-[0-9a-f]{64}\.json", re.ASCII)
+_UNFINISHED = re.compile(
+    r"\.(?:derivation|spectrum)-[0-9a-f]{64}\.json\.[0-9a-f]{16}\.tmp", re.ASCII
+)
 _OFF = frozenset({"", "0", "off", "no", "none"})
 
 
@@ -122,6 +128,8 @@ class Store:
     def clear(self) -> int:
         """Remove all entries, and nothing else in the folder; return how many there were."""
         count = 0
+        if self.folder is None or not self._private(create=False):
+            return count
         for path, _ in self._entries():
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -168,8 +176,7 @@ class Store:
             return found
         with contextlib.suppress(OSError), os.scandir(self.folder) as listing:
             for item in listing:
-                kind, _, key = item.name.removesuffix(".json").rpartition("-")
-                if not item.name.endswith(".json") or len(key) != 64 or not kind:
+                if not _ENTRY.fullmatch(item.name):
                     continue
                 with contextlib.suppress(OSError):  # another run may have dropped it
                     found.append((Path(item.path), item.stat(follow_symlinks=False)))
@@ -193,6 +200,8 @@ class Store:
         if self.folder is None:
             return
         for path in self.folder.glob(".*.tmp"):
+            if not _UNFINISHED.fullmatch(path.name):
+                continue
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime >= older_than:
                     path.unlink()

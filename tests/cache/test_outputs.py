@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from symreln import cli
+from symreln.cache import key
 from symreln.cache.key import spec_key
 from symreln.cache.outputs import read_outputs
 from symreln.cache.store import Store
@@ -135,6 +137,63 @@ def test_a_spec_that_changes_while_it_is_derived_is_not_kept(own, tmp_path, caps
 
     def changing(*spec, **how):
         own.write_text(SPEC.replace("own", "new"), "utf-8")
+        return derive(*spec, **how)
+
+    monkeypatch.setattr(pipeline, "derive", changing)
+    run(capsys, str(own), "--out", str(tmp_path / "a"))
+    assert Store().info()["entries"] == 0
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Iterator[Path]:
+    """Return a folder that stands for the program's, and forget its digest before and after."""
+    folder = tmp_path / "package"
+    (folder / "report").mkdir(parents=True)
+    (folder / "report" / "page.css").write_text("a {}", "utf-8")
+    monkeypatch.setattr(key, "_PACKAGE", folder)
+    key.program.cache_clear()
+    yield folder
+    key.program.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["report/page.css", "new.py", "tasks/data.csv", "x.toml"])
+def test_every_file_of_the_program_changes_the_key(own, package, name):
+    before = spec_key(str(own), (), allow_outside=False)
+    (package / name).parent.mkdir(exist_ok=True)
+    (package / name).write_text("b {}", "utf-8")
+    assert spec_key(str(own), (), allow_outside=False) == before, "within one command"
+    assert spec_key(str(own), (), allow_outside=False, fresh=True) != before
+
+
+def test_the_machine_and_the_packages_change_the_key(own, tmp_path, monkeypatch):
+    before = spec_key(str(own), (), allow_outside=False, fresh=True)
+    assert spec_key(str(own), (), allow_outside=False, fresh=True) == before
+    with monkeypatch.context() as changed:
+        changed.setattr(key, "_machine", lambda: "another machine")
+        assert spec_key(str(own), (), allow_outside=False, fresh=True) != before
+    (tmp_path / "path" / "sympy-99.0.dist-info").mkdir(parents=True)
+    with monkeypatch.context() as changed:
+        changed.syspath_prepend(str(tmp_path / "path"))
+        assert spec_key(str(own), (), allow_outside=False, fresh=True) != before
+    assert spec_key(str(own), (), allow_outside=False, fresh=True) == before
+
+
+@pytest.mark.parametrize("name", ["x.csv", "y.csv"])
+def test_bytes_of_data_files_change_the_key(own, tmp_path, name):
+    before = spec_key(str(own), (), allow_outside=False)
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"\n")
+    assert spec_key(str(own), (), allow_outside=False) != before
+
+
+def test_a_program_that_changes_while_it_derives_keeps_nothing(
+    own, package, tmp_path, capsys, monkeypatch
+):
+    from symreln import pipeline
+
+    derive = pipeline.derive
+
+    def changing(*spec, **how):
+        (package / "report" / "page.css").write_text("b {}", "utf-8")
         return derive(*spec, **how)
 
     monkeypatch.setattr(pipeline, "derive", changing)
