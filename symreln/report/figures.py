@@ -52,7 +52,7 @@ class PathwayModes:
         label: Name of the pathway.
         times: Shape (T,), in the unit of the axis label.
         strengths: Shape (R, T): one row a mode.
-        plateaus: Shape (R,): s/d of each mode; NaN where it has none.
+        plateaus: Shape (R,): height that each mode grows to; NaN where it has none.
     """
 
     label: str
@@ -91,14 +91,13 @@ class PathwaySpectrum:
     Attributes:
         label: Name of the pathway.
         s: Singular values of Sigma^{yx}, one a mode.
-        d: Matching singular values of Sigma^{x}; NaN where the pathway has no joint eigenbasis,
-            so that its modes have no height.
+        plateau: Height that each mode grows to, s/d or s/d_eff; NaN where it has none of its own.
         multiplicity: How many modes share each pair.
     """
 
     label: str
     s: tuple[float, ...]
-    d: tuple[float, ...]
+    plateau: tuple[float, ...]
     multiplicity: tuple[int, ...]
 
 
@@ -178,37 +177,37 @@ def _mark_drop(ax: Axes, time: float, colour: str) -> None:
 
 @styled
 def singular_values(
-    pathways: Sequence[PathwaySpectrum], *, axes: tuple[Axes, Axes] | None = None
-) -> tuple[Axes, Axes]:
-    """Draw each pathway's s (speed) and s/d (plateau) as stems, with multiplicities above 1."""
-    left, right = axes or new_axes(2.3, 2)
-    for ax, title in ((left, "speed: $s$"), (right, "plateau: $s/d$")):
-        start, drawn = 0.0, False
+    pathways: Sequence[PathwaySpectrum], *, height: str = "s/d"
+) -> tuple[Axes, ...]:
+    """Draw each pathway's s (speed) and plateau as stems, with multiplicities above 1.
+
+    Args:
+        pathways: What is drawn.
+        height: Mathtext of what the plateaus are, without dollars.
+
+    Returns:
+        The panel of speeds and, where some mode has a plateau, that of plateaus.
+    """
+    some = any(np.isfinite(pathway.plateau).any() for pathway in pathways)
+    titles = ("speed: $s$", f"plateau: ${height}$")[: 1 + some]
+    axes = new_axes(2.3, len(titles))
+    for ax, title in zip(axes, titles, strict=True):
+        start = 0.0
         centres: list[float] = []
         for index, pathway in enumerate(pathways):
-            heights = _heights(pathway, plateau=ax is right)
-            drawn |= bool(np.isfinite(heights).any())
+            heights = np.array(pathway.s if ax is axes[0] else pathway.plateau)
             places = start + np.arange(len(heights), dtype=np.float64)
             _stems(ax, places, heights, pathway.multiplicity, PALETTE[index % len(PALETTE)])
             centres.append(float(places.mean()) if len(places) else start)
             start += len(heights) + 1.2
         names = [plain(pathway.label) for pathway in pathways]
-        crowded = sum(map(len, names)) > 40
+        crowded = sum(map(len, names)) > 80 // len(axes)
         ax.set_xticks(centres, names, rotation=25 * crowded, ha="right" if crowded else "center")
         dress(ax, title=title)
         ax.tick_params(axis="x", length=0)
         ax.set_ylim(bottom=0)
         ax.margins(y=0.18)
-        if not drawn:
-            ax.set_yticks([])
-            ax.text(0.5, 0.5, "no joint eigenbasis", ha="center", transform=ax.transAxes)
-    return left, right
-
-
-def _heights(pathway: PathwaySpectrum, *, plateau: bool) -> NDArray[np.float64]:
-    s, d = np.array(pathway.s), np.array(pathway.d)
-    # A null mode has s = d = 0 and never moves: its plateau is where it starts, drawn at 0.
-    return np.divide(s, d, out=np.zeros_like(s), where=~(d <= 0)) if plateau else s
+    return tuple(axes)
 
 
 def _stems(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.report.chapters.alike import alike, short_list
+from symreln.report.chapters.alike import alike, heights_latex, short_list
 from symreln.report.drawing import drawing
 from symreln.report.figures import (
     LossCurve,
@@ -22,7 +22,7 @@ from symreln.report.figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.prediction import ModeCurve, Prediction
     from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
@@ -82,8 +82,10 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 
 def _spectrum(derivation: Derivation) -> Axes:
+    groups = alike(derivation)
     return singular_values(
-        [_pathway_spectrum(group.first, group.short_name) for group in alike(derivation)]
+        [_pathway_spectrum(group.first, group.short_name) for group in groups],
+        height=heights_latex(groups),
     )[0]
 
 
@@ -92,9 +94,16 @@ def _pathway_spectrum(pathway: PathwayDerivation, label: str) -> PathwaySpectrum
     return PathwaySpectrum(
         label=label,
         s=tuple(mode.s.to_float() for mode in learning),
-        d=tuple(math.nan if mode.d is None else mode.d.to_float() for mode in learning),
+        plateau=tuple(_plateau(mode) for mode in learning),
         multiplicity=tuple(mode.multiplicity for mode in learning),
     )
+
+
+def _plateau(mode: ModeDerivation) -> float:
+    """Return the height that a mode grows to; NaN where it has none of its own."""
+    if mode.d_eff is None or mode.d_eff.is_zero:
+        return math.nan
+    return mode.s.to_float() / mode.d_eff.to_float()
 
 
 def _modes(derivation: Derivation, prediction: Prediction) -> Axes:

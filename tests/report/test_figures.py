@@ -46,7 +46,9 @@ def curves():
     ]
 
 
-SPECTRUM = PathwaySpectrum(label="a", s=(2.0, 1.0, 0.0), d=(1.0, 0.5, 0.0), multiplicity=(1, 3, 2))
+SPECTRUM = PathwaySpectrum(
+    label="a", s=(2.0, 1.0, 0.5), plateau=(2.0, 4.0, np.nan), multiplicity=(1, 3, 2)
+)
 FIGURES = {
     "modes": lambda: mode_trajectories(MODES),
     "loss": lambda: loss_curves(curves())[0],
@@ -132,13 +134,19 @@ def test_gates_are_dark_where_open():
 
 
 def test_spectrum_shows_speed_plateau_and_multiplicity():
-    spectrum = PathwaySpectrum(
-        label="a", s=(2.0, 1.0, 0.0), d=(1.0, 0.25, 0.0), multiplicity=(1, 3, 2)
-    )
-    left, right = singular_values([spectrum])
-    points = [ax.lines[0].get_ydata().tolist() for ax in (left, right)]
-    assert points == [[2.0, 1.0, 0.0], [2.0, 4.0, 0.0]]
+    left, right = singular_values([SPECTRUM], height=r"s/d_{\mathrm{eff}}")
+    assert left.lines[0].get_ydata().tolist() == [2.0, 1.0, 0.5]
+    np.testing.assert_array_equal(right.lines[0].get_ydata(), [2.0, 4.0, np.nan])
+    assert right.get_title(loc="left") == r"plateau: $s/d_{\mathrm{eff}}$"
     assert [text.get_text() for text in left.texts] == ["×3", "×2"]
+    assert [text.get_text() for text in right.texts] == ["×3"]
+
+
+def test_without_plateaus_there_is_no_empty_panel():
+    spectrum = PathwaySpectrum(label="a", s=(2.0,), plateau=(np.nan,), multiplicity=(1,))
+    (left,) = singular_values([spectrum])
+    assert left.figure.axes == [left]
+    assert left.get_title(loc="left") == "speed: $s$"
 
 
 def test_cells_cover_the_matrix_with_few_shapes():

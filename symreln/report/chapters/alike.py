@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.exact.algebraic import ratio
 from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
@@ -55,6 +56,36 @@ class Alike:
     def d_letter(self, mode: ModeDerivation) -> str:
         """Return what the d in a mode's solution is called: "d", or "d_eff" where it is not d."""
         return "d" if mode.d_eff is None or mode.d_eff == mode.d else "d_eff"
+
+    @property
+    def learning(self) -> list[ModeDerivation]:
+        """The modes that learn something."""
+        return [mode for mode in self.first.modes if not mode.is_null]
+
+    @property
+    def height_latex(self) -> str:
+        """LaTeX of what the modes' heights are: s/d, or s/d_eff where couplings lower them."""
+        coupled = any(self.d_letter(mode) == "d_eff" for mode in self.learning)
+        return r"s/d_{\mathrm{eff}}" if coupled else "s/d"
+
+    def height(self, mode: ModeDerivation, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+        """Return the limit of a mode's strength in the symbols that its tables define.
+
+        Where coupled modes have no limit of their own it is s/d, that of the pathway alone; None
+        without a joint eigenbasis.
+        """
+        if mode.strength is not None:
+            return self.renamed(mode, mode.strength.plateau)
+        if mode.d is None or mode.d.is_zero:
+            return None
+        height = ratio(mode.s, mode.d)
+        if height is not None:
+            return height.to_sympy(symbols)
+        s, d = (
+            number.to_sympy(symbols, self._name(mode, letter))
+            for number, letter in ((mode.s, "s"), (mode.d, "d"))
+        )
+        return s / d
 
     def strength(self, mode: ModeDerivation) -> sp.Expr | None:
         """Return a mode's closed form in the symbols that its tables define, or None."""
@@ -112,3 +143,8 @@ def _number_key(number: AlgebraicNumber | None) -> tuple | None:
     if number is None:
         return None
     return (number.minpoly, number.coefficients, number.root, number.is_sqrt)
+
+
+def heights_latex(groups: Sequence[Alike]) -> str:
+    """Return the LaTeX of what the heights of all modes are, s/d or s/d_eff."""
+    return max((group.height_latex for group in groups), key=len, default="s/d")

@@ -9,7 +9,7 @@ import sympy as sp
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.breaking import equation_lines
-from symreln.report.chapters.alike import Alike, alike
+from symreln.report.chapters.alike import Alike, alike, heights_latex
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.derivation_json import half_time_ball
 from symreln.report.document import (
@@ -70,22 +70,32 @@ def dynamics_chapter(
         blocks.append(
             Figure(
                 name="modes",
-                caption=("Predicted strengths. ", *_figure_note(derivation, confronted)),
+                caption=_figure_caption(derivation, confronted),
                 alt="Strength of every mode against time, one colour a pathway.",
             )
         )
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
 
 
-def _figure_note(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
-    closed_only = len(derivation.stages) == 1 or (not confronted and derivation.loss is not None)
-    if derivation.closed and closed_only:
-        return ("Curves are the closed forms; thin lines are the heights ", Math("s/d"), ".")
+def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
+    """Say whether the curves are the closed forms or the prediction, which may differ."""
+    heights = ("thin lines are the heights ", Math(heights_latex(alike(derivation))), ".")
+    if derivation.closed and len(derivation.stages) == 1:
+        return ("Predicted strengths. Curves are the closed forms; ", *heights)
+    if derivation.closed and derivation.loss is not None and not confronted:
+        return (
+            "Closed forms of the strengths, not the prediction: earlier stages are taken as "
+            "converged from the start, while the prediction integrates all pathways together; ",
+            *heights,
+        )
+    settled = any(mode.d_eff is not None for group in alike(derivation) for mode in group.learning)
+    lines = ("; ", *heights) if settled else (".",)
     return (
-        "Curves are ",
+        "Predicted strengths. Curves are ",
         Math(r"u^{\top} W_p(t)\, v"),
-        " of the integrated coupled matrices; thin lines are the heights of the closed forms "
-        "where there are any.",
+        " of the coupled matrices of all pathways, integrated together from ",
+        Math("t = 0"),
+        *lines,
     )
 
 

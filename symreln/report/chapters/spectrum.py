@@ -7,16 +7,33 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike
-from symreln.report.document import Block, Figure, Math, Section, Table, equation, prose
+from symreln.report.chapters.alike import Alike, alike, heights_latex
+from symreln.report.document import (
+    Block,
+    Figure,
+    Math,
+    Reference,
+    Section,
+    Table,
+    equation,
+    prose,
+)
 from symreln.report.mathtext import to_latex
 from symreln.report.widths import latex_width
-from symreln.report.words import NONE, Values, decimal_cell, evaluable, height_cell, number_cell
+from symreln.report.words import (
+    NONE,
+    Symbols,
+    Values,
+    decimal_cell,
+    evaluable,
+    height_cell,
+    number_cell,
+)
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.report.inlines import Content
+    from symreln.report.inlines import Content, Inline
 
 #: Modes of one pathway that are listed one by one.
 MOST_ROWS = 40
@@ -28,6 +45,8 @@ def spectrum_chapter(
     derivation: Derivation, *, figures: bool, names: Abbreviations = NO_NAMES
 ) -> Section:
     """Return the chapter on the spectra, where the document's abbreviations are defined."""
+    groups = alike(derivation)
+    heights = heights_latex(groups)
     blocks: list[Block] = [
         prose(
             "With ",
@@ -57,15 +76,15 @@ def spectrum_chapter(
             Math(r"\Sigma^{x}"),
             ". A mode grows at a speed set by ",
             Math("s"),
-            " to a height set by ",
+            " to the height ",
             Math("s/d"),
+            *_effective(heights),
             ": the two orders need not agree. The spaces, rational in the parameters, are in the "
             "certificate. A decimal such as ",
             Math("0.577350(1)"),
             " is certified: its last digit is off by at most the number in brackets.",
         ),
     ]
-    groups = alike(derivation)
     blocks += names.blocks()
     blocks += [_mode_table(derivation, group, names) for group in groups]
     blocks += _definitions(derivation, groups)
@@ -73,24 +92,46 @@ def spectrum_chapter(
         blocks.append(
             Figure(
                 name="spectrum",
-                caption=("Singular values ", Math("s"), " and heights ", Math("s/d"), "."),
-                alt="Stems of s and of s over d for every pathway, with multiplicities.",
+                caption=_figure_caption(derivation, heights),
+                alt="Stems of the modes of every pathway, with multiplicities.",
             )
         )
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
+def _effective(heights: str) -> list[Inline | str]:
+    """Say what replaces d where couplings change a height."""
+    if heights == "s/d":
+        return []
+    return [
+        ", where pathways couple to ",
+        Math(heights),
+        " with the ",
+        Math(r"d_{\mathrm{eff}}"),
+        " of ",
+        Reference("eq:deff"),
+    ]
+
+
+def _figure_caption(derivation: Derivation, heights: str) -> Content:
+    """Say what is drawn: plateaus only where a mode has one of its own."""
+    speeds = ("Singular values ", Math("s"))
+    if all(mode.d_eff is None for group in alike(derivation) for mode in group.learning):
+        return (*speeds, ". No mode has a height of its own.")
+    return (*speeds, " and the heights ", Math(heights), " that the strengths grow to.")
+
+
 def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> Table:
     pathway = group.first
     symbols, values = derivation.spec.symbols, derivation.spec.values
-    learning = [mode for mode in pathway.modes if not mode.is_null]
+    learning = group.learning
     joint = pathway.spectrum.commutes
     rows: list[tuple[Content, ...]] = []
     for mode in learning[:MOST_ROWS]:
         speed = number_cell(mode.s, symbols, values, group.symbol(mode, "s"), names.latex)
         heights = (
             number_cell(mode.d, symbols, values, group.symbol(mode, "d"), names.latex),
-            height_cell(mode.s, mode.d, symbols, values, names.latex),
+            _height_cell(group, mode, symbols, names),
         )
         rows.append(
             (
@@ -105,7 +146,7 @@ def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> T
         header=(
             "strength",
             Math("s"),
-            *((Math("d"), Math("s/d")) if joint else ()),
+            *((Math("d"), Math(group.height_latex)) if joint else ()),
             (Math("s"), " at values"),
             "multiplicity",
         ),
@@ -115,12 +156,25 @@ def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> T
     )
 
 
+def _height_cell(
+    group: Alike, mode: ModeDerivation, symbols: Symbols, names: Abbreviations
+) -> Content:
+    """Return a mode's height; a decimal only of a number that depends on no parameter."""
+    d = mode.d if mode.d_eff is None else mode.d_eff
+    if d is not None and not (mode.s.parameters or d.parameters):
+        return height_cell(mode.s, d, symbols, {})
+    height = group.height(mode, symbols)
+    return NONE if height is None else Math(names.latex(height))
+
+
 def _caption(group: Alike, left_out: int) -> Content:
     pathway = group.first
     nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
     content: list = [f"Modes of {group.title}, by falling speed."]
     if not pathway.spectrum.commutes:
         content.append(" There is no joint eigenbasis, so no mode has a height of its own.")
+    elif any(mode.d_eff is None for mode in group.learning):
+        content += [" The height ", Math("s/d"), " is that of the pathway alone; pathways couple."]
     if left_out:
         content.append(f" {left_out} slower modes are in derivation.json.")
     if nulls:

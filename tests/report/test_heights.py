@@ -1,0 +1,109 @@
+"""Heights: what a strength grows to, in tables, sentences, captions and figures alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.prediction import closed_forms
+from symreln.report.chapters.alike import alike
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.spectrum import spectrum_chapter
+from symreln.report.content import derivation_document
+from symreln.report.document import Figure, Math, Section, Table, inlines, plain_text, walk
+from symreln.report.mathtext import to_latex
+from symreln.report.plots import derivation_figures
+
+TWO = {
+    "title": "Two parameters",
+    "dataset": {
+        "X": [["1", "a", "0"], ["b", "1", "0"], ["0", "0", "a*b"]],
+        "Y": [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]],
+        "labels": {"k": [1, 1, 2]},
+    },
+    "parameters": {"a": {"value": "1/3"}, "b": {"positive": True, "value": "2"}},
+    "pathway": [{"name": "p1", "gate": "k == 1"}, {"name": "p2", "gate": "k == 2"}],
+}
+
+
+@pytest.fixture(scope="module")
+def two() -> sr.Derivation:
+    return sr.derive(sr.load(TWO))
+
+
+@pytest.fixture(scope="module")
+def three() -> sr.Derivation:
+    return sr.derive(sr.load("contextual-3"))
+
+
+def tables(section: Section) -> list[Table]:
+    return [block for block, _ in walk(section.blocks) if isinstance(block, Table)]
+
+
+def caption(section: Section) -> str:
+    return next(
+        plain_text(block.caption) for block, _ in walk(section.blocks) if isinstance(block, Figure)
+    )
+
+
+def header(table: Table) -> list[str]:
+    return [plain_text(inlines(cell)) for cell in table.header]
+
+
+def test_heights_of_coupled_pathways_are_over_d_eff(three):
+    """Two routes: what is printed as the height, and the limit of the printed trajectory."""
+    section = spectrum_chapter(three, figures=True)
+    common, off = tables(section)[:2]
+    assert header(common)[3] == "s/d"
+    assert header(off)[3] == r"s/d_{\mathrm{eff}}"
+    t = sp.Symbol("t", positive=True)
+    group = alike(three)[1]
+    for row, mode in zip(off.rows, group.learning, strict=True):
+        assert mode.strength is not None
+        rate = 2 * mode.strength.s / mode.strength.tau
+        limit = sp.limit(mode.strength.expr.subs(mode.strength.t, t / rate), t, sp.oo)
+        assert sp.simplify(limit - mode.strength.plateau) == 0
+        assert inlines(row[3]) == (Math(to_latex(mode.strength.plateau)),)
+    assert r"s/d_{\mathrm{eff}}" in caption(section)
+
+
+def test_the_figure_of_plateaus_draws_where_the_curves_end(three, monkeypatch):
+    drawn = {}
+    for name in ("singular_values", "mode_trajectories"):
+        original = getattr(sr.report.plots, name)
+
+        def kept(pathways, *, name=name, original=original, **options):
+            drawn[name] = pathways
+            return original(pathways, **options)
+
+        monkeypatch.setattr(f"symreln.report.plots.{name}", kept)
+    late = np.array([0.0, 1e7])
+    derivation_figures(three, closed_forms(three.at_values, late), pdf=False)
+    for spectrum, modes in zip(drawn["singular_values"], drawn["mode_trajectories"], strict=True):
+        np.testing.assert_allclose(spectrum.plateau, modes.strengths[:, -1], rtol=1e-9)
+
+
+def test_a_height_without_one_root_keeps_its_symbols(two):
+    """No decimal at the declared values stands between formulas that hold for all values."""
+    document = derivation_document(two)
+    spectrum = next(
+        b for b in document.blocks if plain_text(getattr(b, "title", ())) == "Joint spectrum"
+    )
+    assert isinstance(spectrum, Section)
+    first = tables(spectrum)[0]
+    assert header(first)[3] == "s/d"
+    heights = [plain_text(inlines(row[3])) for row in first.rows]
+    assert heights
+    assert not any("." in height for height in heights)
+    assert all("q_" in height for height in heights)
+
+
+@pytest.mark.parametrize("confronted", [False, True])
+def test_the_caption_says_whether_the_curves_are_the_prediction(three, confronted):
+    found = caption(dynamics_chapter(three, figures=True, confronted=confronted))
+    assert found.startswith("Predicted strengths.") == confronted
+    assert ("Closed forms" in found and "not the prediction" in found) != confronted
+    assert ("integrated together from t = 0" in found) == confronted
+    assert r"s/d_{\mathrm{eff}}" in found
