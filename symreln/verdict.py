@@ -18,7 +18,7 @@ from symreln.pathways.modes import Coefficients, PathwayModes
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from symreln.exact.spectrum import JointSpectrum, ModeClass
+    from symreln.exact.spectrum import JointSpectrum
     from symreln.pathways.effective import EffectiveDataset
 
 
@@ -123,7 +123,6 @@ def judge(
     symmetry = symmetry or StageSymmetry.trivial(len(effective))
     symmetry.settle(spectra)
     couplings = stage_couplings(modes, symmetry)
-    names = [e.pathway.name for e in effective]
     nodes = [
         (p, a)
         for p, spectrum in enumerate(spectra)
@@ -131,26 +130,32 @@ def judge(
         if not mode.is_null
     ]
     components = tuple(couplings.components(nodes))
+    level, reasons, d_eff = _decided(modes, couplings, components, symmetry)
+    return StageVerdict(
+        stage=stage,
+        level=level,
+        reasons=reasons,
+        couplings=couplings,
+        d_eff=d_eff,
+        components=components,
+    )
 
-    def verdict(
-        level: Level, *reasons: str, d_eff: dict[Node, Coefficients] | None = None
-    ) -> StageVerdict:
-        return StageVerdict(
-            stage=stage,
-            level=level,
-            reasons=reasons,
-            couplings=couplings,
-            d_eff=d_eff or {},
-            components=components,
-        )
 
+def _decided(
+    modes: tuple[PathwayModes, ...],
+    couplings: StageCouplings,
+    components: tuple[frozenset[Node], ...],
+    symmetry: StageSymmetry,
+) -> tuple[Level, tuple[str, ...], dict[Node, Coefficients]]:
+    """Return (the first level that is proven, why, d_eff of the classes closed by symmetry)."""
+    names = [item.effective.pathway.name for item in modes]
     broken = [
-        _commutator_reason(names[p], spectrum)
-        for p, spectrum in enumerate(spectra)
-        if diagonalisable(spectrum) is not Truth.PROVEN
+        _commutator_reason(name, item.spectrum)
+        for name, item in zip(names, modes, strict=True)
+        if diagonalisable(item.spectrum) is not Truth.PROVEN
     ]
     if broken:
-        return verdict(Level.COUPLED_MATRICES, *broken)
+        return Level.COUPLED_MATRICES, tuple(broken), {}
     commuting = (
         f"every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx ({', '.join(names)})"
         if len(names) > 1
@@ -158,37 +163,63 @@ def judge(
     )
     if not couplings.couplings:
         alone = "no two pathways couple" if len(names) > 1 else "there is no other pathway"
-        return verdict(Level.CLOSED, f"{commuting}; {alone} in this stage")
+        return Level.CLOSED, (f"{commuting}; {alone} in this stage",), {}
     d_eff, obstacle = symmetric_closure(modes, couplings, components, symmetry)
     if not obstacle:
-        return verdict(
-            Level.CLOSED_BY_SYMMETRY,
-            commuting,
+        equal = (
             f"{_coupled_pairs(couplings, names)} couple, but the modes that couple have equal s, "
-            "equal d and equal total coupling, so they stay equal once they start equal",
-            d_eff=d_eff,
+            "equal d and equal total coupling, so they stay equal once they start equal"
         )
-    leak = next(
-        (
-            coupling
-            for coupling in couplings.couplings
-            if _target_class(spectra, coupling).is_null or coupling.factors is None
-        ),
-        None,
+        return Level.CLOSED_BY_SYMMETRY, (commuting, equal), d_eff
+    level, how = _without_symmetry(modes, couplings)
+    return level, (commuting, _not_by_symmetry(modes, couplings, obstacle), how), {}
+
+
+def _not_by_symmetry(
+    modes: tuple[PathwayModes, ...], couplings: StageCouplings, obstacle: str
+) -> str:
+    """Return why a stage is not closed by symmetry, or not proven to be.
+
+    The eigenbasis is unique up to signs where all modes that couple are simple, null ones apart,
+    on which everything must cancel. Else only classes as a whole were tried: another basis of a
+    degenerate space may do what they do not.
+    """
+    many = max(
+        mode.multiplicity
+        for c in couplings.couplings
+        for mode in (c.target_class, c.source_class)
+        if not mode.is_null
     )
-    if leak is None:
-        return verdict(
-            Level.COUPLED_MODES,
-            commuting,
-            f"not closed by symmetry: {obstacle}",
+    if many == 1:
+        return f"not closed by symmetry: {obstacle}"
+    return (
+        f"not proven to be closed by symmetry: {obstacle}; modes of equal s and d (here up to "
+        f"{many}) were taken together"
+    )
+
+
+def _without_symmetry(
+    modes: tuple[PathwayModes, ...], couplings: StageCouplings
+) -> tuple[Level, str]:
+    """Return (coupled modes or matrices, why) of a stage that is not closed by symmetry."""
+    leaks = (c for c in couplings.couplings if c.target_class.is_null or c.factors is None)
+    first = next(leaks, None)
+    if first is None:
+        return Level.COUPLED_MODES, (
             "every coupling maps modes to modes, so the strengths obey a competitive "
-            "Lotka-Volterra system",
+            "Lotka-Volterra system"
         )
-    return verdict(
-        Level.COUPLED_MATRICES,
-        commuting,
-        f"not closed by symmetry: {obstacle}",
-        f"{_leak(leak, modes)}, so the strengths alone do not close",
+    proven = first if first.leaks_in_every_basis else None
+    proven = proven or next((c for c in leaks if c.leaks_in_every_basis), None)
+    if proven is None:
+        return Level.COUPLED_MATRICES, (
+            "not proven to close: in the eigenbasis at hand the action of "
+            f"{node_name(modes, first.source)} mixes {node_name(modes, first.target)}, of "
+            f"multiplicity {first.target_class.multiplicity}; another basis of that space is not "
+            "excluded"
+        )
+    return Level.COUPLED_MATRICES, (
+        f"{_leak(proven, modes)}, so the strengths alone, each starting anywhere, do not close"
     )
 
 
@@ -209,14 +240,10 @@ def _coupled_pairs(couplings: StageCouplings, names: list[str]) -> str:
     return ", ".join(shown) + more
 
 
-def _target_class(spectra: tuple[JointSpectrum, ...], coupling: ModeCoupling) -> ModeClass:
-    p, a = coupling.target
-    return spectra[p].classes[a]
-
-
 def _leak(coupling: ModeCoupling, modes: tuple[PathwayModes, ...]) -> str:
     source, target = node_name(modes, coupling.source), node_name(modes, coupling.target)
-    p, a = coupling.target
-    if modes[p].classes[a].is_null:
+    if coupling.target_class.is_null:
         return f"{source} drives null {target}"
-    return f"the action of {source} on {target} leaves the latter's span"
+    if coupling.leaves_span:
+        return f"the action of {source} on {target} leaves the latter's span"
+    return f"the action of {source} mixes {target}"

@@ -76,6 +76,40 @@ def test_reasons_name_the_level(spec, level, words):
     assert words in " ".join(verdict.reasons)
 
 
+def degenerate(targets):
+    """One-hot inputs; 'p2' sees two modes, which are equal where the targets are."""
+    return matrix_spec([[1, 0], [0, 1]], targets, [[1, 0], [1, 1]], network={})
+
+
+def test_another_basis_of_a_degenerate_space_is_not_excluded():
+    """Along the two inputs the stage closes by symmetry, with a multiplicity as without."""
+    derivation = sr.derive(degenerate([[1, 0], [0, 1]]))
+    assert derivation.verdict.level is Level.COUPLED_MATRICES
+    _, symmetry, closure = derivation.verdict.reasons
+    assert symmetry.startswith("not proven to be closed by symmetry: ")
+    assert "(here up to 2) were taken together" in symmetry
+    assert closure.startswith("not proven to close: in the eigenbasis at hand ")
+    assert "of multiplicity 2; another basis" in closure
+    assert sr.derive(degenerate([[1, 0], [0, 2]])).verdict.level is Level.CLOSED_BY_SYMMETRY
+
+
+def test_what_no_basis_mends_is_said_to_be_proven():
+    """Two equal modes of 'p1', and an action of 'p2' with an output outside their span."""
+    x = [[1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]]
+    y = [[1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0]]
+    gates = [[1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 1]]
+    derivation = sr.derive(matrix_spec(x, y, gates, network={}))
+    assert [c.multiplicity for c in derivation.pathways[0].spectrum.classes] == [2]
+    (leaving,) = [
+        c
+        for c in derivation.stages[0].verdict.couplings.couplings
+        if c.target[0] == 0 and c.leaves_span
+    ]
+    assert leaving.factors is None
+    assert "leaves the latter's span" in derivation.verdict.reasons[-1]
+    assert "do not close" in derivation.verdict.reasons[-1]
+
+
 def test_every_weaker_level_says_why_not_symmetry():
     for spec in (race(RATIONAL), race(GOLDEN)):
         reasons = sr.derive(spec).verdict.reasons

@@ -5,8 +5,9 @@ polynomials vanishes. Two facts decide what is lost there. The joint characteris
 det(x - M - t Sigma^x) is an identity in the parameters, so that the pairs (s^2, d), counted with
 multiplicity, hold at every point where the data are finite. And orthogonal projectors stay
 bounded, so that on every path into such a point they have limit points, for which every proven
-equation still holds. Where pairs collide the formulas therefore stay true and only the modes'
-spaces are no longer unique (DEGENERATE); what can break is listed with another effect.
+equation still holds. Where pairs collide the formulas therefore stay true, but the modes' spaces
+are no longer unique, and a verdict on spaces may be another one, stronger or weaker (DEGENERATE);
+what can break is listed with another effect.
 
 Independence of a class's generators is no condition: they are one way to write a projector, and
 no printed formula holds them.
@@ -38,6 +39,9 @@ size grows with its square, to the power of the number of parameters."""
 MAX_PRODUCT = (36, 12)
 """Product of two classes' degrees up to which resultants are computed, likewise."""
 
+MOST_PAIRS = 3
+"""Pairs of conjugates up to which a coincidence in s is followed to one in d."""
+
 
 class Effect(Enum):
     """What can happen where a polynomial vanishes."""
@@ -47,9 +51,12 @@ class Effect(Enum):
     NULL = "modes lose their strength: s = 0"
     JUMP = "the loss that is left jumps, because s and d vanish together"
     FLAT = "Sigma^x loses rank on null modes, which learn nothing"
-    DEGENERATE = "modes coincide in s and d; the formulas stay true, the modes are not unique"
+    DEGENERATE = (
+        "modes coincide in s and d; the formulas stay true, but the modes are no longer unique and "
+        "the verdict may differ"
+    )
     CROSSING = "modes coincide in s alone; nothing else changes"
-    MERGED = "modes coincide in s; the mean of d is taken over both"
+    MERGED = "modes coincide in s: their singular vectors are not unique, only their span is"
     LIMIT = "a formula reads 0/0 and holds as a limit"
     COMMUTES = "the pathway's correlations commute: it has a joint eigenbasis"
     STRONGER = "a stronger level can hold"
@@ -69,12 +76,17 @@ class Condition:
         effect: What happens at them.
         classes: Indices of the mode classes concerned.
         proven: Whether it happens at every zero, rather than perhaps.
+        count: Of how many modes of a class of conjugates it holds at every zero; 0 where it is not
+            counted, or holds of all.
+        exact: Whether it is never more than ``count``.
     """
 
     polynomial: fmpz_mpoly
     effect: Effect
     classes: tuple[int, ...] = ()
     proven: bool = False
+    count: int = 0
+    exact: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +99,9 @@ class Consequence:
         pathways: Numbers of the pathways concerned, which are alike.
         classes: Indices of the mode classes concerned, in each of these pathways.
         proven: Whether it happens at every point of the set; otherwise it is only possible there.
+        count: Of how many modes of a class of conjugates it holds at every point; 0 where it is not
+            counted, or holds of all.
+        exact: Whether it is never more than ``count``.
     """
 
     effect: Effect
@@ -94,6 +109,8 @@ class Consequence:
     pathways: tuple[int, ...] = ()
     classes: tuple[int, ...] = ()
     proven: bool = False
+    count: int = 0
+    exact: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,16 +245,46 @@ def norm(mode_class: ModeClass, element: Sequence[Scalar]) -> Scalar:
 
 def _of_class(a: int, one: ModeClass) -> Iterable[Condition]:
     if not one.is_null:
-        top = norm(one, one.eigenvalue).numerator
-        yield Condition(polynomial=top, effect=Effect.NULL, classes=(a,), proven=True)
+        yield from _vanishing(a, one, one.eigenvalue, Effect.NULL)
     elif one.d is not None and any(not c.is_zero for c in one.d):
-        top = norm(one, one.d).numerator
-        yield Condition(polynomial=top, effect=Effect.FLAT, classes=(a,), proven=True)
+        yield from _vanishing(a, one, one.d, Effect.FLAT)
     for element in (one.eigenvalue, one.d or ()):
         if one.degree > 1:
             bottom = common_denominator(element, element[0].parameters) if element else None
             if bottom is not None:
                 yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
+
+
+def _vanishing(
+    a: int, one: ModeClass, element: tuple[Scalar, ...], effect: Effect
+) -> Iterable[Condition]:
+    """Return where an element is 0 on a mode of a class, and on how many of its conjugates.
+
+    The product over all conjugates vanishes where one of them does. As many vanish as the
+    characteristic polynomial's lowest coefficients, and the next one tells where it is no more.
+    """
+    if one.degree == 1:
+        yield Condition(polynomial=element[0].numerator, effect=effect, classes=(a,), proven=True)
+        return
+    coefficients = Field(one.minpoly).characteristic(element)
+    several = len(coefficients[0].parameters) > 1
+    for factor in factors(coefficients[0].numerator):
+        count = next(k for k, c in enumerate(coefficients) if not _divides(factor, c))
+        beyond = coefficients[count].numerator
+        everyone = count == one.degree
+        yield Condition(
+            polynomial=factor,
+            effect=effect,
+            classes=(a,),
+            proven=True,
+            count=0 if everyone else count,
+            # In one parameter, what an irreducible factor does not divide has no zero with it.
+            exact=not everyone and (not several or is_constant(beyond)),
+        )
+
+
+def _divides(factor: fmpz_mpoly, value: Scalar) -> bool:
+    return value.is_zero or bool((value.numerator % factor).is_zero())
 
 
 def _element(one: ModeClass, t: int) -> tuple[Scalar, ...]:
@@ -299,12 +346,22 @@ def _between(a: int, b: int, one: ModeClass, two: ModeClass, *, exact: bool) -> 
 
 
 def _within(a: int, one: ModeClass, *, exact: bool) -> Iterable[Condition]:
-    """Return where conjugate modes of one class coincide in s and d."""
-    names = one.minpoly[0].parameters
-    for t in range(one.degree**2 if exact else 1):
-        found = _characteristic(one, t).discriminant(SPECTRAL)
+    """Return where conjugate modes of one class coincide in s and d.
+
+    As between classes, one pair agrees at two of the values of t where there are more values of t
+    than pairs; that many are only computed for small classes.
+    """
+    pairs = one.degree * (one.degree - 1) // 2
+    lines = range((one.degree**2 if pairs > MOST_PAIRS else pairs + 1) if exact else 1)
+    effect = Effect.DEGENERATE if exact else Effect.MERGED
+    ring = polynomial_ring(one.minpoly[0].parameters)
+    along: list[fmpz_mpoly] = []
+    for t in lines:
+        found = _characteristic(one, t).discriminant(SPECTRAL).project_to_context(ring)
         if not found.is_zero():
-            polynomial = found.project_to_context(polynomial_ring(names))
-            effect = Effect.DEGENERATE if exact else Effect.MERGED
-            yield Condition(polynomial=polynomial, effect=effect, classes=(a,))
-            return
+            along.append(found)
+        if along and (not exact or pairs > MOST_PAIRS):
+            break
+    for factor in factors(along[0]) if along else ():
+        proven = not exact or (pairs <= MOST_PAIRS and all((p % factor).is_zero() for p in along))
+        yield Condition(polynomial=factor, effect=effect, classes=(a,), proven=proven)

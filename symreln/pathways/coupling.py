@@ -7,10 +7,13 @@ are the function phi(theta) of its root, the error contains, on class a, combina
 
 .. math:: A_k = O_p \Sigma^{yx}(j) E_i T_j^k \Sigma^x(j,p) w, \qquad k < \deg i,
 
-and of the same with :math:`T_p^l w` for w. The flow keeps the modes of p scalar if and only if
-these, or their sums over classes that move together, are :math:`\Sigma^{yx}(p) q(T_p) w` with a
-polynomial q. Everything is rational: no root is computed. That K = U_pᵀ U_j and
-G = V_jᵀ Sigma^x V_p are diagonal is necessary but not sufficient, because U_j may point out of
+and of the same with :math:`T_p^l w` for w. The flow keeps all modes of a class scalar if these, or
+their sums over classes that move together, are :math:`\Sigma^{yx}(p) q(T_p) w` with a polynomial
+q. Where the target's modes are simple, their eigenbasis is unique and this is necessary too while
+the strengths of the sources differ. Where their multiplicity exceeds one, another basis of the
+class may do what the class as a whole does not, unless the action leaves
+:math:`\Sigma^{yx}(p)` times the class. Everything is rational: no root is computed. That
+K = U_pᵀ U_j and G = V_jᵀ Sigma^x V_p are diagonal is not sufficient, because U_j may point out of
 the span of U_p.
 
 *Which classes act* is decided among the inputs: :math:`M_j = \lambda(T_j)` with lambda(theta) ≠ 0
@@ -28,6 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.exact.entries import merged
+from symreln.exact.field import Field
 from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
     from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
+    from symreln.exact.spectrum import ModeClass
     from symreln.pathways.alike import StageSymmetry
     from symreln.pathways.modes import Coefficients, PathwayModes
 
@@ -70,7 +75,8 @@ class ModeCoupling:
     def factors(self) -> tuple[Coefficients, ...] | None:
         """For every k the polynomial q with A_k = Sigma^{yx}(p) q(T_p) w.
 
-        None where there is no such polynomial: the action leaves the target's modes.
+        None where there is no such polynomial: the action leaves the target's span or mixes its
+        modes.
         """
         if self.like is not None:
             return self.like.factors
@@ -82,6 +88,48 @@ class ModeCoupling:
                 return None
             found.append(q)
         return tuple(found)
+
+    @property
+    def target_class(self) -> ModeClass:
+        """The class that is acted on."""
+        p, a = self.target
+        return self.stage[p].classes[a]
+
+    @property
+    def source_class(self) -> ModeClass:
+        """The class that acts."""
+        j, i = self.source
+        return self.stage[j].classes[i]
+
+    @cached_property
+    def leaves_span(self) -> bool:
+        """Whether A_k leaves Sigma^{yx}(p) times the target's class, which is not null.
+
+        With M = lambda(T) on the class, Sigma^{yx} (1/lambda)(T) E Sigma^{yx}ᵀ projects on it.
+        """
+        if self.like is not None:
+            return self.like.leaves_span
+        p, a = self.target
+        target = self.stage[p]
+        sigma_yx = target.effective.sparse_sigma_yx
+        inverse = Field(self.target_class.minpoly).inverse(self.target_class.eigenvalue)
+        for action in (x for row in self.actions for x in row):
+            rest, seen = action, sigma_yx.T @ action
+            for k, coefficient in enumerate(inverse):
+                rest = rest - (sigma_yx @ target.projected(a, k, seen)).scale(coefficient)
+            if not rest.is_zero:
+                return True
+        return False
+
+    @property
+    def leaks_in_every_basis(self) -> bool:
+        """Whether no joint eigenbasis of the two classes maps modes to modes.
+
+        Asked of couplings on null classes and of those without factors. The parts of the action
+        that belong to the modes of another basis of the source add up to the action: if every
+        part stayed on simple modes of the target, or in its span, so would their sum.
+        """
+        return self.target_class.is_null or self.target_class.multiplicity == 1 or self.leaves_span
 
     @property
     def overlap_squared(self) -> Scalar | None:

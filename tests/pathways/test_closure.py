@@ -154,3 +154,23 @@ def test_orthogonal_outputs_are_not_enough():
 def test_a_driven_null_mode_is_named():
     derivation, _, _, _ = observed("coupled matrices: drives a null mode")
     assert any("drives null mode" in r or "on null mode" in r for r in derivation.verdict.reasons)
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name.startswith("coupled")])
+def test_what_leaves_the_span_of_a_class_does_so_in_numbers(name):
+    """The projector of U_p on a class, from its exact span by a least-squares fit."""
+    derivation = sr.derive(EXAMPLES[name])
+    for stage in derivation.stages:
+        for coupling in stage.verdict.couplings.couplings:
+            if coupling.target_class.is_null:
+                continue
+            p, a = coupling.target
+            target = coupling.stage[p]
+            span = (target.effective.sparse_sigma_yx @ target.basis(a)).to_numpy()
+            left = 0.0
+            for action in (x.to_numpy() for row in coupling.actions for x in row):
+                rest = action - span @ np.linalg.lstsq(span, action)[0]
+                left = max(left, np.abs(rest).max())
+            assert coupling.leaves_span == (left > 1e-10)
+            if coupling.factors is not None:
+                assert not coupling.leaves_span

@@ -32,10 +32,16 @@ def chapter(derivation: Derivation) -> Section:
         blocks.append(_table(derivation, sets.breaking))
     blocks += _points(sets.breaking)
     if harmless:
-        note = prose("Where only this happens, every formula of this document stays true.")
-        blocks.append(
-            Details(summary="Where modes coincide", blocks=(note, _table(derivation, harmless)))
+        note = prose(
+            "Where only this happens, every formula of this document stays true; where modes "
+            "coincide in ",
+            Math("s"),
+            " and ",
+            Math("d"),
+            ", they are no longer unique and the verdict may differ.",
         )
+        inside = (note, _table(derivation, harmless), *_points(harmless))
+        blocks.append(Details(summary="Where modes coincide", blocks=inside))
     if sets.outside:
         blocks.append(_outside(derivation, sets.outside))
     if sets.undecided:
@@ -64,8 +70,8 @@ def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
         *listed,
         f"{where}, outside the sets listed here",
         " and up to what is named below as undecided." if sets.undecided else ".",
-        " What is called proven happens everywhere on the set; what is called possible can happen "
-        "only there.",
+        " What is not called possible happens everywhere on the set, but perhaps where it meets "
+        "another one; what is called possible can happen only there, and need not.",
     )
 
 
@@ -80,8 +86,8 @@ def _remark() -> Theorem:
                 Math("(s, d)"),
                 " hold wherever the data are finite. Spectral projectors are bounded, so they have "
                 "limit points on every path to such a point, which satisfy every proven equation: "
-                "where pairs coincide the formulas stay true and only the modes are no longer "
-                "unique.",
+                "where pairs coincide the formulas stay true. The modes are no longer unique "
+                "there, and the verdict, which speaks of their spaces, may differ.",
             ),
         ),
     )
