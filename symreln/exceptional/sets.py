@@ -136,6 +136,8 @@ def _split(condition: Condition, stage: int, pathways: tuple[int, ...]) -> Itera
                 pathways=pathways,
                 classes=condition.classes,
                 proven=condition.proven,
+                count=condition.count,
+                exact=condition.exact,
             ),
         )
 

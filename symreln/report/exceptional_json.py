@@ -53,6 +53,8 @@ def _consequence(derivation: Derivation, consequence: Consequence) -> dict[str, 
         "stage": consequence.stage or None,
         "pathways": [pathway.name for pathway in pathways],
         "modes": labels,
+        "count": consequence.count or None,
+        "exact": consequence.exact,
         "proven": consequence.proven,
         "text": consequence_text(derivation, consequence),
     }

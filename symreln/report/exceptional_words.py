@@ -9,13 +9,14 @@ from symreln.exact.exceptional import Effect
 from symreln.exact.text import polynomial
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.derivation import Derivation, PathwayDerivation
     from symreln.exact.exceptional import Consequence, ExceptionalSet, ExceptionalSets
 
 #: Characters up to which a polynomial is written out in the document and on the terminal.
 SHORT = 48
 #: Sets named on the terminal.
 NAMED = 4
+_COUNTS = ("none", "one", "two", "three", "four", "five", "six")
 
 
 def polynomial_text(item: ExceptionalSet) -> str:
@@ -70,8 +71,28 @@ def _where(derivation: Derivation, consequence: Consequence) -> str:
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     if not consequence.classes:
         return f"stage {consequence.stage}: {shown}"
-    modes = " with ".join(members[0].mode_numbers(index) for index in consequence.classes)
-    return f"{'modes' if ' ' in modes else 'mode'} {modes} of {shown}"
+    modes = " with ".join(_modes(members[0], index, consequence) for index in consequence.classes)
+    return f"{modes} of {shown}"
+
+
+def _modes(pathway: PathwayDerivation, index: int, consequence: Consequence) -> str:
+    """Name the modes of a class that a statement is about.
+
+    A condition on a class of conjugates holds of some of them: of which depends on the point.
+    """
+    degree = pathway.spectrum.classes[index].degree
+    numbers = pathway.mode_numbers(index)
+    if degree == 1:
+        return f"mode {numbers}"
+    count = consequence.count
+    if consequence.effect in (Effect.DEGENERATE, Effect.MERGED, Effect.CROSSING):
+        count = 1 if len(consequence.classes) > 1 else 2
+    elif consequence.effect is Effect.JUMP:
+        count = 1
+    if count in (0, degree):
+        return f"modes {numbers}"
+    few = _COUNTS[count] if count < len(_COUNTS) else str(count)
+    return f"{'' if consequence.exact else 'at least '}{few} of modes {numbers}"
 
 
 def sentence(sets: ExceptionalSets) -> str:

@@ -340,3 +340,93 @@ def test_a_gate_that_closes_is_exceptional(gate):
     table = by_polynomial(sets_of(tables))
     closing = {"g"} if gate[0] == "g" else {"g - 2", "g + 2"}
     assert all(Effect.NULL in effects(table[name]) for name in closing)
+
+
+def test_of_conjugate_modes_only_as_many_vanish_as_is_said():
+    """det Y = a - 1: at a = 1 one of two conjugate modes is lost; for Y = a U both of them are."""
+    tables = {
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [["1", "a"], ["0", "a-1"]]},
+        "parameters": {"a": {}},
+        "pathway": [{"name": "only"}],
+    }
+    item = by_polynomial(sets_of(tables))["a - 1"]
+    (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
+    assert (null.count, null.exact, null.proven) == (1, True, True)
+    assert item.points[0].modes == (1,)
+    tables["dataset"]["Y"] = [["a", "a"], ["0", "a"]]
+    item = by_polynomial(sets_of(tables))["a"]
+    (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
+    assert null.count == 0
+    assert item.points[0].modes == (0,)
+
+
+TWO = {
+    "dataset": {
+        "X": [["1", "a", "0"], ["b", "1", "0"], ["0", "0", "a*b"]],
+        "Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    },
+    "parameters": {"a": {}, "b": {"positive": True}},
+    "pathway": [{"name": "p1", "gate": [1, 1, 0]}, {"name": "p2", "gate": [0, 0, 1]}],
+}
+
+
+@pytest.mark.parametrize("a", [Fraction(1, 2), Fraction(1), Fraction(3)])
+def test_on_a_set_of_two_parameters_at_least_as_many_vanish_as_is_said(a):
+    generic = derive_unchecked(read_spec(TWO))
+    item = by_polynomial(exceptional_sets(generic))["a*b - 1"]
+    (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
+    assert (null.count, null.exact, null.proven) == (1, False, True)
+    there = derive_unchecked(spec_at(generic.spec, {"a": a, "b": 1 / a}))
+    assert learning(there.pathways[0]) == 1
+
+
+def merged(pathway: PathwayDerivation, point: Mapping[str, Fraction]) -> list[tuple]:
+    """Return s² and d of every single mode, in order, rounded."""
+    return sorted(
+        (round(float(s.mid()), 8), round(float(d.mid()), 8))
+        for s, d, count in pairs(pathway, point)
+        for _ in range(count)
+    )
+
+
+def point_on(item: ExceptionalSet, given: Mapping[str, Fraction]) -> dict[str, Fraction] | None:
+    """Return a rational point of a set, some coordinates given, where one is found linearly."""
+    whole = Scalar(item.parameters, item.polynomial)
+    for name in item.names:
+        others = {n: given[n] for n in item.parameters if n != name}
+        line = whole.substitute(others).numerator
+        if int(line.total_degree()) == 1:
+            at_0, at_1 = (
+                Scalar((name,), line).substitute({name: Fraction(v)}).to_fraction() for v in (0, 1)
+            )
+            return {**others, name: at_0 / (at_0 - at_1)}
+    return None
+
+
+@slow
+@given(specs(("a", "b")), small | whole, small | whole)
+def test_where_modes_coincide_pairs_and_loss_stay(spec, a, b):
+    generic = derive_unchecked(spec)
+    found = exceptional_sets(generic)
+    assert found is not None
+    every = (*found.sets, *found.outside)
+    for item in every:
+        if Effect.DEGENERATE not in effects(item) or not item.harmless:
+            continue
+        point = point_on(item, {"a": a, "b": b})
+        if point is None or any(value_at(x, point) == 0 for x in every if not x.harmless):
+            continue
+        there = derive_unchecked(spec_at(spec, point))
+        for one, two in zip(generic.stages[0].pathways, there.stages[0].pathways, strict=True):
+            if one.commutes:
+                assert merged(one, point) == merged(two, {})
+                distinct = len(two.modes) < len(one.modes)
+                claims = [
+                    c
+                    for c in item.consequences
+                    if c.effect is Effect.DEGENERATE and one.number in c.pathways and c.stage == 1
+                ]
+                assert distinct or not any(c.proven for c in claims)
+        if generic.stages[0].verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+            limit = generic.stages[0].final_loss.substitute(point)
+            assert limit.to_fraction() == there.stages[0].final_loss.to_fraction()

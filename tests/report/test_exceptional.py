@@ -12,7 +12,13 @@ from symreln.pipeline import derive_unchecked
 from symreln.report.chapters.exceptional import chapter
 from symreln.report.document import Document
 from symreln.report.exceptional_json import exceptional_to_json
-from symreln.report.exceptional_words import SHORT, polynomial_text, sentence, short_text
+from symreln.report.exceptional_words import (
+    SHORT,
+    consequences_text,
+    polynomial_text,
+    sentence,
+    short_text,
+)
 from symreln.report.html import render as html
 from symreln.report.latex import render as latex
 from symreln.spec.expression import parse_formula
@@ -87,3 +93,22 @@ def test_the_line_for_the_terminal():
     assert sentence(derived("xor").exceptional) == "generic in Delta; exceptional: nothing"
     assert "a = 1, " in sentence(derived("poles and ranges").exceptional)
     assert "a polynomial of degree" in sentence(derived("long").exceptional)
+
+
+def test_a_statement_on_conjugate_modes_names_no_mode_that_it_may_not_hold_of():
+    tables = {
+        "dataset": {
+            "X": [["1", "a", "0"], ["b", "1", "0"], ["0", "0", "a*b"]],
+            "Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        },
+        "parameters": {"a": {}, "b": {}},
+        "pathway": [{"name": "p1", "gate": [1, 1, 0]}],
+    }
+    derivation = derive_unchecked(read_spec(tables))
+    texts = {
+        polynomial_text(item): consequences_text(derivation, item)
+        for item in derivation.exceptional.sets
+    }
+    lost = "modes lose their strength: s = 0 (at least one of modes 1, 2 of 'p1')"
+    assert texts["a*b - 1"].startswith(lost)
+    assert "the verdict may differ (modes 1, 2 of 'p1')" in texts["a + b"]
