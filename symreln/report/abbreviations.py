@@ -101,10 +101,12 @@ def abbreviate(numbers: Iterable[sp.Expr], formulas: Iterable[sp.Expr] = ()) -> 
     names = [name for name, _ in definitions]
     parts = put_back(definitions, [part for _, part in definitions])
     others = tuple(dict.fromkeys(formulas))
-    shortened += tuple(_with_names(expr, names, parts) for expr in others)
     wholes = searched + others
-    if put_back(definitions, shortened) != wholes:
+    if put_back(definitions, shortened) != searched:
         return NO_NAMES
+    for expr in others:
+        short = _with_names(expr, names, parts)
+        shortened += (short if put_back(definitions, [short]) == (expr,) else expr,)
     changed = {a: b for a, b in zip(wholes, shortened, strict=True) if a != b}
     return Abbreviations(definitions=definitions, shortened=changed)
 
@@ -114,6 +116,24 @@ def _with_names(expr: sp.Expr, names: list[sp.Symbol], parts: tuple[sp.Expr, ...
     found: Any = expr
     for name, part in reversed(list(zip(names, parts, strict=True))):
         found = found.xreplace({part: name})
+        if part.is_Mul:
+            found = _with_product(found, name, part)
+    return found
+
+
+def _with_product(expr: sp.Expr, name: sp.Symbol, part: sp.Expr) -> sp.Expr:
+    """Put a name in place of a product, also inside longer products that have its factors."""
+    coefficient, factors = part.as_coeff_mul()
+    wanted = set(factors)
+
+    def named(product: Any) -> Any:
+        number, there = product.as_coeff_mul()
+        rest = [factor for factor in there if factor not in wanted]
+        if len(there) - len(rest) < len(wanted):
+            return product
+        return sp.Mul(number / coefficient, name, *rest)
+
+    found: Any = expr.replace(lambda node: node.is_Mul, named)
     return found
 
 

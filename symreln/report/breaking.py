@@ -20,14 +20,16 @@ LINE_WIDTH = 52.0  # letters: a line of the printed page, less room for the left
 MIN_NAMED = 7.0
 
 
-def term_groups(expr: sp.Expr, width: float = LINE_WIDTH) -> tuple[tuple[sp.Expr, ...], ...]:
-    """Return the terms of ``expr`` in printed order, one group for each line.
+def term_groups(
+    terms: Sequence[sp.Expr], width: float = LINE_WIDTH
+) -> tuple[tuple[sp.Expr, ...], ...]:
+    """Return the terms of a sum in the order given, one group for each line.
 
     A line holds as many terms as fit into ``width`` letters, and at least one.
     """
     groups: list[list[sp.Expr]] = [[]]
     used = 0.0
-    for term in ordered_terms(expr):
+    for term in terms:
         first = not groups[0]
         advance = latex_width(to_latex(term) if first else signed_latex(term))
         if groups[-1] and used + advance > width:
@@ -42,7 +44,11 @@ def break_lines(expr: sp.Expr, width: float = LINE_WIDTH) -> list[str]:
     """Return ``expr`` as lines of LaTeX, broken at the signs of its top-level sum."""
     if latex_width(to_latex(expr)) <= width:
         return [to_latex(expr)]
-    first, *rest = term_groups(expr, width)
+    return _lines(ordered_terms(expr), width)
+
+
+def _lines(terms: Sequence[sp.Expr], width: float) -> list[str]:
+    first, *rest = term_groups(terms, width)
     lines = [to_latex(first[0]) + "".join(map(signed_latex, first[1:]))]
     # The empty group makes the leading sign a binary operator.
     return lines + ["{}" + "".join(map(signed_latex, group)) for group in rest]
@@ -56,7 +62,22 @@ def equation_lines(left: str, expr: sp.Expr, width: float = LINE_WIDTH) -> tuple
         expr: Right-hand side.
         width: Letters of the right-hand side that fit on a line.
     """
-    first, *rest = break_lines(expr, width)
+    return _aligned(left, break_lines(expr, width))
+
+
+def sum_lines(left: str, terms: Sequence[sp.Expr], width: float = LINE_WIDTH) -> tuple[str, ...]:
+    """Return the lines of an equation of ``left`` and a sum whose terms keep their order.
+
+    Args:
+        left: LaTeX of the left-hand side.
+        terms: Terms of the right-hand side, at least one.
+        width: Letters of the right-hand side that fit on a line.
+    """
+    return _aligned(left, _lines(terms, width))
+
+
+def _aligned(left: str, lines: list[str]) -> tuple[str, ...]:
+    first, *rest = lines
     if not rest:
         return (f"{left} = {first}",)
     return (f"{left} ={{}}& {first}", *(rf"& {line}" for line in rest))

@@ -155,3 +155,17 @@ def test_the_printed_root_is_the_number(cubic):
         root = polynomial.real_roots()[int(plain_text(row[2])) - 1]
         assert abs(sp.N(root, 30) - sp.Float(plain_text(row[3]), 30)) <= float(plain_text(row[4]))
         assert abs(float(root) - mode.s.to_float()) < 1e-12
+
+
+def test_a_named_product_is_found_inside_a_longer_product():
+    a, b, x = sp.symbols("a b x", positive=True)
+    root = sp.sqrt(a**2 + 3 * a * b + b**2 + 7)
+    formulas = [x * root / 6, sp.exp(-x * root / 3) + root / 6, x * b]
+    names = abbreviate([root / 6 + 1, root / 6 + 2], formulas)
+    ((name, part),) = names.definitions
+    assert part == root / 6
+    assert names.short(formulas[0]) == x * name
+    assert names.short(formulas[1]) == sp.exp(-2 * x * name) + name
+    assert names.short(formulas[2]) == x * b
+    for formula in formulas:
+        assert names.short(formula).xreplace({name: part}) == formula

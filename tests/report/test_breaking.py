@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreln.report.breaking import break_lines, equation_lines, name_common, put_back, term_groups
-from symreln.report.mathtext import signed_latex, to_latex
+from symreln.report.mathtext import ordered_terms, signed_latex, to_latex
 from symreln.report.tex import check_math
 from symreln.report.widths import latex_width
 from tests.report.read_latex import read_latex
@@ -30,7 +30,7 @@ def sums():
 @given(sums(), st.sampled_from([5.0, 15.0, 40.0]))
 @settings(max_examples=60)
 def test_lines_add_up_to_the_expression(expr, width):
-    groups = term_groups(expr, width)
+    groups = term_groups(ordered_terms(expr), width)
     assert sp.Add(*(term for group in groups for term in group)) == expr
     lines = break_lines(expr, width)
     symbols = (*MODES, t)
@@ -41,7 +41,7 @@ def test_lines_are_as_long_as_asked_and_no_shorter_than_needed():
     lines = break_lines(LOSS, 30.0)
     assert len(lines) > 2
     assert all(latex_width(line) <= 30.5 for line in lines)
-    groups = term_groups(LOSS, 30.0)
+    groups = term_groups(ordered_terms(LOSS), 30.0)
     for line, (following, *_) in zip(lines[:-1], groups[1:], strict=True):
         assert latex_width(line) + latex_width(signed_latex(following)) > 30.0
     assert break_lines(LOSS, 1e3) == [to_latex(LOSS)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -12,7 +14,16 @@ from symreln.report.chapters.alike import alike
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.content import derivation_document
-from symreln.report.document import Figure, Math, Section, Table, inlines, plain_text, walk
+from symreln.report.document import (
+    Equation,
+    Figure,
+    Math,
+    Section,
+    Table,
+    inlines,
+    plain_text,
+    walk,
+)
 from symreln.report.mathtext import to_latex
 from symreln.report.plots import derivation_figures
 
@@ -107,3 +118,35 @@ def test_the_caption_says_whether_the_curves_are_the_prediction(three, confronte
     assert ("Closed forms" in found and "not the prediction" in found) != confronted
     assert ("integrated together from t = 0" in found) == confronted
     assert r"s/d_{\mathrm{eff}}" in found
+
+
+def dynamics_lines(derivation: sr.Derivation, start: str) -> list[str]:
+    section = next(
+        b
+        for b in derivation_document(derivation).blocks
+        if plain_text(getattr(b, "title", ())) == "Dynamics"
+    )
+    assert isinstance(section, Section)
+    equations = (b for b, _ in walk(section.blocks) if isinstance(b, Equation))
+    return next(list(e.lines) for e in equations if e.lines[0].startswith(start) and not e.label)
+
+
+def test_solutions_and_loss_use_the_names_that_were_introduced(two):
+    """A name stands for sqrt(…)/6, and the six is merged with other factors where it is used."""
+    solutions = dynamics_lines(two, r"\pi_{1,1}(t)")
+    loss = dynamics_lines(two, "L(t)")
+    for line in (*solutions, *loss):
+        assert "sqrt" not in line
+    assert all("q_" in line for line in solutions)
+
+
+def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):
+    printed = "".join(dynamics_lines(three, "L(t)"))
+    _, _, right = printed.partition("=")
+    first = right.index(r"\pi")
+    assert r"\frac" in right[:first]
+    order = re.findall(r"\\pi_\{(\d),(\d)\}(\^\{2\})?", right)
+    assert len(order) == 28
+    assert order == sorted(order)
+    powers = [bool(square) for *_, square in order]
+    assert powers == [False, True] * 14

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.derivation import strength_symbol
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.breaking import equation_lines
+from symreln.report.breaking import sum_lines
 from symreln.report.chapters.alike import Alike, alike, heights_latex
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.derivation_json import half_time_ball
@@ -25,7 +26,7 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
+from symreln.report.mathtext import ordered_terms, to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.words import NONE, fraction_latex
 
@@ -279,7 +280,7 @@ def _loss(derivation: Derivation, names: Abbreviations) -> list[Block]:
             rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
             label="eq:loss",
         ),
-        *_written_out(derivation.loss, names),
+        *_written_out(derivation, derivation.loss, names),
         prose(
             "It falls from ",
             Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
@@ -290,18 +291,25 @@ def _loss(derivation: Derivation, names: Abbreviations) -> list[Block]:
     ]
 
 
-def _written_out(loss: sp.Expr, names: Abbreviations) -> list[Block]:
-    """Print the loss term by term, where that can be read."""
-    terms = sp.Add.make_args(loss)
+def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) -> list[Block]:
+    """Print the loss term by term, where that can be read: the constant, then mode by mode."""
+    terms = _by_mode(derivation, loss)
     if len(terms) > MOST_TERMS:
         return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
-    shown = sp.Add(*(names.short(term) for term in terms))
-    return [
-        Details(
-            summary="The loss written out",
-            blocks=(equation(*equation_lines("L(t)", shown)),),
-        )
-    ]
+    lines = sum_lines("L(t)", [names.short(term) for term in terms])
+    return [Details(summary="The loss written out", blocks=(equation(*lines),))]
+
+
+def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
+    """Return the terms of the loss: those without a strength, then of mode after mode."""
+    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
+    places = {strength_symbol(mode.label): place for place, mode in enumerate(modes)}
+
+    def place(term: sp.Expr) -> tuple[list[int], Any]:
+        powers = {s: term.as_powers_dict()[s] for s in places.keys() & term.free_symbols}
+        return sorted(places[s] for s in powers), sum(powers.values())
+
+    return sorted(ordered_terms(loss), key=place)
 
 
 def _any_coupled(derivation: Derivation) -> bool:
