@@ -22,6 +22,7 @@ from symreln.report.document import (
     Strong,
     prose,
 )
+from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
@@ -147,7 +148,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     if validation is not None:
         sentence = validation.sentence()
         items.append((sentence[:1].upper() + sentence[1:], " (", Reference("sec:agreement"), ")."))
-        items.append((f"The prediction: {validation.prediction.method}.",))
+        items.append(typeset(f"The prediction: {validation.prediction.method}."))
     return Section(
         title="Summary",
         label="sec:summary",

@@ -39,6 +39,19 @@ def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
     return _printed(rounded, unit, doubt, exponent, digits)
 
 
+def scientific_latex(value: float) -> str:
+    r"""Return a measured number with two digits and a power of ten.
+
+    Example:
+        >>> scientific_latex(1.63e-11), scientific_latex(0.0)
+        ('1.6 \\times 10^{-11}', '0')
+    """
+    if value == 0:
+        return "0"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return rf"{digits} \times 10^{{{int(power)}}}"
+
+
 def _printed(rounded: int, unit: Fraction, doubt: int, exponent: int, digits: int) -> str:
     places = -_exponent(unit)
     exponent = max(exponent, -places)  # a large error leaves less than the first digit

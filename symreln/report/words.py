@@ -12,6 +12,7 @@ from symreln.exact.scalar import Scalar
 from symreln.report.document import Content, Math
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
+from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -25,6 +26,7 @@ Symbols = Mapping[str, "sp.Symbol"]
 NONE = "–"
 #: Working precision of quotients that are shown as decimals.
 RATIO_BITS = 160
+_AT_LEAST, _AT_MOST = r"\geq", r"\leq"
 #: Characters up to which a formula is printed inside a table cell.
 SHORT = 60
 
@@ -109,15 +111,16 @@ def fraction_latex(value: Fraction) -> str:
     return decimal_latex(*shown, digits=6)
 
 
-def assumption_text(parameter: Parameter) -> str:
-    """Return what is assumed of a parameter."""
-    parts = []
-    if parameter.positive:
-        parts.append("> 0")
-    elif parameter.nonnegative:
-        parts.append(">= 0")
-    if parameter.minimum is not None:
-        parts.append(f">= {parameter.minimum}")
-    if parameter.maximum is not None:
-        parts.append(f"<= {parameter.maximum}")
-    return ", ".join(parts) or "real"
+def assumption(parameter: Parameter) -> Content:
+    """Return what is assumed of a parameter: the range of its values."""
+    name = symbol_latex(parameter.name)
+    low = parameter.minimum
+    if parameter.positive or parameter.nonnegative:
+        low = max(Fraction(0), low or Fraction(0))
+    strict = parameter.positive and low == 0
+    if low is None and parameter.maximum is None:
+        return "real"
+    if parameter.maximum is None:
+        return Math(rf"{name} {'>' if strict else _AT_LEAST} {low}")
+    below = "" if low is None else rf"{low} {'<' if strict else _AT_MOST} "
+    return Math(rf"{below}{name} {_AT_MOST} {parameter.maximum}")

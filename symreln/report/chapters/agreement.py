@@ -15,6 +15,8 @@ from symreln.report.document import (
     Theorem,
     prose,
 )
+from symreln.report.numerals import scientific_latex
+from symreln.report.typeset import typeset
 from symreln.validation.confront import percent
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
             _trained(validation),
             " with the gates of this derivation were trained from independent random "
             "weights by full-batch gradient descent. The prediction (",
-            validation.prediction.method,
+            *typeset(validation.prediction.method),
             ") was made without looking at them: free constants: ",
             Strong(str(validation.prediction.free_constants)),
             ".",
@@ -154,7 +156,12 @@ def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
     return Table(
         header=("pathway", "outputs", "inputs", "outside"),
         rows=tuple(
-            (a.pathway, f"{min(a.left):.3f}", f"{min(a.right):.3f}", f"{a.outside:.1e}")
+            (
+                a.pathway,
+                f"{min(a.left):.3f}",
+                f"{min(a.right):.3f}",
+                Math(scientific_latex(a.outside)),
+            )
             for a in found
         ),
         caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.dynamics import initial
 from symreln.provenance import library_versions
 from symreln.report.document import Block, Code, Section, Strong, Table, prose
+from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
@@ -29,7 +30,12 @@ def checks_chapter(derivation: Derivation) -> Section:
             Table(
                 header=("step", "claim", "check", "outcome"),
                 rows=tuple(
-                    (step.name, step.statement, step.check, Strong(step.outcome.value))
+                    (
+                        step.name,
+                        typeset(step.statement),
+                        typeset(step.check),
+                        Strong(step.outcome.value),
+                    )
                     for step in derivation.steps
                 ),
                 alignment="lppl",

@@ -27,7 +27,7 @@ from symreln.report.document import (
     prose,
 )
 from symreln.report.matrices import matrix_latex
-from symreln.report.words import assumption_text
+from symreln.report.words import assumption
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
@@ -77,7 +77,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         rows = tuple(
             (
                 Math(_symbol(p.name)),
-                assumption_text(p),
+                assumption(p),
                 "none" if p.value is None else Code(str(p.value)),
             )
             for p in spec.parameters

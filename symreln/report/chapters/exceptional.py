@@ -10,6 +10,7 @@ from symreln.exact.scalar import factored
 from symreln.report.document import Block, Details, Items, Math, Section, Table, Theorem, prose
 from symreln.report.exceptional_words import SHORT, consequences_text, polynomial_text, short_text
 from symreln.report.mathtext import to_latex
+from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ def chapter(derivation: Derivation) -> Section:
         blocks.append(_outside(derivation, sets.outside))
     if sets.undecided:
         blocks.append(prose("Not followed, and therefore undecided:"))
-        blocks.append(Items(tuple(f"{text}." for text in sets.undecided)))
+        blocks.append(Items(tuple(typeset(f"{text}.") for text in sets.undecided)))
     return Section(
         title="Exceptional values of the parameters", blocks=tuple(blocks), label="sec:exceptional"
     )
@@ -57,18 +58,20 @@ def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
     listed: list[str | Inline] = []
     for index, name in enumerate(names):
         listed += [", ", name] if index else [name]
-    where = f" with {sets.domain}" if sets.domain else ""
+    where = (" with ", *typeset(sets.domain)) if sets.domain else ()
     if not sets.breaking:
         return prose(
             "Every formula of this document holds as it stands for all real ",
             *listed,
-            f"{where}: no exceptional set that could break one meets them",
+            *where,
+            ": no exceptional set that could break one meets them",
             ", up to what is named below as undecided." if sets.undecided else ".",
         )
     return prose(
         "The verdict, the modes and the loss hold for all real ",
         *listed,
-        f"{where}, outside the sets listed here",
+        *where,
+        ", outside the sets listed here",
         " and up to what is named below as undecided." if sets.undecided else ".",
         " What is not called possible happens everywhere on the set, but perhaps where it meets "
         "another one; what is called possible can happen only there, and need not.",
@@ -118,7 +121,7 @@ def _table(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Table:
         (
             _polynomial(derivation, item),
             _values(derivation, item),
-            consequences_text(derivation, item),
+            typeset(consequences_text(derivation, item)),
         )
         for item in items[:MOST]
     ]
@@ -141,18 +144,18 @@ def _points(items: Sequence[ExceptionalSet]) -> list[Block]:
 def _point(point: SpecialPoint) -> Content:
     where = Math(rf"{to_latex(sp.Symbol(point.name))} = {to_latex(sp.Rational(str(point.value)))}")
     if point.note:
-        return (where, f": {point.note}.")
+        return (where, *typeset(f": {point.note}."))
     if not point.changes:
-        return (where, f": nothing changes, the verdict is '{point.level}'.")
-    return (where, f": {'; '.join(point.changes)}.")
+        return (where, f": nothing changes, the verdict is ‘{point.level}’.")
+    return (where, *typeset(f": {'; '.join(point.changes)}."))
 
 
 def _outside(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Details:
     rows: list[tuple[Content, ...]] = [
         (
             _polynomial(derivation, item),
-            item.excluded,
-            consequences_text(derivation, item),
+            typeset(item.excluded),
+            typeset(consequences_text(derivation, item)),
         )
         for item in items[:MOST]
     ]

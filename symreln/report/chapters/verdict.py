@@ -23,6 +23,7 @@ from symreln.report.document import (
 )
 from symreln.report.mathtext import to_latex
 from symreln.report.symbols import symbol_latex
+from symreln.report.typeset import typeset
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -119,15 +120,6 @@ def _stage(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     return blocks
 
 
-#: How a reason spells a formula, and the formula; longer spellings first.
-_FORMULAS = {
-    "Sigma^yx^T Sigma^yx": r"(\Sigma^{yx})^{\top} \Sigma^{yx}",
-    "Sigma^yx": r"\Sigma^{yx}",
-    "Sigma^x": r"\Sigma^{x}",
-}
-_SPELLED = re.compile("|".join(map(re.escape, _FORMULAS)))
-
-
 #: The witness inside a reason: the table of witnesses sets it as mathematics.
 _WITNESS = re.compile(r": \[Sigma.*, not 0$")
 
@@ -135,10 +127,7 @@ _WITNESS = re.compile(r": \[Sigma.*, not 0$")
 def _as_content(reason: str) -> Content:
     """Return a reason as a sentence with its formulas set as mathematics."""
     reason = _WITNESS.sub(": Sigma^x does not commute with Sigma^yx^T Sigma^yx", reason)
-    words = _SPELLED.split(reason)
-    formulas = [Math(_FORMULAS[found]) for found in _SPELLED.findall(reason)]
-    content: list = [part for pair in zip(words, formulas, strict=False) for part in pair]
-    content = [part for part in [*content, words[-1] + "."] if part]
+    content = list(typeset(reason + "."))
     if isinstance(content[0], str):
         content[0] = content[0][:1].upper() + content[0][1:]
     return tuple(content)
