@@ -74,10 +74,31 @@ def _verify(v: dict[str, Any]) -> tuple[str, ...]:
     good = len({*seen}) == len(seen) and (whole or (lines and lines[-1][1] == "open"))
     require(good and lines, "stages", "of every pathway once")
     require(data.ring.used == set(range(len(data.ring.divisors))), "divisors", "those that occur")
-    sizes = ", ".join(f"{name} >= {least}" for name, least in data.range.minimum.items())
+    where = _where(data, v)
     return tuple(
-        f"stages[{n}]: {names}: {level}, for {sizes}" for n, (names, level) in enumerate(lines)
+        f"stages[{n}]: {names}: {level}, {where}" for n, (names, level) in enumerate(lines)
     )
+
+
+def _where(data: Data, v: dict[str, Any]) -> str:
+    """Return for which sizes and parameters everything is proven, in words."""
+    least = data.range.minimum
+    tree = v["items"] if v["tree"] else ""
+    sizes = [
+        f"{n} a power of 2, at least {m}" if n == tree else f"{n} >= {m}" for n, m in least.items()
+    ]
+    excepted = [
+        f"{d['symbol']} = {', '.join(map(str, d['values']))}"
+        if d["symbol"]
+        else f"where {d['polynomial']} = 0"
+        for d in v["divisors"]
+        if d["values"] or d["symbol"] == ""
+    ]
+    generic = [n for n in data.range.names if n not in least and n != data.range.copies]
+    parts = [f"for {' and '.join(sizes)}"]
+    parts += [f"except {' or '.join(excepted)}"] * bool(excepted)
+    parts += [f"for generic {', '.join(generic)}"] * bool(generic)
+    return ", ".join(parts)
 
 
 def verify_file(path: str | Path) -> tuple[str, ...]:

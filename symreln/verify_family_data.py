@@ -237,7 +237,9 @@ class Data:
         good = good and wavelets == {k: 2 * c for k, c in _scaled(wavelets, Fraction(1, 2)).items()}
         require(good, "tree", "eigenvalues by induction on the tree")
         items, copies = str(self.range.items), self.read(self.range.copies)
-        require(self.range.minimum.get(items, 2) >= 2, "minimum", "2 items at least")
+        least = self.range.minimum.get(items, 2)
+        good = least >= 2 and least & (least - 1) == 0
+        require(good, "minimum", "a power of 2 for the items of a tree, which only these are")
         require(many == [one, copies], "sectors", "two, of multiplicities 1 and u")
         n = self.read(items)
         ratios = (self._in(root, n, copies), self._in(wavelets, n, copies))

@@ -16,12 +16,10 @@ HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "part"]
 def ranges(family: FamilyDerivation) -> str:
     """Return the sizes with their ranges, as "C >= 2, n = 2, 4, 8, …"."""
     assert family.template is not None
-    parts = []
-    for size in family.sizes:
-        if size.name == family.template.domain.items:
-            parts.append(f"{size.name} a power of 2, at least {max(2, size.minimum)}")
-        else:
-            parts.append(f"{size.name} >= {size.minimum}")
+    domain, parts = family.template.domain, []
+    for name, least in domain.minimum.items():
+        is_tree = name == domain.items
+        parts.append(f"{name} a power of 2, at least {least}" if is_tree else f"{name} >= {least}")
     return ", ".join(parts)
 
 

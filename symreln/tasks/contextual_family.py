@@ -90,9 +90,12 @@ def _domain(spec: Spec, *, tree: bool) -> Domain:
     if not tree and isinstance(items, str):
         msg = "only binary trees are cut into parts for every number of items"
         raise NoFamilyError(msg)
+    minimum = {size.name: size.minimum for size in spec.sizes}
+    if isinstance(items, str):  # a binary tree has a power of two of them, at least 2
+        minimum[items] = 1 << max(1, (minimum[items] - 1).bit_length())
     return Domain(
         names=names,
-        minimum={size.name: size.minimum for size in spec.sizes},
+        minimum=minimum,
         copies=copies,
         items=items,
     )

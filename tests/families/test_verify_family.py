@@ -22,7 +22,7 @@ from symreln.errors import CertificateError
 from symreln.families.derive import derive_family_unchecked
 from symreln.families.stage import least_squares
 from symreln.verify_pair import require_pair
-from tests.families.examples import EXAMPLES
+from tests.families.examples import EXAMPLES, tables
 
 Json = Any
 #: What may vary, and why: names claim nothing; a least size is proven with the rest; a mask and the
@@ -124,6 +124,30 @@ def test_what_was_derived_is_accepted(name: str) -> None:
     lines = verify_family.verify(json.loads(certificate(name)))
     assert len(lines) == len(family.stages)
     assert all(s.level_name in line for s, line in zip(family.stages, lines, strict=True))
+
+
+def test_the_range_is_said_with_all_that_is_excepted() -> None:
+    """A scale of c/(C - 3) is infinite at C = 3; nothing is proven there."""
+    found = derive_family_unchecked(sr.load(tables(scale="c/(C-3)", value=4))).certificate
+    first, second = verify_family.verify(found)
+    assert first.endswith("closed, for C >= 2, except C = 3, for generic c")
+    assert second.endswith(", except C = 3, for generic c")
+    unknown = derive_family_unchecked(sr.load(tables(scale="c/(C-n)", items="n", value=5)))
+    assert "except where n - C = 0" in verify_family.verify(unknown.certificate)[0]
+
+
+def test_a_tree_has_a_power_of_two_of_items() -> None:
+    found = json.loads(certificate("tree, items too"))
+    assert "for n a power of 2, at least 2 and C >= 2" in verify_family.verify(found)[0]
+    found["minimum"]["n"] = 4
+    assert "n a power of 2, at least 4" in verify_family.verify(renewed(found))[0]
+    for least in (1, 3, 6):
+        found["minimum"]["n"] = least
+        with pytest.raises(CertificateError, match="minimum"):
+            verify_family.verify(renewed(found))
+    spec = copy.deepcopy(EXAMPLES["tree, items too"])
+    spec["parameters"]["n"]["minimum"] = 3
+    assert derive_family_unchecked(sr.load(spec)).certificate["minimum"]["n"] == 4
 
 
 #: Shares of each certificate's mutants that the normal run tries; the slow run tries all.

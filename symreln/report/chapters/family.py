@@ -45,7 +45,7 @@ def _range(family: FamilyDerivation) -> list[Block]:
         symbol = to_latex(size.symbol)
         sizes.append(" and " if place else "all ")
         if size.name == domain.items:
-            least = max(2, size.minimum)
+            least = domain.minimum[size.name]
             sizes += [Math(symbol), f" that are powers of 2, from {least} on"]
         else:
             sizes.append(Math(rf"{symbol} \geq {size.minimum}"))
