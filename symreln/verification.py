@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 LARGE = 400_000
 
 
+def _cores() -> int:
+    """Return the processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class Verification:
     """The check of a certificate, under way between ``with`` and the end of its block.
 
@@ -38,7 +45,7 @@ class Verification:
 
     def __enter__(self) -> Self:
         """Start a process where that is worth it."""
-        if len(os.sched_getaffinity(0)) > 1 if hasattr(os, "sched_getaffinity") else True:
+        if _cores() > 1:
             text = json.dumps(self._certificate).encode()
             if len(text) > LARGE:
                 self._start(text)

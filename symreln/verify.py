@@ -23,8 +23,8 @@ try:
 except ImportError:  # the files alone, without the package
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     from verify_matrices import Packed, combined, products  # type: ignore[no-redef]
-    from verify_modes import Element, Pathway, read_pathway, times, trace  # type: ignore[no-redef]  # type: ignore[no-redef]
-    from verify_numbers import CertificateError, Ratio, integers, require, take  # type: ignore[no-redef]  # type: ignore[no-redef]
+    from verify_modes import Element, Pathway, read_pathway, times, trace  # type: ignore[no-redef]
+    from verify_numbers import CertificateError, Ratio, integers, require, take  # type: ignore[no-redef]
     from verify_reading import Data  # type: ignore[no-redef]
     from verify_stages import Node, Piece, Stage  # type: ignore[no-redef]
 
@@ -54,7 +54,7 @@ def _components(data: Data, value: Any, path: str, stage: Stage) -> dict[Node, E
         v = take(item, where, "members d_eff")
         members = _nodes(v.members, f"{where}.members", stage)
         good = all(node in classes and node not in parts for node in members)
-        good = good and all(classes[node].kind == classes[members[0]].kind for node in members)
+        good = good and all(classes[node].alike(classes[members[0]]) for node in members)
         require(good, f"{where}.members", "equal classes that learn something, each named once")
         c = classes[members[0]]
         d_eff = data.ratios(v.d_eff, f"{where}.d_eff", c.degree)
@@ -155,6 +155,9 @@ def _map_minimum(data: Data, stage: Stage, value: Any, path: str) -> Ratio:
             require(not wrong, f"inverse_d_eff of {wrong}", "null in a stage that is not closed")
             orbit = sum(q.root is p for q in stage.paths)
             total = total + p.map.inner(p.a) * orbit
+
+    for s, move in zip(data.symmetries, stage.moves, strict=False):  # then swaps of equal pathways
+        require(stage.keeps_maps(s, move), path, "maps that every symmetry takes to each other")
 
     def fit(seen: Packed) -> list[Piece]:
         parts: list[Piece] = []

@@ -180,6 +180,11 @@ class Packed:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
+    @property
+    def written(self) -> set[int]:
+        """The rows that are not zero."""
+        return {i for rows in self.terms.values() for i, row in rows.items() if row}
+
     def of_size(self, size: int) -> Packed:
         """Return the matrix in slots of that many bytes, no fewer than it has."""
         return self if size == self.size else self.sparse().packed((1 << 8 * size - 1) - 1)

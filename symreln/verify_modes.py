@@ -13,11 +13,11 @@ from typing import Any
 
 try:
     from symreln.verify_matrices import Packed, Sparse, combined
-    from symreln.verify_numbers import Ratio, integers, require, take
+    from symreln.verify_numbers import Poly, Ratio, integers, multiply, quotient, require, take
     from symreln.verify_reading import Data
 except ImportError:  # the files alone, without the package
     from verify_matrices import Packed, Sparse, combined  # type: ignore[no-redef]
-    from verify_numbers import Ratio, integers, require, take  # type: ignore[no-redef]
+    from verify_numbers import Poly, Ratio, integers, multiply, quotient, require, take  # type: ignore[no-redef]
     from verify_reading import Data  # type: ignore[no-redef]
 
 PRIME = 2**61 - 1
@@ -49,16 +49,16 @@ def trace(data: Data, f: Element, a: Element) -> Ratio:
     return total
 
 
+def _value(data: Data, polynomial: Poly) -> int:
+    terms = (n * prod(map(pow, data.point, powers)) for powers, n in polynomial.items())
+    return sum(terms) % PRIME
+
+
 def rank(data: Data, columns: list[dict[Any, Any]]) -> int:
     """Return a lower bound of the rank over Q(parameters): that modulo a prime, at a point."""
-
-    def value(polynomial: Any) -> int:
-        terms = (n * prod(map(pow, data.point, powers)) for powers, n in polynomial.items())
-        return sum(terms) % PRIME
-
     pivots: dict[Any, dict[Any, int]] = {}
     for column in columns:
-        work = {key: value(entry) for key, entry in column.items()}
+        work = {key: _value(data, entry) for key, entry in column.items()}
         for row, pivot in pivots.items():
             if factor := work.get(row, 0):
                 for key, item in pivot.items():
@@ -71,6 +71,39 @@ def rank(data: Data, columns: list[dict[Any, Any]]) -> int:
 
 
 # -- pathways -------------------------------------------------------------------------------------
+
+
+class ModeClass(SimpleNamespace):
+    """Modes whose eigenvalues are the roots of one polynomial, as many vectors for each."""
+
+    def alike(self, other: ModeClass) -> bool:
+        """Whether the two have the same eigenvalues, equally often."""
+        return self is other or (self.size == other.size and self.same(other))
+
+    def same(self, other: ModeClass) -> bool:
+        """Whether the two have the same eigenvalues, shown in the same way.
+
+        The scale of f, and f itself where it has one root only, are nothing that is shown.
+        """
+        good = self.degree == other.degree and (self.eigenvalue, self.d) == (
+            other.eigenvalue, other.d
+        )  # fmt: skip
+        if good and self.degree > 1:
+            pairs = zip(self.f, other.f, strict=True)
+            good = all(x * other.f[-1] == y * self.f[-1] for x, y in pairs)
+        return good
+
+
+def _invertible(data: Data, c: ModeClass) -> bool:
+    """Whether lambda has an inverse modulo f: multiplication by it has full rank."""
+    columns, element = [], c.eigenvalue
+    for _ in range(c.degree):
+        whole = data.common(item.below for item in element)
+        columns.append(
+            {n: multiply(x.top, quotient(whole, x.below) or {}) for n, x in enumerate(element)}
+        )
+        element = times(data, c.f, element, [data.constant(0), data.constant(1)])
+    return rank(data, columns) == c.degree
 
 
 class Pathway(SimpleNamespace):
@@ -102,6 +135,18 @@ class Pathway(SimpleNamespace):
     def outward(self, root_rows: Packed) -> tuple[Sparse, Packed]:
         """Return (F_pᵀ, rows), for rows by the inputs of the root."""
         return self.features.flipped, root_rows.rows(self.to_root) if self.moved else root_rows
+
+    def loop(self, s: Any, other: Pathway) -> tuple[dict[int, int], list[int]]:
+        """Return the way from the root here, by s to another image, and back to the root.
+
+        It permutes the places of the root's inputs, and outputs.
+        """
+        place = {i: k for k, i in enumerate(self.root.key[0])}
+        back = {i: place[k] for k, i in other.rho.items()}
+        every = range(len(s.outputs))
+        home = {o: k for k, o in enumerate(other.tau or every)}
+        inputs = {place[k]: back[s.inputs[i]] for k, i in self.rho.items()}
+        return inputs, [home[s.outputs[o]] for o in self.tau or every]
 
     def use(self, classes: Any) -> None:
         """Make sure that the projectors on these classes are known."""
@@ -149,7 +194,7 @@ def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> P
     if v.like is not None:
         require(v.commutator is v.classes is None, path, "without claims where it is like another")
         return _image(data, p, v, earlier)
-    p.root, p.tau = p, None
+    p.root, p.tau, p.rho = p, None, {i: i for i in v.inputs}
     p.driven = data.drive(p.features.flipped.packed()).rows(p.outputs)
     per_sample = p.per_sample = data.constant(1) / data.x.shape[1]
     p.b = combined([(per_sample, p.features @ p.features.flipped.packed())]).sparse().reduced()
@@ -170,8 +215,7 @@ def _image(data: Data, p: Pathway, v: Any, earlier: list[Pathway]) -> Pathway:
     other, s = earlier[v.like[0]], data.symmetries[n]
     require(image(other.key, s) == p.key, where, "the image of that pathway")
     root = p.root = other.root
-    rho = {i: s.inputs[k] for i, k in other.rho.items()} if other.moved else None
-    p.rho = rho or {i: s.inputs[i] for i in root.key[0]}
+    p.rho = {i: s.inputs[k] for i, k in other.rho.items()}
     p.tau = [s.outputs[o] for o in (other.tau or range(data.y.shape[0]))]
     home = {i: k for k, i in enumerate(root.key[0])}
     place = {i: k for k, i in enumerate(p.key[0])}
@@ -216,6 +260,7 @@ def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
         p.classes.append(c)
     size = p.b.shape[0]
     require(start == size, path, f"a basis: {size} vectors")
+    _unlike(data, p)
     terms: Any = {}
     below = data.common(word.below for c in p.classes for word in c.words[: c.degree])
     for c in p.classes:
@@ -236,22 +281,35 @@ def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
     _independent(data, p, path)
 
 
+def _unlike(data: Data, p: Pathway) -> None:
+    """Prove that no class could be part of another one."""
+    known: dict[Any, list[ModeClass]] = {}
+    for c in p.classes:
+        shown = [*c.eigenvalue, *(c.d or [])]  # compared where they are equal at a point
+        values = (_value(data, x.top) * pow(_value(data, x.below), -1, PRIME) for x in shown)
+        equal = known.setdefault(tuple(value % PRIME for value in values), [])
+        for other in equal:
+            require(not c.same(other), c.path, "of other eigenvalues than the other classes")
+        equal.append(c)
+
+
 def _class(data: Data, p: Pathway, value: Any, path: str) -> Any:
     keys = "operator minpoly eigenvalue d generators gram_inverse inverse_d_eff"
     v = take(value, path, keys)
     f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
-    c = SimpleNamespace(f=f, degree=len(f) - 1, path=path, left=None, inverse_text=v.inverse_d_eff)
+    c = ModeClass(f=f, degree=len(f) - 1, path=path, left=None, inverse_text=v.inverse_d_eff)
     require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
     c.eigenvalue = data.ratios(v.eigenvalue, f"{path}.eigenvalue", c.degree)
     require(p.commutes or v.d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
     c.d = data.ratios(v.d, f"{path}.d", c.degree) if p.commutes else None
     c.null = not any(c.eigenvalue)
+    good = c.null or c.degree == 1 or _invertible(data, c)
+    require(good, f"{path}.eigenvalue", "zero at every root of f, or at none")
     c.words = [data.matrix(v.generators, f"{path}.generators", size)]
     c.size = c.words[0].shape[1]
     require(c.size, f"{path}.generators", "at least one vector")
-    c.kind = v.minpoly, v.eigenvalue, v.d, c.size
     where, needed = f"{path}.minpoly", "f with f(T) w = 0"
-    weights = None
+    weights, c.operator = None, None
     if isinstance(v.operator, list):
         weights = data.ratios(v.operator, f"{path}.operator", 2)
     if c.degree == 1 and weights and (p.commutes or not weights[1]):
@@ -265,6 +323,8 @@ def _class(data: Data, p: Pathway, value: Any, path: str) -> Any:
             if weights
             else data.matrix(v.operator, f"{path}.operator", size)
         )
+        require(t.shape == (size, size), f"{path}.operator", "a square matrix")
+        c.operator = None if weights else t
         while len(c.words) <= c.degree:
             c.words.append((t @ c.words[-1].packed()).sparse().reduced())
         powers = [(q, word.packed()) for q, word in zip(f, c.words, strict=True)]

@@ -47,6 +47,13 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
     return found
 
 
+def divides(a: Poly, b: Poly) -> bool:
+    """Whether b is a multiple of a, both up to numbers, and a is more than a number."""
+    content = gcd(*a.values())
+    constant = len(a) == 1 and not any(max(a))
+    return not constant and quotient(b, {key: v // content for key, v in a.items()}) is not None
+
+
 def common_multiple(a: Poly, b: Poly) -> Poly:
     """Return a common multiple, the least one where the polynomial parts divide each other."""
     x, y = gcd(*a.values()), gcd(*b.values())

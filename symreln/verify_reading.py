@@ -14,6 +14,7 @@ try:
         Poly,
         Ratio,
         common_multiple,
+        divides,
         integers,
         multiply,
         quotient,
@@ -23,10 +24,11 @@ try:
     )
 except ImportError:  # the files alone, without the package
     from verify_matrices import Packed, Sparse, products  # type: ignore[no-redef]
-    from verify_numbers import (  # type: ignore[no-redef]  # type: ignore[no-redef]  # type: ignore[no-redef]
+    from verify_numbers import (  # type: ignore[no-redef]
         Poly,
         Ratio,
         common_multiple,
+        divides,
         integers,
         multiply,
         quotient,
@@ -67,6 +69,7 @@ class Data(SimpleNamespace):
         for bottom in below:
             good = bottom and bottom != {self.unit: 1} and bottom[max(bottom)] > 0
             good = good and top and gcd(*top.values(), *bottom.values()) == 1
+            good = good and not (divides(top, bottom) or divides(bottom, top))
             require(good, path, "a number with a denominator above 1, in lowest terms")
         return Ratio(top, *(below or [{self.unit: 1}]))
 
@@ -125,7 +128,9 @@ class Data(SimpleNamespace):
                 for i, values in rows.items():
                     line = found.setdefault(i + row, {})
                     for j, value in values.items():
-                        line[j + column] = line.get(j + column, 0) + factor * value
+                        total = line.pop(j + column, 0) + factor * value
+                        if total:
+                            line[j + column] = total
 
     def assembled(self, entries: dict[tuple[int, int], Ratio], shape: tuple[int, int]) -> Sparse:
         """Return the matrix of these entries."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 try:
@@ -19,6 +20,31 @@ except ImportError:  # the files alone, without the package
 
 Node = tuple[int, int]  # place of a pathway in its stage, class of modes
 Piece = tuple[Ratio, Sparse, Packed, Any]  # factor, left, right, places: see products
+
+
+def _fixed(root: Pathway, inputs: dict[int, int]) -> None:
+    """Prove that a symmetry of a pathway moves the space of every class into itself."""
+    for c in root.classes:
+        t = c.operator
+        same = t is None or t.moved(inputs, inputs, t.shape).terms == t.terms
+        require(same, f"{c.path}.operator", "an operator that symmetries of the pathway fix")
+    met = (root.words.flipped @ root.words.packed().rows(inputs)).sparse()
+    places = [
+        (root.class_of[i], root.class_of[k])
+        for part in met.terms.values()
+        for i, row in part.items()
+        for k in row
+    ]
+    wrong = next((a for b, a in places if a != b), None if root.orthogonal else 0)
+    where = root.path if wrong is None else root.classes[wrong].path
+    require(wrong is None, where, "orthogonal to the other classes and their symmetric images")
+
+
+def _moved(w: Sparse, inputs: dict[int, int], outputs: list[int]) -> bool:
+    """Whether a matrix stays the same when its columns and rows are moved."""
+    if all(i == k for i, k in (*inputs.items(), *enumerate(outputs))):
+        return True
+    return w.moved(dict(enumerate(outputs)), inputs, w.shape).terms == w.terms
 
 
 class Stage:
@@ -46,6 +72,36 @@ class Stage:
                 if paths[a].root is paths[b].root:
                     swap = {a: b, b: a}
                     self.moves.append([swap.get(n, n) for n in range(len(paths))])
+        self.fixed_by: list[tuple[Pathway, dict[int, int]]] = []
+        if all(p.commutes for p in paths):
+            self._fixed_classes()
+
+    def _fixed_classes(self) -> None:
+        """Prove that the classes do not depend on the way from a root to its images."""
+        sizes = self.data.x.shape[0], self.data.y.shape[0]
+        still = SimpleNamespace(inputs=range(sizes[0]), outputs=range(sizes[1]))
+        swaps = [still] * (len(self.moves) - len(self.data.symmetries))
+        for s, move in zip([*self.data.symmetries, *swaps], self.moves, strict=True):
+            for p, place in zip(self.paths, move, strict=True):
+                inputs, _ = p.loop(s, self.paths[place])
+                new = (p.root, inputs) not in self.fixed_by
+                if new and any(i != k for i, k in inputs.items()):
+                    self.fixed_by.append((p.root, inputs))
+                    _fixed(p.root, inputs)
+
+    def keeps_maps(self, s: Any, move: list[int]) -> bool:
+        """Whether a symmetry takes the maps to each other, those of equal pathways in any order."""
+        left = dict.fromkeys(range(len(self.paths)))
+        for place, p in enumerate(self.paths):
+            key = self.paths[move[place]].key
+            for n in left:
+                q = self.paths[n]
+                if q.root is p.root and q.key == key and _moved(p.root.map, *p.loop(s, q)):
+                    del left[n]
+                    break
+            else:
+                return False
+        return True
 
     def nodes(self) -> Iterator[tuple[Node, Any]]:
         """Every class of modes that learn something."""
@@ -171,8 +227,8 @@ class Stage:
         for power in range(0 if c.null else c.degree):
             elements = self.low(p, {target[1]: basis}, power)
             drives.append(self.effect(p, [self.expected(p, elements)]))
-        driven = {i for drive in drives for rows in drive.terms.values() for i in rows}
-        if any(i not in driven for a in actions for rows in a.terms.values() for i in rows):
+        driven = {i for drive in drives for i in drive.written}
+        if any(not a.written <= driven for a in actions):
             return True  # it writes outputs that the modes do not
         known = [drive.sparse().entries() for drive in drives]
         ranks = [rank(self.data, [*known, action.sparse().entries()]) for action in actions]
@@ -212,7 +268,7 @@ class Stage:
                 fresh += [((move[p], a), (move[j], i)) for move in self.moves]
         kinds, sums = {}, {}
         for node, c in self.nodes():
-            kinds[node] = c.kind
+            kinds[node] = c
         for (target, _), factors in listed.items():
             c = self.paths[target[0]].classes[target[1]]
             known = sums.setdefault(target, [[self.data.constant(0)] * c.degree] * len(factors))
@@ -232,6 +288,6 @@ class Stage:
         for t, s in edges:
             ends = [gamma.get((self.paths[n[0]].root.path, n[1])) for n in (t, s)]
             zero = [self.data.constant(0)] * self.paths[t[0]].root.classes[t[1]].degree
-            if kinds[t] != kinds[s] or (ends[0] or zero) != (ends[1] or zero):
+            if not kinds[t].alike(kinds[s]) or (ends[0] or zero) != (ends[1] or zero):
                 return False
         return True
