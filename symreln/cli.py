@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -57,7 +58,7 @@ def _request(command: str, out: Path | None, no_cache: bool, **more: Any) -> Req
 def _execute(request: Request) -> int:
     from symreln.commands import execute
 
-    return execute(request, whole_process=bool(click.get_current_context().obj))
+    return execute(request, began=click.get_current_context().obj)
 
 
 @cli.command()
@@ -170,11 +171,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
     gc.set_threshold(200_000, 50, 50)
-    sys.exit(_guarded(arguments, whole_process=True))
+    # Not from the start of the process: a shell that waits and then becomes this program would
+    # have used the user's time up.
+    sys.exit(_guarded(arguments, began=time.monotonic()))
 
 
-def _guarded(arguments: list[str] | None, *, whole_process: bool = False) -> int:
-    named = {"standalone_mode": False, "prog_name": "symreln", "obj": whole_process}
+def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:
+    named = {"standalone_mode": False, "prog_name": "symreln", "obj": began}
     return guarded(lambda: cli.main(args=arguments, **named))
 
 

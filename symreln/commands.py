@@ -253,22 +253,22 @@ def output_key(request: Request, *, fresh: bool = False) -> str | None:
     )
 
 
-def execute(request: Request, *, whole_process: bool = False) -> int:
+def execute(request: Request, *, began: float | None = None) -> int:
     """Carry out a command for the user; return its exit code.
 
     Args:
         request: What was asked for.
-        whole_process: Whether this process is there for the command alone: the user's clock then
-            began when it started.
+        began: When the user's clock began, as :func:`time.monotonic` tells it; now by default.
     """
     session = Session(request=request)
     if request.command == "derive" and request.cache and _from_cache(request, session):
         return 0
     if request.limited:
-        from symreln.limits.processes import age
+        import time
+
         from symreln.limits.supervise import supervise
 
-        return supervise(request, spent=age() if whole_process else 0.0)
+        return supervise(request, spent=0.0 if began is None else time.monotonic() - began)
     return session.execute()
 
 

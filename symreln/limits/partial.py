@@ -14,6 +14,9 @@ from typing import Any
 
 Json = dict[str, Any]
 LEVEL = "numeric only"
+TOO_LATE = "the time after the limit was too short for them"
+#: What a derivation says of its spec, null where the spec was not read yet.
+_HEADER = ("format", "title", "source", "free_constants", "parameters", "dataset", "network")
 #: Levels from the strongest; a whole derivation has the weakest of its stages.
 _LEVELS = ("closed", "closed by symmetry", "coupled modes", "coupled matrices", LEVEL)
 NO_CERTIFICATE = (
@@ -24,24 +27,29 @@ NO_CERTIFICATE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """The limit that ended the work.
+    """What ended the work before it was done.
 
     Attributes:
-        kind: "time" or "memory".
-        limit: The limit as text, with its unit.
+        kind: "time" or "memory" for a limit; "ended" by somebody, or "crash".
+        limit: The limit as text, with its unit; empty without one.
         seconds: Seconds that the work had taken.
         how: What happened, where that is more than the limit's being passed.
-        bare: Why there may be no enclosures, where there is a reason.
     """
 
     kind: str
-    limit: str
+    limit: str = ""
     seconds: float
     how: str = ""
-    bare: str = ""
+
+    @property
+    def code(self) -> int:
+        """The exit code of the command."""
+        return 1 if self.kind == "crash" else 4
 
     def sentence(self) -> str:
         """Return what to tell the user."""
+        if not self.limit:
+            return self.how
         return f"the {self.kind} limit of {self.limit} was reached" + (
             f" ({self.how})" if self.how else ""
         )
@@ -57,19 +65,35 @@ class Told:
             spec = next((line for line in boxes if line["step"] == "spec"), None)
         self.header: Json = {} if spec is None else spec["header"]
         self.pathways: list[Json] = [] if spec is None else spec["pathways"]
+        self.versions: Json | None = None if spec is None else spec["versions"]
         self.begun = {n for step, line in named if step == "effective" for n in line["pathways"]}
         self.classes = {line["pathway"]: line for step, line in named if step == "classes"}
         self.entries = {line["pathway"]: line["entry"] for s, line in named if s == "spectrum"}
         self.verdicts = {line["stage"]: line for step, line in named if step == "verdict"}
         self.checks = next((line["steps"] for step, line in named if step == "checks"), None)
         self.written = any(step == "written" for step, _ in named)
-        # A later line of the witness is a better one.
-        self.boxes = {line["pathway"]: line for line in boxes if line["step"] == "boxes"}
+        self.boxes = _best(boxes)
+        self.bare = [line["why"] for line in boxes if line["step"] == "bare"]
+        self.families = {n: line["family"] for n, line in self.verdicts.items()}
 
     @property
     def stages(self) -> list[int]:
         """The stages of the spec."""
         return sorted({pathway["stage"] for pathway in self.pathways})
+
+    @property
+    def missing(self) -> list[Json]:
+        """The pathways whose modes are neither finished nor enclosed."""
+        enclosed = {n for n, line in self.boxes.items() if line["enclosures"] is not None}
+        known = enclosed | self.entries.keys()
+        return [pathway for pathway in self.pathways if pathway["number"] not in known]
+
+    @property
+    def proves(self) -> bool:
+        """Whether anything at all is proven."""
+        decided = any(line["commutes"] != "undecided" for line in self.boxes.values())
+        enclosed = any(line["enclosures"] for line in self.boxes.values())
+        return bool(self.classes or self.verdicts or decided or enclosed)
 
     @property
     def place(self) -> str:
@@ -94,11 +118,28 @@ class Told:
         return "writing the results"
 
 
-def partial_derivation(told: Told, reached: Reached) -> Json:
-    """Return derivation.json of a derivation that a limit cut short.
+def _best(boxes: Sequence[Json]) -> dict[int, Json]:
+    """Return the best line of every pathway: a later one that has enclosures, or the only one."""
+    found: dict[int, Json] = {}
+    for line in boxes:
+        if line["step"] == "boxes":
+            known = found.get(line["pathway"])
+            if known is None or line["enclosures"] is not None or known["enclosures"] is None:
+                found[line["pathway"]] = line
+    return found
 
-    It has the keys of every derivation.json, and ``limits``; a pathway that is not finished has no
-    modes but ``enclosures``.
+
+def partial_derivation(told: Told, reached: Reached, bare: str = "") -> Json:
+    """Return derivation.json of a derivation that was cut short.
+
+    It has the keys of every derivation.json, and ``limits``; what was not found is null. A pathway
+    has ``enclosures``, ``enclosed_at`` and ``proven`` as well; one that is not finished has no
+    modes.
+
+    Args:
+        told: What is known.
+        reached: What ended the work.
+        bare: Why pathways may have no enclosures, where the witness did not say so itself.
     """
     pathways = [_pathway(told, pathway) for pathway in told.pathways]
     stages = [_stage(told, stage) for stage in told.stages]
@@ -106,6 +147,7 @@ def partial_derivation(told: Told, reached: Reached) -> Json:
     weakest = max((stage["level"] for stage in stages), key=_LEVELS.index, default=LEVEL)
     reason = f"{reached.sentence()} in {told.place}"
     return {
+        **dict.fromkeys(_HEADER),
         **told.header,
         "format": "symreln-derivation/1",
         "verdict": {
@@ -114,17 +156,21 @@ def partial_derivation(told: Told, reached: Reached) -> Json:
             "stages": stages,
         },
         "pathways": pathways,
-        "couplings": [],
+        "couplings": None,
         "loss": {"initial": None, "final": None, "expr": None},
+        "exceptional": None,
+        "family": None,
         "steps": told.checks or [],
+        "versions": told.versions,
         "limits": {
             "kind": reached.kind,
-            "limit": reached.limit,
+            "limit": reached.limit or None,
+            "said": reached.sentence(),
             "seconds": round(reached.seconds, 3),
             "reached_in": told.place,
             "proven": _proven(told),
-            "undecided": _undecided(told),
-            "enclosures": reached.bare or None,
+            "undecided": _undecided(told, _bare(told, bare)),
+            "enclosures": _bare(told, bare),
             "certificate": NO_CERTIFICATE,
         },
     }
@@ -138,14 +184,18 @@ def _stage(told: Told, stage: int) -> Json:
 
 
 def _pathway(told: Told, pathway: Mapping[str, Any]) -> Json:
-    number = pathway["number"]
+    number, stage = pathway["number"], pathway["stage"]
     known = {key: value for key, value in pathway.items() if key != "number"}
     box = told.boxes.get(number, {})
     proven = {"spectrum": number in told.classes, "stage": pathway["stage"] in told.verdicts}
     if number in told.classes:
         proven["classes"] = told.classes[number]["classes"]
     if number in told.entries:
-        return {**told.entries[number], "enclosures": None, "proven": proven}
+        family = told.families.get(stage, "undecided")
+        entry = told.entries[number]
+        modes = [{**mode, "family": family} for mode in entry["modes"]]
+        more = {"enclosures": None, "enclosed_at": None, "proven": proven}
+        return {**entry, "modes": modes, **more}
     return {
         **known,
         "commutes": box.get("commutes", "undecided"),
@@ -155,6 +205,13 @@ def _pathway(told: Told, pathway: Mapping[str, Any]) -> Json:
         "enclosed_at": box.get("at"),
         "proven": proven,
     }
+
+
+def _bare(told: Told, reason: str) -> str | None:
+    """Say why pathways have neither modes nor enclosures; None where there is none such."""
+    if not told.missing:
+        return None
+    return "; ".join(dict.fromkeys(told.bare)) or reason or TOO_LATE
 
 
 def _proven(told: Told) -> list[str]:
@@ -173,7 +230,7 @@ def _proven(told: Told) -> list[str]:
     return found
 
 
-def _undecided(told: Told) -> list[str]:
+def _undecided(told: Told, why: str | None) -> list[str]:
     if not told.pathways:
         return ["undecided: everything; the spec was still being read"]
     found = []
@@ -183,7 +240,9 @@ def _undecided(told: Told) -> list[str]:
     if boxed:
         found.append(f"undecided: the exact spectra of {_listed(boxed)}, which are enclosed")
     if bare:
-        found.append(f"undecided: the spectra of {_listed(bare)}, which are not enclosed either")
+        found.append(
+            f"undecided: the spectra of {_listed(bare)}, which are not enclosed either: {why}"
+        )
     found += [
         f"undecided: whether the modes of stage {stage} close"
         for stage in told.stages

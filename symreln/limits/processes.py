@@ -113,16 +113,6 @@ def _ps(*arguments: str) -> str:
         return ""
 
 
-def age() -> float:
-    """Return the seconds since this process started, 0 where the system does not tell."""
-    try:
-        with open("/proc/self/stat", "rb") as stream:
-            ticks = int(stream.read().rpartition(b")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, AttributeError, IndexError, ValueError):
-        return 0.0
-
-
 def can_measure_memory() -> bool:
     """Whether the memory of other processes can be read here."""
     return os.name == "posix" and resident_bytes(os.getpid()) > 0
@@ -139,6 +129,12 @@ def die_with_parent() -> None:
 
     PR_SET_PDEATHSIG = 1
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def end_if_orphaned(parent: int) -> None:
+    """End this process at once if its parent died before :func:`die_with_parent` was called."""
+    if os.name == "posix" and os.getppid() != parent:
+        os._exit(1)
 
 
 def bound_itself(time_limit: float | None, memory_limit: int | None) -> None:

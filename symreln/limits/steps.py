@@ -36,6 +36,7 @@ class StepWriter:
 
     def spec(self, spec: Spec) -> None:
         """Tell what is to be derived."""
+        from symreln.provenance import library_versions
         from symreln.report.derivation_json import spec_to_json
 
         self._spec = spec
@@ -52,7 +53,8 @@ class StepWriter:
             }
             for number, pathway in enumerate(spec.pathways, start=1)
         ]
-        self.say("spec", {"header": spec_to_json(spec), "pathways": pathways})
+        told = {"header": spec_to_json(spec), "pathways": pathways}
+        self.say("spec", {**told, "versions": library_versions()})
 
     def progress(self, step: str, payload: object) -> None:
         """Tell a step of :func:`symreln.pipeline.derive`."""
@@ -69,7 +71,8 @@ class StepWriter:
             case "verdict":
                 verdict = cast("StageVerdict", payload)
                 found = {"level": verdict.level.value, "reasons": list(verdict.reasons)}
-                self.say("verdict", {"stage": verdict.stage, **found})
+                family = _family(verdict)
+                self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
 
@@ -113,6 +116,16 @@ def pathway_entry(
         spec=spec, stages=(), verdict=DiagonalisabilityVerdict(stages=()), loss=None, steps=()
     )
     return pathway_to_json(nothing, pathway)
+
+
+def _family(verdict: StageVerdict) -> str:
+    """Return the family of solutions that a stage's level gives to its modes."""
+    from symreln.dynamics import coupled_matrices, coupled_modes, two_layer
+    from symreln.verdict import Level
+
+    if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+        return two_layer.NAME
+    return coupled_modes.NAME if verdict.level is Level.COUPLED_MODES else coupled_matrices.NAME
 
 
 def _step(step: Step) -> dict[str, str]:

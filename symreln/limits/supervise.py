@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from symreln.errors import NotSupportedError
 from symreln.limits.partial import Reached, Told, partial_derivation
 from symreln.limits.processes import Child, can_measure_memory
 from symreln.limits.steps import read_steps
 from symreln.limits.units import shown_bytes, shown_seconds
+from symreln.limits.worker import REFUSED
+from symreln.report.folder import BESIDE, DERIVED
 
 if TYPE_CHECKING:
     from symreln.commands import Request
 
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
 POLL = 0.02
-#: Seconds after a limit in which the witness may finish its enclosures, and then the document:
-#: together well below the two seconds that the command has.
-BOXES_GRACE = 0.3
+#: Seconds after a limit, of the two that the command has: in which finer enclosures are waited for
+#: where rough ones are there, then rough ones where there are none, then the document, and a
+#: second attempt at that by a new process where the first is deep in a calculation.
+FINE_GRACE = 0.3
+BOXES_GRACE = 1.1
 DOCUMENT_GRACE = 1.1
+LAST_GRACE = 1.75
 #: The witness starts after this many seconds, or this share of the limit: most work ends first.
+#: Under a memory limit it starts at once, while there is room for it.
 WITNESS_DELAY = 1.0
 WITNESS_SHARE = 0.1
-#: What of an earlier derivation would contradict a derivation that was cut short.
-OLD_FILES = ("certificate.json", "certificate-family.json", "derivation.html", "derivation.tex")
+NO_ROOM = "the memory limit had no room for them"
 
 WORKER = "symreln.limits.worker"
 WITNESS = "symreln.limits.witness"
-
-_KILLED = -9
-_ABORTED = -6
 
 
 class Watch:
@@ -58,9 +62,15 @@ class Watch:
         self.worker = Child(worker, self._message(self.steps))
         self.witness: Child | None = None
         self.bare = ""
+        self._heard_before = 0
 
-    def _message(self, steps: Path) -> dict[str, Any]:
-        return {"request": self.request.to_json(), "steps": str(steps)}
+    def _message(self, steps: Path, only: list[int] | None = None) -> dict[str, Any]:
+        told = {"request": self.request.to_json(), "steps": str(steps), "parent": os.getpid()}
+        return {**told, "only": only}
+
+    def told(self) -> Told:
+        """Return what the children have told."""
+        return Told(read_steps(self.steps), read_steps(self.boxes))
 
     @property
     def elapsed(self) -> float:
@@ -81,14 +91,24 @@ class Watch:
             time.sleep(POLL)
 
     def _ended(self, code: int) -> int | Reached:
-        """Tell an end for want of memory from any other."""
+        """Tell an end for want of memory, or by a signal, from any other."""
         limit = self.request.memory_limit
         text = "this machine" if limit is None else shown_bytes(limit)
-        if code == _KILLED:
-            return self._memory(text, "the system ended the process")
-        if limit is not None and code in (4, _ABORTED):
+        if code == REFUSED:
             return self._memory(text, "an allocation was refused")
-        return code
+        if code >= 0:
+            return code
+        name = _signal_name(-code)
+        if name == "SIGABRT":  # how FLINT ends where it gets no memory
+            return self._memory(text, "the work aborted; so it does where memory is refused")
+        if name == "SIGXCPU":
+            text = shown_seconds(self.request.time_limit or 0)
+            return Reached(kind="time", limit=text, seconds=self.elapsed, how="processor time")
+        if name == "SIGKILL":
+            how = "the work was killed (SIGKILL): the system or someone ended the process"
+            return Reached(kind="ended", seconds=self.elapsed, how=how)
+        how = f"the process that did the work ended with {name}"
+        return Reached(kind="crash", seconds=self.elapsed, how=how)
 
     def _memory(self, limit: str, how: str) -> Reached:
         return Reached(kind="memory", limit=limit, seconds=self.elapsed, how=how)
@@ -104,33 +124,81 @@ class Watch:
             return self._memory(shown_bytes(memory), f"{shown_bytes(used)} were in use")
         if self.witness is not None and used + self.witness.memory() > memory:
             self.witness.kill()  # the work goes first
-            self.bare = "the memory limit had no room for enclosures beside the work"
         return None
 
     def _start_witness(self) -> None:
         limit = self.request.time_limit
         delay = WITNESS_DELAY if limit is None else min(WITNESS_DELAY, WITNESS_SHARE * limit)
+        if self.request.memory_limit is not None:
+            delay = 0.0
         if self.witness is None and self.elapsed >= delay:
             self.witness = Child(WITNESS, self._message(self.boxes))
 
-    def await_boxes(self, deadline: float) -> None:
-        """Wait until the witness has enclosed everything, or for the deadline."""
-        while self._witness_runs() and time.monotonic() < deadline:
-            if any(line["step"] == "done" for line in read_steps(self.boxes)):
-                return
-            time.sleep(POLL)
+    def enclose(self) -> Told:
+        """Have what is not finished enclosed, in the time for that; return what is known.
 
-    def ask_document(self, partial: Path, deadline: float) -> bool:
-        """Have the witness write the document; return whether it did so in time."""
+        The worker is gone by now, and all that it had is free.
+        """
+        start = time.monotonic()
+        told = self.told()
+        if told.pathways and not told.missing:
+            self._await("done", start + FINE_GRACE)
+            return self.told()
+        if not self._witness_runs() and not self._heard("done"):
+            numbers = [pathway["number"] for pathway in told.missing]
+            self._restart(numbers if told.pathways else None)
+        while time.monotonic() < start + BOXES_GRACE and self._fits():
+            told = self.told()
+            if (told.pathways and not told.missing) or self._heard("done"):
+                break
+            time.sleep(POLL)
+        return self.told()
+
+    def ask_document(self, partial: Path, limit: float) -> bool:
+        """Have the document written; return whether it was in time.
+
+        Args:
+            partial: The file of what is known.
+            limit: When the limit was reached, as :func:`time.monotonic` tells it.
+        """
+        for grace in (DOCUMENT_GRACE, LAST_GRACE):
+            if not self._witness_runs() or grace == LAST_GRACE:
+                self._restart([])
+            assert self.witness is not None
+            self.witness.tell({"partial": str(partial)})
+            if self._await("document", limit + grace):
+                return True
+        return False
+
+    def _restart(self, only: list[int] | None) -> None:
+        """Start another witness for some pathways, or for the document alone."""
+        if self.witness is not None:
+            self.witness.kill()
+        self._heard_before = len(read_steps(self.boxes))
+        self.witness = Child(WITNESS, self._message(self.boxes, only))
+
+    def _heard(self, step: str) -> bool:
+        """Whether the present witness has told a step."""
+        return any(line["step"] == step for line in read_steps(self.boxes)[self._heard_before :])
+
+    def _await(self, step: str, deadline: float) -> bool:
+        while not self._heard(step):
+            if time.monotonic() >= deadline or not self._fits():
+                return self._heard(step)
+            time.sleep(POLL)
+        return True
+
+    def _fits(self) -> bool:
+        """Whether the witness runs, within the memory limit."""
         if not self._witness_runs():
             return False
         assert self.witness is not None
-        self.witness.tell({"partial": str(partial)})
-        while self._witness_runs() and time.monotonic() < deadline:
-            if any(line["step"] == "document" for line in read_steps(self.boxes)):
-                return True
-            time.sleep(POLL)
-        return any(line["step"] == "document" for line in read_steps(self.boxes))
+        limit = self.request.memory_limit
+        if limit is not None and self.witness.memory() > limit:
+            self.witness.kill()
+            self.bare = NO_ROOM
+            return False
+        return True
 
     def _witness_runs(self) -> bool:
         return self.witness is not None and self.witness.poll() is None
@@ -153,9 +221,7 @@ def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> 
     Raises:
         NotSupportedError: A memory limit where the memory of processes cannot be read.
     """
-    if request.memory_limit is not None and not can_measure_memory():
-        msg = "--memory-limit: this system does not tell the memory of a process; use --time-limit"
-        raise NotSupportedError(msg)
+    require_measurable(request)
     with tempfile.TemporaryDirectory(prefix="symreln-") as folder, ended_by_signals():
         watch = Watch(request, Path(folder), worker, spent=spent)
         try:
@@ -186,46 +252,70 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _cut(watch: Watch, reached: Reached) -> int:
-    """Write what is known after a limit."""
-    import click
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
+
+def _cut(watch: Watch, reached: Reached) -> int:
+    """Write what is known where the work did not end by itself."""
     from symreln.report.jsonio import dumps, write_text
 
     limit = time.monotonic()
     request, folder = watch.request, watch.request.folder
-    if Told(read_steps(watch.steps), []).written:
-        click.echo(
-            f"symreln: {reached.sentence()} after the derivation was finished and written to "
-            f"{folder}; training or the report was cut short",
-            err=True,
+    if watch.told().written:
+        _complain(
+            f"{reached.sentence()} after the derivation was finished and written to {folder}; "
+            "training or the report was cut short"
         )
-        return 4
-    watch.await_boxes(limit + BOXES_GRACE)
-    told = Told(read_steps(watch.steps), read_steps(watch.boxes))
-    partial = partial_derivation(told, replace(reached, bare=watch.bare))
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in OLD_FILES:
-        (folder / name).unlink(missing_ok=True)
+        return reached.code
+    told = watch.enclose()
+    partial = partial_derivation(told, reached, watch.bare)
     text = dumps(partial)
-    path = folder / "derivation.json"
-    write_text(path, text)
-    written = ["derivation.json"]
-    if watch.ask_document(path, limit + DOCUMENT_GRACE):
-        written += [name for name in OLD_FILES if (folder / name).exists()]
-    click.echo(f"symreln: {reached.sentence()} in {told.place}", err=True)
+    _complain(f"{reached.sentence()} in {told.place}")
+    earlier = [name for name in ("derivation.json", *DERIVED, *BESIDE) if (folder / name).exists()]
+    if earlier and not told.proves:
+        _complain(f"nothing was proven; {folder} keeps the results of an earlier command")
+        written = []
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in DERIVED:
+            (folder / name).unlink(missing_ok=True)
+        path = folder / "derivation.json"
+        write_text(path, text)
+        written = ["derivation.json"]
+        if watch.ask_document(path, limit):
+            written += [name for name in DERIVED if (folder / name).exists()]
+        if old := [name for name in BESIDE if name in earlier]:
+            _complain(f"{folder} holds {', '.join(old)} of an earlier command, not of this one")
     if request.as_json:
         click.echo(text, nl=False)
     else:
         _show(partial, folder, written)
-    return 4
+    return reached.code
+
+
+def _complain(message: str) -> None:
+    click.echo(f"symreln: {message}", err=True)
 
 
 def _show(partial: dict[str, Any], folder: Path, written: list[str]) -> None:
-    import click
-
-    click.echo(partial.get("title") or "derivation cut short")
+    click.echo(partial["title"] or "derivation cut short")
     click.echo(f"verdict: {partial['verdict']['level']}")
     for line in (*partial["limits"]["proven"], *partial["limits"]["undecided"]):
         click.echo(f"  - {line}")
-    click.echo(f"written to {folder}: {', '.join(written)}")
+    if written:
+        click.echo(f"written to {folder}: {', '.join(written)}")
+
+
+def require_measurable(request: Request) -> None:
+    """Refuse a memory limit that could not be watched.
+
+    Raises:
+        NotSupportedError: The memory of processes cannot be read here.
+    """
+    if request.memory_limit is not None and not can_measure_memory():
+        msg = "a memory limit: this system does not tell the memory of a process; use a time limit"
+        raise NotSupportedError(msg)

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symreln.errors import LimitReachedError, SymrelnError
-from symreln.limits.partial import Reached, Told, partial_derivation
-from symreln.limits.steps import read_steps
-from symreln.limits.supervise import BOXES_GRACE, Watch, ended_by_signals
+from symreln.limits.partial import Reached, partial_derivation
+from symreln.limits.supervise import Watch, ended_by_signals
 from symreln.limits.units import megabytes, seconds
 from symreln.verdict import Level
 
@@ -92,9 +91,8 @@ def derive_within(
         try:
             outcome = watch.wait()
             if isinstance(outcome, Reached):
-                watch.await_boxes(BOXES_GRACE)
-                told = Told(read_steps(watch.steps), read_steps(watch.boxes))
-                return PartialDerivation(content=partial_derivation(told, outcome))
+                content = partial_derivation(watch.enclose(), outcome, watch.bare)
+                return PartialDerivation(content=content)
             spec = load_spec(request)  # says what is wrong, where the spec is
             if outcome:
                 kind = LimitReachedError if outcome == 4 else SymrelnError

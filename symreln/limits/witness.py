@@ -6,17 +6,16 @@ every singular value (:mod:`symreln.exact.certified`). At a limit it writes the 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symreln.limits.processes import die_with_parent
+from symreln.limits.processes import die_with_parent, end_if_orphaned
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -28,29 +27,39 @@ if TYPE_CHECKING:
     from symreln.spec.model import Spec
 
 
-def witness(spec: Spec, tell: StepWriter, stop: Callable[[], bool]) -> None:
+def witness(
+    spec: Spec, tell: StepWriter, stop: Callable[[], bool], only: Collection[int] | None = None
+) -> None:
     """Tell enclosures of every pathway's spectrum, stage by stage, rough ones first.
 
     Args:
         spec: The spec; parameters without a value leave nothing to enclose.
         tell: Where they go.
         stop: Asked between two pieces of work whether to end.
+        only: In a hurry: the numbers of the pathways that are wanted, roughly.
     """
     from symreln.limits.stages import effective_stages
 
-    if any(parameter.value is None for parameter in spec.parameters):
-        _symbolic(spec, tell, stop, {})
+    bare = [parameter.name for parameter in spec.parameters if parameter.value is None]
+    if bare:
+        tell.say("bare", {"why": f"no value is declared for {', '.join(bare)}"})
+        if only is None:
+            _symbolic(spec, tell, stop, {})
         return
     refuted: dict[int, bool] = {}
     waiting: list[tuple[int, EffectiveDataset, Commutator | None]] = []
     for number, effective in effective_stages(spec.at_values()):
         if stop():
             return
+        if only is not None and number not in only:
+            continue
         found = _commutator(effective)
         refuted[number] = found is not None
         truth = "refuted" if found else "undecided" if spec.parameters else "proven"
         _tell_boxes(tell, spec, number, effective, found, truth, refine=False)
         waiting.append((number, effective, found))
+    if only is not None:
+        return
     proven = _symbolic(spec, tell, stop, refuted)
     for number, effective, found in waiting:
         if stop():
@@ -108,7 +117,12 @@ def _tell_boxes(
     from symreln.exact.certified import enclose_spectrum
 
     yx, x = effective.sigma_yx.reduced(), effective.sigma_x.reduced()
-    boxes = enclose_spectrum(yx.T @ yx, None if found else x, refine=refine)
+    boxes = None
+    try:
+        boxes = enclose_spectrum(yx.T @ yx, None if found else x, refine=refine)
+    except ArithmeticError as error:
+        name = spec.pathways[number - 1].name
+        tell.say("bare", {"why": f"the numbers of '{name}' leave the range of floats ({error})"})
     tell.say(
         "boxes",
         {
@@ -116,7 +130,7 @@ def _tell_boxes(
             "at": {name: str(value) for name, value in spec.values.items()},
             "commutes": truth,
             "commutator": None if found is None else _shown(spec, found),
-            "enclosures": [_box(box) for box in boxes],
+            "enclosures": None if boxes is None else [_box(box) for box in boxes],
         },
     )
 
@@ -140,6 +154,7 @@ def _shown(spec: Spec, found: Commutator) -> dict[str, Any]:
     return {
         "relative_norm": norm.to_json(spec.values, spec.symbols),
         "witness": {
+            "index_base": 0,
             "row": found.row,
             "column": found.column,
             "value": value.to_json(spec.values, spec.symbols),
@@ -162,22 +177,31 @@ def write_document(partial: dict[str, Any], folder: Path, formats: tuple[str, ..
 
 def main() -> None:
     """Enclose what the first line of stdin names; write the document that a later one asks for."""
+    die_with_parent()
+    line = sys.stdin.buffer.readline()
+    if not line:  # the parent is gone already
+        os._exit(1)
+    message = json.loads(line)
+    end_if_orphaned(message["parent"])
+    only = message["only"]
+    if only is None and hasattr(os, "nice"):
+        os.nice(10)  # the worker's time is the user's
+
     from symreln.commands import Request, load_spec
     from symreln.limits.steps import StepWriter
 
-    die_with_parent()
-    if hasattr(os, "nice"):
-        os.nice(10)  # the worker's time is the user's
-    message = json.loads(sys.stdin.buffer.readline())
     request = Request.from_json(message["request"])
     asked: queue.Queue[dict[str, Any] | None] = queue.Queue()
     threading.Thread(target=_listen, args=(asked,), daemon=True).start()
     tell = StepWriter(message["steps"])
-    # What goes wrong here goes wrong in the worker too, which says so.
-    with contextlib.suppress(Exception):
-        spec = load_spec(request)
-        tell.spec(spec)
-        witness(spec, tell, lambda: not asked.empty())
+    if only != []:
+        try:
+            spec = load_spec(request)
+            tell.spec(spec)
+            witness(spec, tell, lambda: not asked.empty(), only)
+        except Exception as error:
+            # A wrong spec is the worker's to tell, and then nobody asks for enclosures.
+            tell.say("bare", {"why": f"enclosing them failed ({type(error).__name__}: {error})"})
     tell.say("done", {})
     from symreln.report.chapters import limits  # noqa: F401  before it is needed in a hurry
 

@@ -12,7 +12,7 @@ from symreln.errors import InputError
 from symreln.exact.enclosure import ball as ball_of
 from symreln.exact.enclosure import precision
 from symreln.exact.spectrum_json import spectrum_from_json
-from symreln.limits.partial import Reached, Told, partial_derivation
+from symreln.limits.partial import TOO_LATE, Reached, Told, partial_derivation
 from symreln.limits.stages import effective_stages
 from symreln.limits.steps import StepWriter, read_steps
 from symreln.limits.units import megabytes, seconds
@@ -67,8 +67,13 @@ def test_what_was_finished_reads_as_in_the_whole_derivation(told):
     derivation, lines = told
     whole = derivation_to_json(derivation)
     found = partial_derivation(Told(lines, []), REACHED)
+    assert found.keys() == whole.keys() | {"limits"}
     assert list(found)[:7] == list(whole)[:7]
+    assert found["versions"] == whole["versions"]
+    assert found["couplings"] is None, "an empty list would say that nothing couples"
     for part, entry in zip(found["pathways"], whole["pathways"], strict=True):
+        assert part.keys() == entry.keys() | {"enclosures", "enclosed_at", "proven"}
+        assert [m["family"] for m in part["modes"]] == [m["family"] for m in entry["modes"]]
         assert part["commutes"] == entry["commutes"]
         for mode, expected in zip(part["modes"], entry["modes"], strict=True):
             for key in ("label", "s", "d", "multiplicity", "strength0"):
@@ -93,6 +98,55 @@ def test_a_pathway_that_was_not_finished_claims_no_mode(told):
         assert pathway["proven"] == {"spectrum": False, "stage": False}
     assert found["loss"] == {"initial": None, "final": None, "expr": None}
     assert any("which are not enclosed" in line for line in found["limits"]["undecided"])
+
+
+@pytest.mark.parametrize("name", ["contextual-3-modular", "iris", "contextual-3"])
+def test_families_and_keys_are_those_of_every_level(name, tmp_path):
+    spec = sr.load(name)
+    writer = StepWriter(tmp_path / "steps")
+    writer.spec(spec)
+    whole = derivation_to_json(sr.derive(spec, progress=writer.progress))
+    found = partial_derivation(Told(read_steps(tmp_path / "steps"), []), REACHED)
+    for part, entry in zip(found["pathways"], whole["pathways"], strict=True):
+        for mode, expected in zip(part["modes"], entry["modes"], strict=True):
+            assert mode["family"] == expected["family"]
+            assert mode.keys() == expected.keys()
+
+
+@pytest.mark.parametrize("cut", range(10))
+def test_every_cut_has_the_keys_of_a_whole_derivation(told, boxes, cut):
+    derivation, lines = told
+    whole = derivation_to_json(derivation)
+    entry = whole["pathways"][0].keys() | {"enclosures", "enclosed_at", "proven"}
+    for seen in ([], boxes):
+        found = partial_derivation(Told(lines[:cut], seen), REACHED)
+        assert found.keys() == whole.keys() | {"limits"}
+        assert all(pathway.keys() == entry for pathway in found["pathways"])
+        for pathway in found["pathways"]:
+            if pathway["commutator"] is not None:
+                assert pathway["commutator"]["witness"]["index_base"] == 0
+
+
+def test_a_worse_line_does_not_take_an_enclosure_away(boxes):
+    number = next(line["pathway"] for line in boxes if line["step"] == "boxes")
+    known = Told([], boxes).boxes[number]
+    worse = {**known, "enclosures": None}
+    assert Told([], [*boxes, worse]).boxes[number] == known
+    assert Told([], [worse, *boxes]).boxes[number] == known
+
+
+def test_what_is_not_enclosed_says_why(told, boxes):
+    start = told[1][:1]
+    assert (
+        partial_derivation(Told(start, boxes), REACHED, "no room")["limits"]["enclosures"] is None
+    )
+    found = partial_derivation(Told(start, []), REACHED, "no room")["limits"]
+    assert found["enclosures"] == "no room"
+    assert any(line.endswith("not enclosed either: no room") for line in found["undecided"])
+    bare = {"step": "bare", "why": "no value is declared for c"}
+    found = partial_derivation(Told(start, [bare]), REACHED)["limits"]
+    assert found["enclosures"] == "no value is declared for c"
+    assert partial_derivation(Told(start, []), REACHED)["limits"]["enclosures"] == TOO_LATE
 
 
 def test_stored_classes_are_the_spectrum(told):
@@ -127,7 +181,11 @@ def test_boxes_hold_the_exact_values_of_every_stage(name, tmp_path):
     writer = StepWriter(tmp_path / "boxes")
     witness(spec, writer, lambda: False)
     told = Told(
-        [], [{"step": "spec", "header": {}, "pathways": []}, *read_steps(tmp_path / "boxes")]
+        [],
+        [
+            {"step": "spec", "header": {}, "pathways": [], "versions": {}},
+            *read_steps(tmp_path / "boxes"),
+        ],
     )
     for pathway in sr.derive(spec).at_values.pathways:
         line = told.boxes[pathway.number]
@@ -177,7 +235,8 @@ def test_parameters_without_values_leave_the_commutators(tmp_path):
     spec = sr.load(tables)
     writer = StepWriter(tmp_path / "boxes")
     witness(spec, writer, lambda: False)
-    (line,) = read_steps(tmp_path / "boxes")
+    bare, line = read_steps(tmp_path / "boxes")
+    assert bare == {"step": "bare", "why": "no value is declared for a"}
     assert line["enclosures"] is None
     assert line["commutes"] == sr.derive(spec).pathways[0].commutes.value
 

@@ -53,8 +53,8 @@ def _summary(partial: dict[str, Any]) -> Section:
         blocks=(
             prose(
                 Strong("This derivation is not complete: "),
-                f"the {limits['kind']} limit of {limits['limit']} was reached in "
-                f"{limits['reached_in']}, after {limits['seconds']:.3g} seconds. The verdict is ",
+                f"{limits['said']} in {limits['reached_in']}, after {limits['seconds']:.3g} "
+                "seconds. The verdict is ",
                 Strong(partial["verdict"]["level"]),
                 ". What follows keeps apart what is proven and what is not:",
             ),
@@ -190,14 +190,15 @@ def _short(decimal: str) -> str:
 
 def _next(partial: dict[str, Any]) -> Section:
     kind = partial["limits"]["kind"]
+    limited = partial["limits"]["limit"] is not None
+    higher = (" with a higher ", Code(f"--{kind}-limit")) if limited else ()
     return Section(
         title="How to go on",
         label="sec:next",
         blocks=(
             prose(
-                "Finished spectra that took long are in the cache, so that the same command with "
-                "a higher ",
-                Code(f"--{kind}-limit"),
+                "Finished spectra that took long are in the cache, so that the same command",
+                *higher,
                 " does not compute them again. ",
                 Code("symreln derive SPEC --estimate"),
                 " says roughly what the whole may take.",
