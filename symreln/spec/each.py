@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from symreln.spec.model import Label, PathwayFamily
 from symreln.spec.schema import MAX_PATHWAYS, PathwayModel
 
 _TEMPLATES = ("gate", "inputs", "outputs")
+_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
 
 
 class Entry(NamedTuple):
@@ -40,13 +42,14 @@ def expand(
     if model.each is None:
         return [Entry(place, model)], None
     values = _values(model, labels)
-    template = model.model_copy(update={"name": _name_template(model)})
+    gate = _bare(model.gate, f"{{{model.each}}}") if isinstance(model.gate, str) else model.gate
+    template = model.model_copy(update={"name": _name_template(model), "gate": gate})
     family = PathwayFamily(
         label=model.each,
         values=values,
         members=(),
         name=template.name,
-        gate=str(model.gate).strip(),
+        gate=str(gate).strip(),
         inputs=entry_text(model.inputs),
         outputs=entry_text(model.outputs),
         stage=model.stage,
@@ -93,7 +96,7 @@ def _filled(model: PathwayModel, value: Label) -> PathwayModel:
     mark = f"{{{model.each}}}"
     texts: dict[str, Any] = {"name": model.name.replace(mark, str(value))}
     if isinstance(model.gate, str):
-        texts["gate"] = model.gate.replace(mark, _constant(value))
+        texts["gate"] = _filled_gate(model.gate, mark, value)
     for key in ("inputs", "outputs"):
         text = getattr(model, key)
         if isinstance(text, str):
@@ -101,9 +104,22 @@ def _filled(model: PathwayModel, value: Label) -> PathwayModel:
     return model.model_copy(update=texts)
 
 
-def _constant(value: Label) -> str:
-    """Write a label's value as gate formulas read it."""
-    if isinstance(value, int):
-        return str(value)
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _bare(gate: str, mark: str) -> str:
+    """Return a gate without the quotes around the mark: it stands for a value, quotes and all."""
+    return "".join(
+        mark if part[1:-1].strip() == mark and part[:1] in ("'", '"') else part
+        for part in _QUOTED.split(gate)
+    )
+
+
+def _filled_gate(gate: str, mark: str, value: Label) -> str:
+    """Put a value for the mark: as a constant of the formula, or as characters inside a text."""
+    escaped = re.sub(r"""([\\"'])""", r"\\\1", str(value))
+    constant = str(value) if isinstance(value, int) else f'"{escaped}"'
+    parts = _QUOTED.split(gate)
+    inside = [part.replace(mark, escaped) for part in parts[1::2]]
+    outside = [part.replace(mark, constant) for part in parts[::2]]
+    filled = [outside[0]]
+    for text, rest in zip(inside, outside[1:], strict=True):
+        filled += [text, rest]
+    return "".join(filled)

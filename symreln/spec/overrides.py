@@ -108,7 +108,17 @@ def apply_overrides(
             problems.append(finding.at(f"--set {text}"))
     if problems:
         raise SpecError(problems)
+    by_call = isinstance(overrides, Mapping)
+    _give_reason(changed, done, "given as an override" if by_call else "given on the command line")
     return changed, done
+
+
+def _give_reason(tables: dict[str, Any], done: Mapping[Path, str], reason: str) -> None:
+    """Say where a tolerance comes from that was set alone; an old reason was another one's."""
+    table = tables.get("validation")
+    set_alone = ("validation", "tolerance") in done and ("validation", "reason") not in done
+    if set_alone and isinstance(table, dict):
+        table["reason"] = reason
 
 
 def _put(tables: dict[str, Any], path: Path, value: Any) -> Path:

@@ -7,7 +7,7 @@ expected and how to mend it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -285,9 +285,15 @@ def _check_formulas(table: object, problems: Problems) -> None:
                 _positive(table[key], f"network.{key}", problems)
 
 
-def _positive(value: object, path: str, problems: Problems, most: int | None = None) -> Fraction:
+def _positive(
+    value: object,
+    path: str,
+    problems: Problems,
+    most: int | None = None,
+    read: Callable[[object], Fraction] = constant,
+) -> Fraction:
     with problems.at(path):
-        number = constant(value)
+        number = read(value)
         if number <= 0 or (most is not None and number > most):
             limit = "a number above 0" if most is None else f"a number above 0, at most {most}"
             raise Finding(found=shown(value), expected=limit)
@@ -303,5 +309,16 @@ def _read_validation(value: object, problems: Problems) -> ValidationSpec:
         return ValidationSpec()
     with problems.at("validation.reason"):
         check_text(model.reason, longest=TITLE_LENGTH)
-    tolerance = _positive(model.tolerance, "validation.tolerance", problems, most=1)
+    tolerance = _positive(model.tolerance, "validation.tolerance", problems, most=1, read=_share)
     return ValidationSpec(tolerance=tolerance, reason=model.reason)
+
+
+def _share(value: object) -> Fraction:
+    """Return the value of a formula or of one in percent: results are printed in percent.
+
+    Raises:
+        Finding: It is neither.
+    """
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        return constant(value.rstrip()[:-1]) / 100
+    return constant(value)

@@ -174,7 +174,9 @@ class NetworkModel(StrictModel):
 class ValidationModel(StrictModel):
     """``[validation]``: when theory and training count as agreeing."""
 
-    tolerance: Formula = Field(description="largest max |ΔL|/L(0), a number above 0, at most 1")
+    tolerance: Formula = Field(
+        description='largest max |ΔL|/L(0), a number above 0, at most 1, or in percent as "5%"'
+    )
     reason: str = Field(description="the reason for this tolerance, a text in quotes")
 
 

@@ -31,9 +31,9 @@ def bundled(loader: str) -> Any:
             [
                 Problem(
                     path="dataset.task",
-                    found="a task whose data comes with scikit-learn, which is not installed",
-                    expected="scikit-learn",
-                    hint="pip install 'symreln[data]'",
+                    found="a task whose data is part of scikit-learn, which is not installed",
+                    expected="a task of symreln's own, or scikit-learn installed",
+                    hint="Install it: pip install 'symreln[data]'",
                 )
             ]
         ) from None

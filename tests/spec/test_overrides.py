@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from symreln.errors import SpecError
@@ -124,3 +126,26 @@ def test_a_parameter_that_an_override_leaves_without_use_goes():
     spec = load("contextual-3", {"dataset.context_scale": 2})
     assert spec.parameters == ()
     assert spec.dataset.inputs.to_fractions()[8][0] == 2
+
+
+@pytest.mark.parametrize(
+    ("overrides", "reason"),
+    [
+        (["validation.tolerance=5%"], "given on the command line"),
+        ({"validation.tolerance": "1/20"}, "given as an override"),
+        (["validation.tolerance=0.05", "validation.reason=mine"], "mine"),
+    ],
+)
+@pytest.mark.parametrize("table", [None, {"tolerance": "1/2", "reason": "of another one"}])
+def test_a_tolerance_set_alone_needs_no_reason_and_keeps_no_old_one(overrides, reason, table):
+    tables = {"dataset": {"X": [[1]], "Y": [[1]]}, "pathway": [{"name": "a"}]}
+    if table is not None:
+        tables["validation"] = table
+    validation = load(tables, overrides).validation
+    assert (validation.tolerance, validation.reason) == (Fraction(1, 20), reason)
+    assert table is None or table["reason"] == "of another one"
+
+
+def test_a_reason_set_alone_still_needs_a_tolerance():
+    with pytest.raises(SpecError, match=r"validation\.tolerance"):
+        load("contextual-3", ["validation.reason=mine"])

@@ -160,6 +160,18 @@ def test_validation_table():
     assert load(BASE).validation.tolerance == Fraction(1, 20)
 
 
+@pytest.mark.parametrize("text", ["5%", " 5 %", "0.05", "10/2%"])
+def test_a_tolerance_in_percent(text):
+    table = {"tolerance": text, "reason": "measured"}
+    assert load({**BASE, "validation": table}).validation.tolerance == Fraction(1, 20)
+
+
+@pytest.mark.parametrize("text", ["%", "5%%", "0%", "101%", "five%"])
+def test_a_tolerance_that_is_no_percentage(text):
+    with pytest.raises(SpecError, match=r"validation\.tolerance"):
+        load({**BASE, "validation": {"tolerance": text, "reason": "measured"}})
+
+
 def test_json_schema_knows_every_key_and_resolves():
     schema = json_schema()
 

@@ -52,6 +52,30 @@ def test_each_is_what_is_written_out(count):
     )
 
 
+@pytest.mark.parametrize("mark", ["{kind}", "'{kind}'", '"{kind}"', "' {kind} '"])
+@pytest.mark.parametrize("values", [["left", "it's", 'a"b'], [1, 2, 3]])
+def test_the_mark_stands_for_the_value_with_quotes_or_without(mark, values):
+    spec = read_spec(
+        {
+            "dataset": {"X": ROWS, "Y": [[1, 2, 3]], "labels": {"kind": values}},
+            "pathway": [{"name": "only", "each": "kind", "gate": f"kind == {mark}"}],
+        }
+    )
+    assert [p.gate for p in spec.pathways] == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    assert spec.families[0].gate == "kind == {kind}"
+
+
+def test_the_mark_can_be_a_part_of_a_text():
+    labels = {"kind": ["it's", 'a"b', "c"], "long": ["an it's", 'an a"b', "an c"]}
+    spec = read_spec(
+        {
+            "dataset": {"X": ROWS, "Y": [[1, 2, 3]], "labels": labels},
+            "pathway": [{"name": "only", "each": "kind", "gate": "long == 'an {kind}'"}],
+        }
+    )
+    assert [p.gate for p in spec.pathways] == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+
+
 def test_each_takes_texts_that_need_escapes():
     values = ['say "hi"', "b\\c", "a{kind}"]
     spec = read_spec(

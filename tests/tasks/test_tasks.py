@@ -163,7 +163,8 @@ def test_without_scikit_learn_the_message_says_what_to_install(
     task: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(SpecError, match=r"pip install 'symreln\[data\]'"):
+    words = r"or scikit-learn installed. Install it: pip install 'symreln\[data\]'"
+    with pytest.raises(SpecError, match=words):
         dataset(task=task)
 
 
