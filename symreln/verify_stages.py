@@ -23,8 +23,14 @@ Piece = tuple[Ratio, Sparse, Packed, Any]  # factor, left, right, places: see pr
 
 
 def _fixed(root: Pathway, inputs: dict[int, int]) -> None:
-    """Prove that a symmetry of a pathway moves the space of every class into itself."""
-    for c in root.classes:
+    """Prove that a symmetry of a pathway moves the space of every class into itself.
+
+    That is so where every class has one eigenvalue, since no two are alike: its space is that of
+    all modes with this eigenvalue, and its operator a number there.
+    """
+    if all(c.degree == 1 for c in root.classes):
+        return
+    for c in (c for c in root.classes if c.degree > 1):
         t = c.operator
         same = t is None or t.moved(inputs, inputs, t.shape).terms == t.terms
         require(same, f"{c.path}.operator", "an operator that symmetries of the pathway fix")
@@ -72,7 +78,6 @@ class Stage:
                 if paths[a].root is paths[b].root:
                     swap = {a: b, b: a}
                     self.moves.append([swap.get(n, n) for n in range(len(paths))])
-        self.fixed_by: list[tuple[Pathway, dict[int, int]]] = []
         if all(p.commutes for p in paths):
             self._fixed_classes()
 
@@ -80,13 +85,14 @@ class Stage:
         """Prove that the classes do not depend on the way from a root to its images."""
         sizes = self.data.x.shape[0], self.data.y.shape[0]
         still = SimpleNamespace(inputs=range(sizes[0]), outputs=range(sizes[1]))
+        done = set[Any]()
         swaps = [still] * (len(self.moves) - len(self.data.symmetries))
         for s, move in zip([*self.data.symmetries, *swaps], self.moves, strict=True):
             for p, place in zip(self.paths, move, strict=True):
                 inputs, _ = p.loop(s, self.paths[place])
-                new = (p.root, inputs) not in self.fixed_by
-                if new and any(i != k for i, k in inputs.items()):
-                    self.fixed_by.append((p.root, inputs))
+                key = id(p.root), *sorted(inputs.items())
+                if key not in done and any(i != k for i, k in inputs.items()):
+                    done.add(key)
                     _fixed(p.root, inputs)
 
     def keeps_maps(self, s: Any, move: list[int]) -> bool:
