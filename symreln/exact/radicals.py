@@ -150,6 +150,13 @@ class Quadratic:
         denested = self._denest(outside, symbols)
         if denested is not None:
             return denested
+        square = _common_square(self.a.numerator, (self.b * outside).numerator)
+        if not square.is_constant():
+            # √(h²·x) = |h|·√x, and dividing |outside| by h² > 0 keeps the sign of b·|outside|.
+            h = Scalar(self.a.parameters, square)
+            less = Quadratic(self.a / (h * h), self.b, self.r, self.sign)
+            inner = less.square_root(outside / (h * h), symbols)
+            return _absolute_factors(h, symbols) * inner
         rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols, square=True)
         common = 1
         if rational.is_Add or cofactor != 0:
@@ -174,6 +181,16 @@ class Quadratic:
         plus = square_root((self.a + n) / 2, symbols)
         minus = square_root((self.a - n) / 2, symbols)
         return plus + self.sign * sign * minus
+
+
+def _common_square(first: fmpz_mpoly, second: fmpz_mpoly) -> fmpz_mpoly:
+    """Return a polynomial h of content 1, as large as it gets, whose square divides both."""
+    common = first.gcd(second)
+    _, factors = common.factor()
+    square = common.context().constant(1)
+    for factor, exponent in factors:
+        square *= factor ** (int(exponent) // 2)
+    return square
 
 
 def split_square_or_none(value: Scalar) -> Scalar | None:

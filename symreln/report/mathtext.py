@@ -60,9 +60,18 @@ class _Printer(LatexPrinter):
         sigmoid = None if self.slashed else _sigmoid(expr)
         if sigmoid:
             return self._print_sigmoid(*sigmoid)
+        logarithm = _with_base(expr)
+        if logarithm is not None:
+            return self.doprint(logarithm)
         if self.slashed:
             return self._print_slashed(expr)
         return super()._print_Mul(expr)
+
+    def _print__Logarithm(self, expr: Any, exp: str | None = None) -> str:
+        argument, base = map(self.doprint, expr.args)
+        power = f"^{{{exp}}}" if exp is not None else ""
+        of = argument if expr.args[0].is_Symbol else rf"\left({argument}\right)"
+        return rf"\log_{{{base}}}{power} {of}"
 
     def _print_Pow(self, expr: Any) -> str:
         sigmoid = None if self.slashed else _sigmoid(expr)
@@ -87,6 +96,21 @@ class _Printer(LatexPrinter):
         above, below = self._bracketed(top), self.doprint(bottom)
         single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive)
         return f"{above}/{below}" if single else f"{above}/({below})"
+
+
+class _Logarithm(sp.Function):
+    """The logarithm of its first argument to the base of its second, only for print."""
+
+
+def _with_base(product: Any) -> Any:
+    """Return a product with ln x / ln b as one logarithm to base b, or None where there is none."""
+    factors: Any = sp.Mul.make_args(product)
+    above = [f for f in factors if isinstance(f, sp.log)]
+    below = [f for f in factors if f.is_Pow and f.exp == -1 and isinstance(f.base, sp.log)]
+    if len(above) != 1 or len(below) != 1 or not below[0].base.args[0].is_Integer:
+        return None
+    rest = (f for f in factors if f is not above[0] and f is not below[0])
+    return sp.Mul(_Logarithm(above[0].args[0], below[0].base.args[0]), *rest)
 
 
 def _sigmoid(expr: Any) -> tuple[sp.Expr, sp.Expr] | None:

@@ -149,6 +149,36 @@ def test_parametric_radicals_equal_the_certified_number() -> None:
                     assert abs(ours - candidate.to_float({"c": value})) < 1e-9, (expr, value)
 
 
+@pytest.mark.parametrize(
+    ("symbols", "texts"),
+    [
+        (POSITIVE, ("c*sqrt(7 - sqrt(17))/4", "c*sqrt(sqrt(17) + 7)/4")),
+        (REAL, ("sqrt(7 - sqrt(17))*Abs(c)/4", "sqrt(sqrt(17) + 7)*Abs(c)/4")),
+    ],
+)
+def test_a_common_square_leaves_the_root(symbols: dict, texts: tuple[str, str]) -> None:
+    minpoly = [C**4 / 8, -C * C * Fraction(7, 8), 1]
+    numbers = [number(minpoly, [0, 1], i, is_sqrt=True, names=("c",)) for i in (0, 1)]
+    assert tuple(str(n.to_sympy(symbols)) for n in numbers) == texts
+
+
+@pytest.mark.parametrize("h", [C, C - 1, C * (C + 2), (C - 1) / (C + 3)])
+def test_common_squares_of_either_sign_equal_the_certified_number(h: Scalar) -> None:
+    """Both roots, where h is negative, positive, and under a cofactor of either sign."""
+    for cofactor in (1, -1, C - 2):
+        minpoly = [h**4 / 8, -h * h * Fraction(7, 8), 1]
+        theta = number(minpoly, [0, 1], 0, names=("c",))
+        for index in (0, 1):
+            coefficients = [h * h * 50, cofactor]
+            candidate = number(minpoly, coefficients, index, is_sqrt=True, names=("c",))
+            expr = candidate.to_sympy(REAL)
+            for value in (Fraction(-5, 2), Fraction(1, 3), Fraction(5, 2)):
+                assert theta.to_float({"c": value}) >= 0
+                exact = sp.Rational(value.numerator, value.denominator)
+                ours = complex(expr.subs(REAL["c"], exact).evalf(30))
+                assert abs(ours - candidate.to_float({"c": value})) < 1e-9, (expr, value)
+
+
 # -- degree > 2 -----------------------------------------------------------------------------------
 
 

@@ -120,6 +120,8 @@ def test_coupled_modes_print_their_system():
         r"2 \pi_{1,1} \left( \frac{4}{3} - \frac{2 \pi_{1,1}}{3} - \frac{\pi_{2,1}}{3} \right)"
     )
     assert equation in text
+    # The dot stands over the letter, not over the letter and its index.
+    assert r"\tau \dot{\pi}_{1,1} &=" in text
 
 
 @pytest.mark.parametrize("name", ["xor", "xor-linear", "linear-hierarchy", "contextual-3-modular"])

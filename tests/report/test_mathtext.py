@@ -47,6 +47,21 @@ def test_any_name_prints_as_mathematics(name):
 @pytest.mark.parametrize(
     ("expr", "latex"),
     [
+        (sp.log(c) / sp.log(2), r"\log_{2} c"),
+        (-3 * x * sp.log(c + 1) / sp.log(2), r"- 3 x \log_{2} \left(c + 1\right)"),
+        (sp.log(c) / (x * sp.log(10)), r"\frac{\log_{10} c}{x}"),
+        (sp.log(c) / sp.log(x), r"\frac{\ln{\left(c \right)}}{\ln{\left(x \right)}}"),
+    ],
+)
+def test_quotients_of_logarithms_have_a_base(expr, latex):
+    assert to_latex(expr) == latex
+    check_math(latex)
+    check_math(slashed_latex(expr))
+
+
+@pytest.mark.parametrize(
+    ("expr", "latex"),
+    [
         (SIGMOID, r"\frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\right) e^{- 2 s t/\tau}}"),
         (
             SIGMOID.subs({s: sp.Rational(7, 24), d: sp.Rational(1, 24)}),

@@ -10,6 +10,8 @@ from symreln.report.mathtext import to_latex
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from symreln.derivation import Derivation, StageDerivation
 
 #: Equations of a system that are printed.
@@ -90,6 +92,12 @@ def matrix_reduction() -> list[Block]:
     ]
 
 
+def dotted(symbol: sp.Symbol) -> str:
+    r"""Return the LaTeX of a symbol's time derivative: the dot stands over the letter alone."""
+    letter, underscore, index = to_latex(symbol).partition("_")
+    return rf"\dot{{{letter}}}{underscore}{index}"
+
+
 def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     """Print the system of a stage of coupled modes, equation by equation."""
     if stage.verdict.level is not Level.COUPLED_MODES:
@@ -98,7 +106,7 @@ def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     if system is None:
         return [prose("Some s² is not rational; the system is integrated in numbers.")]
     lines = tuple(
-        rf"\tau \dot{{{to_latex(p)}}} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
+        rf"\tau {dotted(p)} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
         for p, drive in zip(system.strengths, system.drives, strict=True)
     )
     shown = equation(*lines[:MOST_EQUATIONS])
