@@ -136,17 +136,17 @@ class Pathway(SimpleNamespace):
         """Return (F_pᵀ, rows), for rows by the inputs of the root."""
         return self.features.flipped, root_rows.rows(self.to_root) if self.moved else root_rows
 
-    def loop(self, s: Any, other: Pathway) -> tuple[dict[int, int], list[int]]:
-        """Return the way from the root here, by s to another image, and back to the root.
-
-        It permutes the places of the root's inputs, and outputs.
-        """
+    def inputs_around(self, s: Any, other: Pathway) -> dict[int, int]:
+        """Return how the root's inputs move: here, by s to another image, and back."""
         place = {i: k for k, i in enumerate(self.root.key[0])}
         back = {i: place[k] for k, i in other.rho.items()}
+        return {place[k]: back[s.inputs[i]] for k, i in self.rho.items()}
+
+    def outputs_around(self, s: Any, other: Pathway) -> list[int]:
+        """Return how all outputs move: here, by s to another image, and back."""
         every = range(len(s.outputs))
-        home = {o: k for k, o in enumerate(other.tau or every)}
-        inputs = {place[k]: back[s.inputs[i]] for k, i in self.rho.items()}
-        return inputs, [home[s.outputs[o]] for o in self.tau or every]
+        back = {o: k for k, o in enumerate(other.tau or every)}
+        return [back[s.outputs[o]] for o in self.tau or every]
 
     def use(self, classes: Any) -> None:
         """Make sure that the projectors on these classes are known."""

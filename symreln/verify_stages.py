@@ -23,13 +23,7 @@ Piece = tuple[Ratio, Sparse, Packed, Any]  # factor, left, right, places: see pr
 
 
 def _fixed(root: Pathway, inputs: dict[int, int]) -> None:
-    """Prove that a symmetry of a pathway moves the space of every class into itself.
-
-    That is so where every class has one eigenvalue, since no two are alike: its space is that of
-    all modes with this eigenvalue, and its operator a number there.
-    """
-    if all(c.degree == 1 for c in root.classes):
-        return
+    """Prove that a symmetry of a pathway moves the space of every class into itself."""
     for c in (c for c in root.classes if c.degree > 1):
         t = c.operator
         same = t is None or t.moved(inputs, inputs, t.shape).terms == t.terms
@@ -46,8 +40,9 @@ def _fixed(root: Pathway, inputs: dict[int, int]) -> None:
     require(wrong is None, where, "orthogonal to the other classes and their symmetric images")
 
 
-def _moved(w: Sparse, inputs: dict[int, int], outputs: list[int]) -> bool:
-    """Whether a matrix stays the same when its columns and rows are moved."""
+def _moved(p: Pathway, s: Any, q: Pathway) -> bool:
+    """Whether a symmetry moves the map of one image of a root to that of another one."""
+    w, inputs, outputs = p.root.map, p.inputs_around(s, q), p.outputs_around(s, q)
     if all(i == k for i, k in (*inputs.items(), *enumerate(outputs))):
         return True
     return w.moved(dict(enumerate(outputs)), inputs, w.shape).terms == w.terms
@@ -82,17 +77,23 @@ class Stage:
             self._fixed_classes()
 
     def _fixed_classes(self) -> None:
-        """Prove that the classes do not depend on the way from a root to its images."""
-        sizes = self.data.x.shape[0], self.data.y.shape[0]
-        still = SimpleNamespace(inputs=range(sizes[0]), outputs=range(sizes[1]))
-        done = set[Any]()
+        """Prove that the classes do not depend on the way from a root to its images.
+
+        They do not where all classes have one eigenvalue, since no two are alike: the space of
+        each is that of all modes with this eigenvalue, and its operator a number there.
+        """
+        still = SimpleNamespace(inputs=range(self.data.x.shape[0]))
+        simple = {id(p) for _, p in self.roots if all(c.degree == 1 for c in p.classes)}
+        known = set[Any]()
         swaps = [still] * (len(self.moves) - len(self.data.symmetries))
         for s, move in zip([*self.data.symmetries, *swaps], self.moves, strict=True):
             for p, place in zip(self.paths, move, strict=True):
-                inputs, _ = p.loop(s, self.paths[place])
+                if id(p.root) in simple:
+                    continue
+                inputs = p.inputs_around(s, self.paths[place])
                 key = id(p.root), *sorted(inputs.items())
-                if key not in done and any(i != k for i, k in inputs.items()):
-                    done.add(key)
+                if key not in known and any(i != k for i, k in inputs.items()):
+                    known.add(key)
                     _fixed(p.root, inputs)
 
     def keeps_maps(self, s: Any, move: list[int]) -> bool:
@@ -102,7 +103,7 @@ class Stage:
             key = self.paths[move[place]].key
             for n in left:
                 q = self.paths[n]
-                if q.root is p.root and q.key == key and _moved(p.root.map, *p.loop(s, q)):
+                if q.root is p.root and q.key == key and _moved(p, s, q):
                     del left[n]
                     break
             else:

@@ -1,18 +1,21 @@
 r"""Certificates: a derivation's exact claims as JSON that :mod:`symreln.verify` can check alone.
 
 Format ``symreln-certificate/2`` (the verifier does not read ``/1``: derive again). A number is a
-text: a polynomial ``"5*c^2 + -3"`` over Z in the parameters, or a ratio of two in lowest terms,
-``"5*c^2 / 24"``. A matrix lists its non-zero entries, polynomials in reading order, over one common
-denominator. A number has one spelling, so that equal fields are equal texts. From X, Y and the
-gates g (0, 1, or gains) the verifier builds every pathway's features F_p = X_p diag(g_p),
-:math:`A = \Sigma^{yx} = O_p Y F_p^T/P`, :math:`M = A^T A` and :math:`B = \Sigma^x` itself.
+text: a polynomial ``"5*c^2 + -3"`` over Z in the parameters, or a ratio of two, neither of which
+divides the other, without a common integer factor, ``"5*c^2 / 24"``. A matrix lists its non-zero
+entries, polynomials in reading order, over one common denominator. A polynomial has one spelling;
+ratios are compared as numbers. From X, Y and the gates g (0, 1, or gains) the verifier builds every
+pathway's features F_p = X_p diag(g_p), :math:`A = \Sigma^{yx} = O_p Y F_p^T/P`,
+:math:`M = A^T A` and :math:`B = \Sigma^x` itself.
 
 **Modes.** A class gives a matrix T (as a rule pM + qB), a polynomial f of degree k, polynomials
 lambda and d of degree < k, and generators w_1 … w_m. With v_ij = T^j w_i the verifier checks
 
 1. f(T) w_i = 0;
 2. M v_ij = (lambda x^j mod f)(T) w_i and B v_ij = (d x^j mod f)(T) w_i for all j < k;
-3. the v_ij, j < k, of all classes together are as many as B has rows, and independent.
+3. the v_ij, j < k, of all classes together are as many as B has rows, and independent;
+4. lambda is 0 (a *null* class), or has an inverse modulo f (multiplication by it has full rank);
+5. no two classes have the same lambda and d and, for k > 1, the same f up to a factor.
 
 *Claim.* The pairs (lambda(theta), d(theta)) over the roots theta of f, each m times, over all
 classes, are exactly the joint eigenvalues of (M, B) with multiplicity, and M B = B M.
@@ -22,8 +25,9 @@ under T is f up to the leading coefficient. By 2, M = lambda(T) and B = d(T) on 
 there and, triangularised together with T, have on the diagonal the pairs (lambda(theta),
 d(theta)). By 3 the whole space is the direct sum of these spaces. ∎
 For k = 1 and T = pM + qB, 1 follows from 2 and f(p lambda + q d) = 0, which is what is computed. f
-need not be irreducible, nor square-free. M and B are symmetric at real parameters, hence diagonal
-in one orthonormal V, and :math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`.
+need not be irreducible, nor square-free: by 4, lambda(theta) ≠ 0 at all roots or at none. M and B
+are symmetric at real parameters, hence diagonal in one orthonormal V, and
+:math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`.
 Independence: where the classes are found to be orthogonal, class by class, by a given inverse of
 the Gram matrix SᵀS of S = (T^j w)_{j<k}, or by a rank modulo a prime at one parameter point (a
 lower bound of the true one); else by the rank of all. A pathway that does not commute shows the
@@ -34,10 +38,17 @@ stage's pathways (inputs, outputs, gates) go to pathways of that stage, as is ch
 outputs are unique, so what a stage leaves to the next one stays the same too, and with it
 everything that is claimed of a stage: spaces of modes, couplings, sums of couplings, minimal loss.
 So a pathway that is ``like`` another one, its image, has that one's classes with the inputs
-permuted, and what is checked for one pathway of every orbit holds for all. An orbit has one
-pathway whose classes are shown. Components of couplings must be invariant, also where equal
-pathways of an orbit change places, and are compared; maps are *defined* by the orbit's first
-pathway.
+permuted, and what is checked for one pathway of every orbit holds for all, *if* these classes do
+not depend on the way to the image. Let h be the way from the orbit's first pathway to an image, by
+a listed symmetry (or none) to an image, equal to the pathway found there, and back. If all k are 1,
+the classes' spaces are those of all modes with one pair (lambda, d), by 3 and 5, and T is a number
+there: h keeps them. Else, where h moves inputs, the classes must be orthogonal, h S must be
+orthogonal to the other classes for the words S of each, so that it spans what S does, and h must
+keep every T that is not pM + qB (which it keeps as it keeps M and B). An orbit has one pathway
+whose classes are shown. Components of couplings must be invariant, also where equal pathways of an
+orbit change places, and are compared. A ``map`` is shown for the orbit's first pathway and brought
+to the images; every symmetry must take these maps to each other, equal pathways in any order, so
+that the normal equations of one pathway of the orbit hold for all.
 
 **Couplings** (all pathways of the stage commute). E_i = S(SᵀS)^{-1}Sᵀ is the orthogonal projector
 on class i of pathway j: all classes of j are required to be orthogonal. Class i acts on class a of
@@ -47,19 +58,22 @@ outputs of j it vanishes if and only if :math:`S^T \Sigma^x(j,p) T_p^l w = 0`: A
 classes with lambda ≠ 0, as A_jᵀA_j = M.
 
 - ``closed``, ``closed by symmetry``: the classes with s > 0 fall into parts, ``components`` and
-  single classes. In a part f, lambda, d and m are the same texts, and d_eff = d + Gamma (Gamma = 0
-  for single classes). For all p, a, k, l, *the sum of A_kl over the classes of the part on other
-  pathways is A_p T_p^{k+l} Gamma(T_p) w for classes a of the part, and 0 for all others*, null
-  ones included. Then strengths that start equal in a part stay equal with d_eff for d
-  (:mod:`symreln.pathways.closure`). Without components no class acts on another pathway; with
+  single classes. In a part k, lambda, d, m and, for k > 1, f up to a factor are equal, and d_eff =
+  d + Gamma (Gamma = 0 for single classes). For all p, a, k, l, *the sum of A_kl over the classes
+  of the part on other pathways is A_p T_p^{k+l} Gamma(T_p) w for classes a of the part, and 0 for
+  all others*, null ones included. Then strengths that start equal in a part stay equal with d_eff
+  for d (:mod:`symreln.pathways.closure`). Without components no class acts on another pathway; with
   components at least one does, as is checked, so that the stage is not ``closed``.
 - ``coupled modes``: every action that does not vanish is listed with factors q_k,
-  A_kl = A_p q_k(T_p) T_p^l w, and none is on a null class. The sums of the factors over all sources
-  show that the stage is not closed by symmetry.
+  A_kl = A_p q_k(T_p) T_p^l w, and none is on a null class; so the stage is not ``closed``. The sums
+  of the factors over all sources show that the classes, equal as above where they couple, do not
+  stay equal. That other classes (with m > 1 or k > 1: another eigenbasis, a factor of f, another
+  operator) do not close by symmetry is not certified.
 - ``coupled matrices``: a pathway does not commute, or one action is shown that is on a null class,
-  or outside the span of A_p T_p^n w, n < k, by a rank: then the stage is neither closed nor of
-  coupled modes. That no sum of such actions closes by symmetry is not certified; the matrix
-  reduction holds for all data.
+  or is not A_p q(T_p) w with one q for all generators, by a rank: then the stage is not ``closed``,
+  and these classes are not of coupled modes. Not certified is that no sum of such actions closes by
+  symmetry, and, for m > 1 or k > 1, that no other eigenbasis of the same spaces closes. So the last
+  two levels are upper bounds: what is said of coupled modes and of matrices holds in any case.
 
 **Minimum.** The loss is convex in the weights, so W is a minimum if and only if
 (Y' - Σ W_j F_j) F_pᵀ = 0 on the outputs of every p; the outputs of a minimum are unique. A stage
