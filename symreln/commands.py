@@ -105,15 +105,13 @@ class Session:
             self._tell_notes()
 
     def _tell_all(self) -> int:
-        """Derive for a Python caller: every spectrum is kept beside the steps, nothing else."""
-        from symreln.cache.spectra import cached_spectrum
-        from symreln.cache.store import Store
+        """Derive for a Python caller: the derivation is handed over beside the steps."""
+        from symreln.limits.handing import hand_over
         from symreln.pipeline import derive
 
         assert self.steps is not None
-        store = Store(folder=spectra_folder(self.steps.path))
-        spectrum = cached_spectrum(store, keep_from=0.0)
-        derive(self._load(), spectrum=spectrum, progress=self.steps.progress)
+        derivation = derive(self._load(), progress=self.steps.progress)
+        hand_over(derivation, handed_over(self.steps.path))
         return 0
 
     def _derive(self) -> int:
@@ -228,9 +226,9 @@ class Session:
                 click.echo(f"symreln: {note}", err=True)
 
 
-def spectra_folder(steps: Path) -> Path:
-    """Return where the spectra of a derivation for a Python caller are kept."""
-    return steps.parent / "spectra"
+def handed_over(steps: Path) -> Path:
+    """Return the file in which a Python caller is handed its derivation."""
+    return steps.parent / "derivation"
 
 
 def load_spec(request: Request) -> Spec:

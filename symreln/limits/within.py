@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symreln.errors import LimitReachedError, SymrelnError
+from symreln.errors import InputError, SymrelnError
 from symreln.limits.partial import Reached, partial_derivation
-from symreln.limits.supervise import Watch, ended_by_signals
+from symreln.limits.supervise import Watch, ended_by_signals, require_measurable
 from symreln.limits.units import megabytes, seconds
 from symreln.verdict import Level
 
@@ -42,7 +43,7 @@ class PartialDerivation:
 
     def __repr__(self) -> str:
         limits = self.content["limits"]
-        return f"PartialDerivation({limits['kind']} limit reached in {limits['reached_in']})"
+        return f"PartialDerivation({limits['said']} in {limits['reached_in']})"
 
 
 def derive_within(
@@ -55,8 +56,8 @@ def derive_within(
 ) -> Derivation | PartialDerivation:
     """Derive a spec in a child process that ends at a limit.
 
-    What the child finished is handed over as spectra, which are put into their equations again
-    here before the rest, which is quick, is derived from them.
+    All of the work is the child's; here its result is only read. So the answer comes within the
+    time limit and two seconds, of which a large derivation may take one to be read.
 
     Args:
         source: A spec file or the name of a ready-made spec. A :class:`Spec` cannot travel to
@@ -67,15 +68,15 @@ def derive_within(
         allow_outside: Whether data files may lie outside the spec's folder.
 
     Returns:
-        The derivation, or what is known of it where a limit was reached.
+        The derivation, or what is known of it where a limit was reached or the child was ended.
 
     Raises:
-        SymrelnError: The spec is wrong, or the child failed; what it says is on stderr.
+        InputError: The spec or a limit is wrong.
+        NotSupportedError: The memory of processes cannot be read here.
+        SymrelnError: The child failed; what it says is on stderr.
     """
-    from symreln.cache.spectra import cached_spectrum
-    from symreln.cache.store import Store
-    from symreln.commands import Request, load_spec, spectra_folder
-    from symreln.pipeline import derive
+    from symreln.commands import Request, handed_over, load_spec
+    from symreln.limits.handing import take_over
 
     request = Request(
         command="steps",
@@ -83,9 +84,10 @@ def derive_within(
         overrides=tuple(overrides),
         quiet=True,
         allow_outside=allow_outside,
-        time_limit=seconds(time_limit) if isinstance(time_limit, str) else time_limit,
-        memory_limit=megabytes(memory_limit) if isinstance(memory_limit, str) else memory_limit,
+        time_limit=_limit("time_limit", time_limit, seconds),
+        memory_limit=_bytes(memory_limit),
     )
+    require_measurable(request)
     with tempfile.TemporaryDirectory(prefix="symreln-") as folder, ended_by_signals():
         watch = Watch(request, Path(folder))
         try:
@@ -93,12 +95,29 @@ def derive_within(
             if isinstance(outcome, Reached):
                 content = partial_derivation(watch.enclose(), outcome, watch.bare)
                 return PartialDerivation(content=content)
-            spec = load_spec(request)  # says what is wrong, where the spec is
-            if outcome:
-                kind = LimitReachedError if outcome == 4 else SymrelnError
-                msg = f"derive_within: the child process ended with exit code {outcome}"
-                raise kind(msg)
-            store = Store(folder=spectra_folder(watch.steps))
-            return derive(spec, spectrum=cached_spectrum(store, keep_from=0.0))
+            if outcome == 0:
+                return take_over(handed_over(watch.steps))
+            if outcome == InputError.exit_code:
+                load_spec(request)  # says what is wrong, where the spec is
+            msg = f"derive_within: the child process ended with exit code {outcome}"
+            raise SymrelnError(msg)
         finally:
             watch.end()
+
+
+def _bytes(value: int | str | None) -> int | None:
+    found = _limit("memory_limit", value, megabytes)
+    return None if found is None else math.ceil(found)
+
+
+def _limit(name: str, value: float | str | None, parse: Callable[[str], float]) -> float | None:
+    """Return a limit as a number above 0, None where there is none."""
+    if isinstance(value, str):
+        return parse(value)
+    if value is None:
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:
+        msg = f"{name}: found {value!r}; expected a number above 0 or a text such as '5min', '2GB'"
+        raise InputError(msg)
+    return value

@@ -172,6 +172,7 @@ def test_a_witness_that_the_limit_took_is_started_again(request_of, tmp_path, li
         (tmp_path / "out").mkdir()
         path = tmp_path / "out" / "derivation.json"
         path.write_text(json.dumps(partial_derivation(told, Reached(kind="time", seconds=1.0))))
+        assert watch.witness is not None
         watch.witness.kill()
         assert watch.ask_document(path, time.monotonic())
         assert (tmp_path / "out" / "derivation.html").exists()

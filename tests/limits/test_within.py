@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
+import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.errors import InputError, SymrelnError
-from symreln.limits import within
+from symreln.errors import InputError, NotSupportedError, SymrelnError
+from symreln.limits import supervise, within
+from symreln.limits.handing import hand_over, take_over
+from symreln.limits.partial import Reached
+from symreln.report.write import write_derivation
 
 
 def test_within_its_limits_the_derivation_is_the_ordinary_one():
@@ -14,6 +20,70 @@ def test_within_its_limits_the_derivation_is_the_ordinary_one():
     assert isinstance(found, sr.Derivation)
     assert found.certificate == sr.derive(sr.load("xor")).certificate
     assert found.spec.values["Delta"] == 2
+
+
+@pytest.mark.parametrize("name", ["contextual-3", "iris", "contextual-C"])
+def test_a_derivation_that_was_handed_over_does_all_that_its_own_process_can(name, tmp_path):
+    derivation = sr.derive(sr.load(name))
+    hand_over(derivation, tmp_path / "handed")
+    again = take_over(tmp_path / "handed")
+    assert again.spec == derivation.spec
+    assert again.verdict.level is derivation.verdict.level
+    assert again.certificate == derivation.certificate
+    assert again.to_json() == derivation.to_json()
+    own, other = (
+        {p.name: p.read_bytes() for p in write_derivation(d, tmp_path / folder)}
+        for d, folder in ((derivation, "own"), (again, "other"))
+    )
+    assert own == other
+    np.testing.assert_array_equal(again.evaluate().loss, derivation.evaluate().loss)
+
+
+def test_the_caller_derives_nothing(monkeypatch):
+    """Otherwise it would take as long again, beyond the limit."""
+    from symreln import pipeline
+    from symreln.spec import reader
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(pipeline, "derive_unchecked", refuse)
+    monkeypatch.setattr(reader, "load", refuse)
+    found = sr.derive_within("xor", time_limit=300)
+    assert isinstance(found, sr.Derivation)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"time_limit": -1},
+        {"time_limit": 0},
+        {"time_limit": True},
+        {"time_limit": float("nan")},
+        {"time_limit": float("inf")},
+        {"time_limit": [3]},
+        {"memory_limit": 0},
+        {"memory_limit": -5},
+        {"memory_limit": False},
+        {"memory_limit": "0"},
+    ],
+)
+def test_a_limit_that_is_none_is_refused_at_the_door(limits):
+    with pytest.raises(InputError, match="above 0"):
+        sr.derive_within("xor", **limits)
+
+
+def test_memory_that_cannot_be_measured_is_not_promised(monkeypatch):
+    monkeypatch.setattr(supervise, "can_measure_memory", lambda: False)
+    with pytest.raises(NotSupportedError):
+        sr.derive_within("xor", memory_limit="2GB")
+
+
+def test_a_child_that_crashes_gives_what_is_known(monkeypatch):
+    monkeypatch.setattr(within, "Watch", _Crashed)
+    found = sr.derive_within("xor")
+    assert isinstance(found, sr.PartialDerivation)
+    assert "SIGSEGV" in repr(found)
 
 
 def test_at_a_limit_the_answer_says_what_is_known(tmp_path):
@@ -35,6 +105,13 @@ def test_a_child_that_fails_is_said_so(monkeypatch):
     monkeypatch.setattr(within, "Watch", _Failed)
     with pytest.raises(SymrelnError, match="exit code 1"):
         sr.derive_within("xor")
+
+
+class _Crashed(within.Watch):
+    def wait(self) -> Reached:
+        found = self._ended(-signal.SIGSEGV)
+        assert isinstance(found, Reached)
+        return found
 
 
 class _Failed(within.Watch):
