@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.verify import digest, verify
 from symreln.verify_matrices import Packed, Sparse
 from symreln.verify_reading import Data
-from tests.certificates import Json, certificate_of, pathway
+from tests.certificates import Json, certificate_of, certificates, pathway
 
 
 def copied(certificate: Json) -> Json:
@@ -306,3 +307,45 @@ def test_entries_that_cancel_are_left_out() -> None:
 
 def test_rows_that_cancelled_are_not_written() -> None:
     assert Packed((3, 1), {(): {0: 5, 1: 0}}, {(): 1}, 5, 4).written == {0}
+
+
+# -- every level that could be claimed too weak ---------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(certificates()))
+def test_no_action_leaves_its_modes_where_the_level_says_so(name: str) -> None:
+    """No pair of classes, null ones and images included, can be called a leak."""
+    tried = 0
+    for n, stage in enumerate(certificates()[name]["stages"]):
+        if stage["level"] not in ("closed", "coupled modes"):
+            continue
+        for (t, target), (s, source) in permutations(enumerate(stage["pathways"]), 2):
+            while source["like"]:
+                source = stage["pathways"][source["like"][0]]
+            if target["like"]:
+                continue
+            for a, b in product(range(len(target["classes"])), range(len(source["classes"]))):
+                forged = copied(certificates()[name])
+                claimed = forged["stages"][n]
+                claimed["couplings"] = [{"target": [t, a], "source": [s, b], "factors": None}]
+                claimed["components"] = []
+                claimed["level"] = "coupled matrices"
+                rejected(forged, "proven to leave")
+                tried += 1
+    several = any(len(s["pathways"]) > 1 for s in certificates()[name]["stages"])
+    levels = {s["level"] for s in certificates()[name]["stages"] if len(s["pathways"]) > 1}
+    assert bool(tried) is bool(several and levels & {"closed", "coupled modes"})
+
+
+@pytest.mark.parametrize("name", sorted(certificates()))
+@pytest.mark.parametrize("weaker", ["closed by symmetry", "coupled modes", "coupled matrices"])
+def test_a_closed_stage_has_no_weaker_level(name: str, weaker: str) -> None:
+    for n, stage in enumerate(certificates()[name]["stages"]):
+        if stage["level"] == "closed":
+            forged = copied(certificates()[name])
+            claimed = forged["stages"][n]
+            claimed["level"] = weaker
+            rejected(forged, "level")
+            one = [{"target": [0, 0], "source": [0, 0], "factors": [["1"]]}]
+            claimed["couplings"] = one
+            rejected(forged, "couplings")
