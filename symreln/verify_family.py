@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from symreln.verify_family_algebra import CertificateError, require
+    from symreln.verify_family_algebra import CertificateError, Matrix, require
     from symreln.verify_family_data import Data, take
     from symreln.verify_family_stage import LEVELS, sector_stage
 except ImportError:  # these files alone, without the package
-    from verify_family_algebra import CertificateError, require  # type: ignore[import-not-found,no-redef]
+    from verify_family_algebra import CertificateError, Matrix, require  # type: ignore[import-not-found,no-redef]
     from verify_family_data import Data, take  # type: ignore[import-not-found,no-redef]
     from verify_family_stage import LEVELS, sector_stage  # type: ignore[import-not-found,no-redef]
 
@@ -55,29 +55,58 @@ def _verify(v: dict[str, Any]) -> tuple[str, ...]:
     lines, seen = [], []
     for n, stage in enumerate(v["stages"]):
         path = f"stages[{n}]"
-        places, level, parts = take(stage, path, "pathways level sectors")
-        require(not lines or "open" not in lines[-1][1], path, "missing after an open stage")
+        places, level, parts, closed = take(stage, path, "pathways level sectors closed_at")
+        require(not lines or lines[-1][1] != "open", path, "missing after an open stage")
         require(len(parts) == len(data.sectors), f"{path}.sectors", "one entry a sector")
         specs = [data.pathways[place] for place in places]
         seen += places
-        found = []
+        found, meetings = [], []
         for k, (sector, part) in enumerate(zip(data.sectors, parts, strict=True)):
-            one, targets[k] = sector_stage(
+            one, targets[k], acts = sector_stage(
                 data, sector, part, specs, targets[k], f"{path}.sectors[{k}]"
             )
             found.append(one)
+            meetings += acts
         require(
             level == max(found, key=LEVELS.index), f"{path}.level", "the weakest of its sectors"
         )
-        lines.append((", ".join(spec["name"] for spec in specs), level))
+        good = closed == (_closed_at(data, v, meetings) if level == LEVELS[1] else {})
+        require(good, f"{path}.closed_at", "all sizes at which no pathway acts on another")
+        lines.append((", ".join(spec["name"] for spec in specs), level, closed))
     whole = sorted(seen) == list(range(len(data.pathways)))
     good = len({*seen}) == len(seen) and (whole or (lines and lines[-1][1] == "open"))
     require(good and lines, "stages", "of every pathway once")
     require(data.ring.used == set(range(len(data.ring.divisors))), "divisors", "those that occur")
     where = _where(data, v)
     return tuple(
-        f"stages[{n}]: {names}: {level}, {where}" for n, (names, level) in enumerate(lines)
+        f"stages[{n}]: {names}: {level}{_stronger(closed)}, {where}"
+        for n, (names, level, closed) in enumerate(lines)
     )
+
+
+def _closed_at(data: Data, v: dict[str, Any], meetings: list[Matrix]) -> dict[str, list[int]]:
+    """Return the values of every size, the others free, at which no pathway acts on another."""
+    excepted = {(d["symbol"], value) for d in v["divisors"] for value in d["values"] or ()}
+    entries = [x.top for matrix in meetings for p in (matrix.d, matrix.e) for x in p.values()]
+    found = {}
+    for name in data.range.minimum:
+        place = data.range.names.index(name)
+        few = any(key[place] for matrix in meetings for key in matrix.rows.count.top)
+        tried = {*data.range.common(entries, name)} | ({1, 2, 3} if few else {*()})
+        values = [
+            n
+            for n in sorted(tried)
+            if data.range.allows(name, n)
+            and (name, n) not in excepted
+            and all(matrix.vanishes(name, n) for matrix in meetings)
+        ]
+        found |= {name: values} if values else {}
+    return found
+
+
+def _stronger(closed: dict[str, list[int]]) -> str:
+    values = (f"{name} = {', '.join(map(str, numbers))}" for name, numbers in closed.items())
+    return f" (closed at {' or '.join(values)})" if closed else ""
 
 
 def _where(data: Data, v: dict[str, Any]) -> str:

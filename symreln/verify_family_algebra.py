@@ -149,6 +149,16 @@ class Value:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def at(self, name: str, number: int) -> Poly:
+        """Return the numerator with a number in place of a symbol, whatever the others are."""
+        place = self.ring.names.index(name)
+        total = Poly()
+        for key, value in self.top.items():
+            total = plus(
+                total, {(*key[:place], 0, *key[place + 1 :]): value * number ** key[place]}
+            )
+        return total
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -246,6 +256,28 @@ class Matrix:
             for key, value in more.items():
                 _add(total, key, value)
         return Matrix(self.rows, self.columns, d, e)
+
+    def vanishes(self, name: str = "", number: int = 0) -> bool:
+        """Whether the matrix is zero, where a name is given at that number.
+
+        With fewer than 2 exchangeable values N not all entries are seen: none at all for N < 0,
+        where two different values are missing; those between plain types for N = 0; and D + E.
+        """
+        if not self:
+            return True
+        count = self.rows.count.at(name, number) if name else self.rows.count.top
+        many = sum(count.values()) if not any(any(key) for key in count) else 2
+        if many < 0:
+            return True
+        zero = self.rows.count.ring.number(0)
+        for i, j in {*self.d, *self.e}:
+            if many == 0 and (self.rows.indexed(i) or self.columns.indexed(j)):
+                continue
+            same, entry = self.d.get((i, j), zero), self.e.get((i, j), zero)
+            seen = (same + entry,) if many == 1 else (same, entry)
+            if any(value.at(name, number) if name else value for value in seen):
+                return False
+        return True
 
     def times(self, factor: Any) -> Matrix:
         """Return the matrix times a value."""

@@ -102,6 +102,27 @@ class Range:
             tried = ([0] if low and least <= 0 else []) + [*range(max(1, least), bound + 1)]
         return [n for n in tried if not any(sum(v * n**e for e, v in p.items()) for p in parts)]
 
+    def common(self, polynomials: list[Poly], name: str) -> list[int]:
+        """Return all values of a size at which all of these vanish, whatever the others are."""
+        place = self.names.index(name)
+        parts: dict[tuple[int, ...], dict[int, Any]] = {}
+        for n, polynomial in enumerate(polynomials):
+            for key, value in polynomial.items():
+                rest = (n, *key[:place], *key[place + 1 :])
+                parts.setdefault(rest, {})[key[place]] = value
+        # Cauchy's bound on the roots of the polynomial for which it is least.
+        bound = min(1 + max(map(abs, p.values())) / abs(p[max(p)]) for p in parts.values())
+        require(bound <= MOST_ROOTS, "stages", "of actions with small roots")
+        tried = range(self.minimum[name], int(bound) + 1)
+        return [
+            n for n in tried if not any(sum(v * n**e for e, v in p.items()) for p in parts.values())
+        ]
+
+    def allows(self, name: str, number: int) -> bool:
+        """Whether a size takes a value: at least its least one, a power of 2 in trees."""
+        is_tree = bool(self.copies) and name == self.items
+        return number >= self.minimum[name] and not (is_tree and number & (number - 1))
+
 
 def _divisor(value: Any, path: str, range_: Range) -> Poly:
     text, symbol, values = take(value, path, "polynomial symbol values")

@@ -171,8 +171,11 @@ def _meetings(p: _Learner, q: _Learner) -> list[tuple[Matrix, Matrix, tuple[str,
     return found if p is q else [*found, (theirs, mine, (), "")]
 
 
-def _actions(p: _Learner, q: _Learner, i: int, a: int) -> list[Matrix]:
-    """Return S_k, what class i of all pathways q does to class a of p; [] where it is nothing."""
+def _actions(p: _Learner, q: _Learner, i: int, a: int, meetings: list[Matrix]) -> list[Matrix]:
+    """Return S_k, what class i of all pathways q does to class a of p; [] where it is nothing.
+
+    What a single pathway does goes to ``meetings``.
+    """
     totals: list[Matrix] = []
     for theirs, mine, specials, summed in _meetings(p, q):
         cross = theirs @ mine.adjoint()
@@ -186,20 +189,25 @@ def _actions(p: _Learner, q: _Learner, i: int, a: int) -> list[Matrix]:
                 act = act.renamed(OWN, SECOND)
             act = act.refined(OWN) if OWN in specials else act
             single.append(_written(act, p.spec) @ cross @ projector)
-        if any(single):
+        if not all(matrix.vanishes() for matrix in single):
+            meetings += single
             done = [s.summed(summed) if summed else s for s in single]
             totals = [x + y for x, y in zip(totals, done, strict=True)] if totals else done
     return totals
 
 
-def _closes(learners: list[_Learner], path: str) -> str:
-    """Check every d_eff against all couplings and return the level."""
+def _closes(learners: list[_Learner], path: str, meetings: list[Matrix]) -> str:
+    """Check every d_eff against all couplings and return the level; see :func:`_actions`."""
     nodes = [(p, a) for p, item in enumerate(learners) for a in range(len(item.classes))]
     acts = {
         (source, target): found
         for source, target in product(nodes, nodes)
         if not _of(learners, source).null
-        and (found := _actions(learners[target[0]], learners[source[0]], source[1], target[1]))
+        and (
+            found := _actions(
+                learners[target[0]], learners[source[0]], source[1], target[1], meetings
+            )
+        )
     }
     group = {node: {node} for node in nodes}
     for source, target in acts:
@@ -253,8 +261,8 @@ def _left(data: Data, learners: list[_Learner], targets: Matrix, path: str) -> M
 
 def sector_stage(
     data: Data, sector: Sector, value: Any, specs: list[dict[str, Any]], targets: Matrix, path: str
-) -> tuple[str, Matrix]:
-    """Check one stage in one sector; return its level and what it leaves."""
+) -> tuple[str, Matrix, list[Matrix]]:
+    """Check one stage in one sector; return its level, what it leaves, what single pathways do."""
     level, initial, final, slots = take(value, path, "level initial_loss final_loss pathways")
     twice = data.samples * 2
     good = (targets.adjoint() @ targets).trace() == data.read(initial) * twice
@@ -279,9 +287,11 @@ def sector_stage(
         require(
             (level, final) == (LEVELS[2], None), f"{path}.level", "open, with no loss that is left"
         )
-        return level, targets
-    require(level == _closes(learners, path), f"{path}.level", "the level of its couplings")
+        return level, targets, []
+    meetings: list[Matrix] = []
+    good = level == _closes(learners, path, meetings)
+    require(good, f"{path}.level", "the level of its couplings")
     rest = _left(data, learners, targets, path)
     good = (rest.adjoint() @ rest).trace() == data.read(final) * twice
     require(good, f"{path}.final_loss", "what is left of |Y|²/2P")
-    return level, rest
+    return level, rest, meetings

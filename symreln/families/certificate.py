@@ -11,7 +11,9 @@ library alone. What is stated, sector by sector (see :mod:`symreln.families.alge
   f(T) E = 0 (f monic, its leading coefficient left out), M E = lambda(T) E, Sigma^x E = d(T) E,
   and tr T^i E = m Σ theta^i over the roots of f for i below its degree, so that every root has
   multiplicity m;
-* the level of the stage, recomputed from all couplings, with d_eff and its inverse;
+* the level of the stage, recomputed from all couplings, with d_eff and its inverse; where it is
+  closed by symmetry, "closed_at" has the values of every size at which no pathway acts on another
+  (:mod:`symreln.families.separate`), all others of the sizes free;
 * what the stage leaves to the next one, recomputed, and the losses.
 
 All are identities of rational functions, so they hold for all values of the symbols at which no
@@ -157,6 +159,9 @@ def build_certificate(family: FamilyDerivation) -> tuple[dict[str, Any], tuple[C
         }
         for factor, found in zip(writer.polynomials, exceptions, strict=True)
     ]
+    for stage, written in zip(family.stages, certificate["stages"], strict=True):
+        found = stage.closed_at(domain, exceptions)
+        written["closed_at"] = {name: list(values) for name, values in found.items()}
     certificate["digest"] = digest(certificate)
     return certificate, tuple(found for found in exceptions if found is not None)
 

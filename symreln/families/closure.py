@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
+from symreln.families.separate import vanishes
 from symreln.families.stage import written
 from symreln.families.template import SPECIAL
 from symreln.verdict import Level
@@ -42,11 +43,13 @@ class Action:
         source: (pathway, class) that acts.
         target: (pathway, class) that is acted on.
         total: S_k for every k, summed over the pathways of the source's template.
+        single: The same of one pathway, for every way in which two of the templates meet.
     """
 
     source: Node
     target: Node
     total: tuple[FamilyMatrix, ...]
+    single: tuple[FamilyMatrix, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -148,13 +151,16 @@ def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
                 if meeting.summed:
                     projector = projector.refined(meeting.summed)
                 single = [act @ projector for act in acts]
-                if all(item.is_zero for item in single):
+                if all(vanishes(item, {}) for item in single):
                     continue
                 total = [item.summed(meeting.summed) if meeting.summed else item for item in single]
                 known = found.get((i, a))
                 if known is not None:
                     total = [x + y for x, y in zip(known.total, total, strict=True)]
-                found[i, a] = Action(source=(q, i), target=(p, a), total=tuple(total))
+                    single = [*known.single, *single]
+                found[i, a] = Action(
+                    source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
+                )
     return list(found.values())
 
 

@@ -8,15 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.families.separate import closed_at
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import sympy as sp
 
     from symreln.derivation import Step
     from symreln.exact.scalar import Scalar
+    from symreln.families.algebra import FamilyMatrix
     from symreln.families.closure import Node
-    from symreln.families.domain import Condition
+    from symreln.families.domain import Condition, Domain
     from symreln.families.spectrum import Coefficients, FamilyClass
     from symreln.families.stage import Learner
     from symreln.families.template import FamilyTemplate, PathwayTemplate, Sector
@@ -34,6 +38,7 @@ class SectorStage:
         obstacle: What stands in the way of closure, or "".
         d_eff: Effective input eigenvalue times P of every class that is not null, keyed by (place
             in ``learners``, class); empty where the stage does not close.
+        meetings: What single pathways do to classes of others; empty where none acts on another.
         initial_loss: Loss of one copy of the sector before the stage.
         final_loss: Loss that the stage leaves, or None where it does not close.
     """
@@ -43,6 +48,7 @@ class SectorStage:
     level: Level | None
     obstacle: str
     d_eff: dict[Node, Coefficients]
+    meetings: tuple[FamilyMatrix, ...]
     initial_loss: Scalar
     final_loss: Scalar | None
 
@@ -77,6 +83,29 @@ class FamilyStage:
     def level_name(self) -> str:
         """The level in words; "open" where nothing is said."""
         return "open" if self.level is None else self.level.value
+
+    @property
+    def meetings(self) -> tuple[FamilyMatrix, ...]:
+        """What single pathways do to classes of others, in all sectors."""
+        return tuple(matrix for part in self.sectors for matrix in part.meetings)
+
+    def closed_at(
+        self, domain: Domain, exceptions: Iterable[Condition | None]
+    ) -> dict[str, tuple[int, ...]]:
+        """Return the values of sizes at which a stage that is closed by symmetry is closed.
+
+        Args:
+            domain: The sizes.
+            exceptions: Where nothing is proven.
+        """
+        if self.level is not Level.CLOSED_BY_SYMMETRY:
+            return {}
+        broken = {(c.symbol, value) for c in exceptions if c is not None for value in c.values}
+        found = {
+            name: tuple(value for value in values if (name, value) not in broken)
+            for name, values in closed_at(self.meetings, domain).items()
+        }
+        return {name: values for name, values in found.items() if values}
 
     @property
     def obstacle(self) -> str:
@@ -187,6 +216,12 @@ class FamilyDerivation:
     def conditions(self) -> tuple[Condition, ...]:
         """Where the results may break: sizes, or equations between symbols."""
         return tuple(c for c in self._certified[1] if not c.is_empty)
+
+    def closed_at(self, stage: FamilyStage) -> dict[str, tuple[int, ...]]:
+        """Return the values of sizes at which a stage that is closed by symmetry is closed."""
+        if self.template is None:
+            return {}
+        return stage.closed_at(self.template.domain, self.conditions)
 
     @property
     def symbols(self) -> dict[str, sp.Symbol]:

@@ -89,17 +89,19 @@ def _sector_stage(
     if broken:
         names = ", ".join(f"'{item.template.name}'" for item in broken)
         obstacle = f"Sigma^x does not commute with Sigma^yx^T Sigma^yx for {names}"
-        level, d_eff, left = None, {}, None
+        level, d_eff, left, meetings = None, {}, None, ()
     else:
         closure = stage_closure(learners)
         level, obstacle, d_eff = closure.level, closure.obstacle, closure.d_eff
         left = None if obstacle else least_squares(learners, d_eff, targets)
+        meetings = tuple(matrix for action in closure.actions for matrix in action.single)
     part = SectorStage(
         sector=sector,
         slots=slots,
         level=level,
         obstacle=obstacle,
         d_eff=d_eff,
+        meetings=meetings,
         initial_loss=loss,
         final_loss=None if left is None else (left.adjoint @ left).trace() / (2 * template.samples),
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flint import fmpz_mpoly
 
 
@@ -60,6 +62,28 @@ class Domain:
     def copy_numbers(self, items: int) -> tuple[int, ...]:
         """Return the values of the number of copies at a number of items."""
         return tuple(2**level for level in range(items.bit_length() - 1))
+
+    def allows(self, name: str, value: int) -> bool:
+        """Whether a size symbol takes a value: at least its least one, a power of 2 in trees."""
+        is_tree = bool(self.copies) and name == self.items
+        return value >= self.minimum[name] and not (is_tree and value & (value - 1))
+
+    def common_roots(self, values: Iterable[Scalar], name: str) -> set[int]:
+        """Return the whole values of a size at which all of these vanish, whatever the others."""
+        place, ring = self.names.index(name), polynomial_ring(self.names)
+        roots: set[int] | None = None
+        for value in values:
+            parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+            for exponents, coefficient in value.numerator.to_dict().items():
+                own = tuple(int(e) if i == place else 0 for i, e in enumerate(exponents))
+                rest = tuple(0 if i == place else int(e) for i, e in enumerate(exponents))
+                parts.setdefault(rest, {})[own] = int(coefficient)
+            for part in parts.values():
+                found = self._integer_roots(ring.from_dict(part), name)
+                roots = found if roots is None else roots & found
+            if not roots:
+                return set()
+        return roots or set()
 
     def condition(self, factor: fmpz_mpoly) -> Condition | None:
         """Return where an irreducible polynomial vanishes; None where signs show: nowhere.

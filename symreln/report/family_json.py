@@ -19,7 +19,8 @@ def family_to_json(derivation: Derivation) -> dict[str, Any] | None:
 
     Numbers are as everywhere in derivation.json; their decimals are at the declared parameters
     and sizes, with one copy of a sector (u = 1). ``proven`` says whether every stage closes for
-    every size; where it is false, ``reason`` says why, and the stages that do close stand.
+    every size; where it is false, ``reason`` says why, and the stages that do close stand. A stage
+    that is closed by symmetry is closed at the sizes in its ``closed_at``.
     """
     family = derivation.family
     if family is None:
@@ -74,6 +75,7 @@ def _stage(family: FamilyDerivation, stage: FamilyStage) -> dict[str, Any]:
     return {
         "stage": stage.stage,
         "level": None if stage.level is None else stage.level.value,
+        "closed_at": {name: list(values) for name, values in family.closed_at(stage).items()},
         "obstacle": stage.obstacle or None,
         "initial_loss": None if losses[0] is None else str(losses[0]),
         "final_loss": None if losses[1] is None else str(losses[1]),

@@ -8,7 +8,7 @@ from symreln.families.forms import root_of
 
 if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.families.derivation import FamilyDerivation
+    from symreln.families.derivation import FamilyDerivation, FamilyStage
 
 HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "part"]
 
@@ -70,9 +70,17 @@ def levels(family: FamilyDerivation) -> list[str]:
                 f"stage {stage.stage}: not proven to close for every size: {stage.obstacle}"
             )
         else:
-            lines.append(f"stage {stage.stage}: {stage.level.value}, proven for every size")
+            line = f"stage {stage.stage}: {stage.level.value}, proven for every size"
+            lines.append(line + stronger(family, stage))
     lines += [f"excepted: {text}" for text in exceptions(family)]
     return lines
+
+
+def stronger(family: FamilyDerivation, stage: FamilyStage) -> str:
+    """Return at which sizes a stage that is closed by symmetry is closed, or ""."""
+    found = family.closed_at(stage).items()
+    values = " or ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in found)
+    return f"; at {values} closed, because no two pathways couple there" if values else ""
 
 
 def exceptions(family: FamilyDerivation) -> list[str]:

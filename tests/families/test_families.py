@@ -18,6 +18,7 @@ from symreln.pipeline import derive_unchecked
 from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict import Level
+from symreln.verify_family import verify
 from tests.families.examples import EXAMPLES, off, tables
 
 
@@ -55,10 +56,58 @@ def test_every_size_is_the_ordinary_derivation_at_that_size(
     compare_at(family, derive_unchecked(special), sizes_of(special))
 
 
+def least(spec: dict[str, Any], **minimum: int) -> dict[str, Any]:
+    """Return the tables with other least sizes."""
+    spec = copy.deepcopy(spec)
+    for name, value in minimum.items():
+        spec["parameters"][name]["minimum"] = value
+    return spec
+
+
+#: Tables, and the numbers of contexts at which their last stage is closed and not only by symmetry.
+STRONGER = {
+    "two gates meet in no third context": (EXAMPLES["tree"], (2,)),
+    "a single context": (least(EXAMPLES["tree"], C=1), (1, 2)),
+    "two at least three": (least(EXAMPLES["tree"], C=3), ()),
+    "input of the context": (EXAMPLES["all inputs"], (2,)),
+    "nothing is proven at three": (
+        tables(scale="c*(C-3)", pathways=off(inputs=None), value=4),
+        (2,),
+    ),
+    "closed everywhere": (EXAMPLES["own context"], ()),
+    "listed items": (EXAMPLES["irrational"], (2,)),
+}
+
+
+@pytest.mark.parametrize("name", STRONGER)
+def test_a_stronger_level_is_listed_exactly_where_it_holds(name: str) -> None:
+    spec, closed = STRONGER[name]
+    family = derive_family_unchecked(sr.load(spec))
+    last = family.stages[-1]
+    assert family.closed_at(last) == ({"C": closed} if closed else {})
+    # With one context its gate is never open, so no spec of numbers says that.
+    for contexts in range(max(2, spec["parameters"]["C"]["minimum"]), 6):
+        special = copy.deepcopy(spec)
+        special["parameters"]["C"]["value"] = contexts
+        if broken_at(family, {"C": Fraction(contexts)}) or last.level is None:
+            continue
+        found = derive_unchecked(sr.load(special)).stages[-1].verdict.level
+        assert found is (Level.CLOSED if contexts in closed else last.level)
+
+
+def test_two_contexts_for_every_number_of_items_are_closed() -> None:
+    """No third context, so the level is closed although the entries of the actions are not 0."""
+    spec = sr.load(tables(items="n", contexts=2))
+    family = derive_family_unchecked(spec)
+    assert [stage.level for stage in family.stages] == [Level.CLOSED, Level.CLOSED]
+    assert "closed" in verify(family.certificate)[-1]
+    compare_at(family, derive_unchecked(spec), sizes_of(spec))
+
+
 def test_a_wrong_result_is_noticed() -> None:
     family = derive_family_unchecked(at("tree"))
-    other = at("own context", C=4)
-    with pytest.raises(ArithmeticError, match="off_"):
+    other = at("scale with a size", C=4)
+    with pytest.raises(ArithmeticError, match="modes of pathway"):
         compare_at(family, derive_unchecked(other), sizes_of(other))
 
 

@@ -79,16 +79,18 @@ def test_what_is_written_and_verified(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "derivation.json").read_text(encoding="utf-8"))["family"]
     assert found["proven"] is True
     assert [stage["level"] for stage in found["stages"]] == ["closed", "closed by symmetry"]
+    assert [stage["closed_at"] for stage in found["stages"]] == [{}, {"C": [2]}]
     off = found["pathways"][1]["modes"][-1]
     assert off["d_eff"]["expr"] == "1/(C*n)"
     assert off["multiplicity"]["expr"] == "u"
     text = (tmp_path / "derivation.tex").read_text(encoding="utf-8")
     assert "For every number of contexts and items" in text
+    assert "at C = 2 closed, because no two pathways couple there" in text
     runner = CliRunner()
     for target in (tmp_path, tmp_path / "certificate-family.json"):
         done = runner.invoke(cli, ["verify", str(target)])
         assert done.exit_code == 0, done.output
-        assert "closed by symmetry, for n >= 2, C >= 2" in done.output
+        assert "closed by symmetry (closed at C = 2), for n a power of 2" in done.output
     certificate = tmp_path / "certificate-family.json"
     changed = certificate.read_text(encoding="utf-8").replace('"C - 1"', '"C"')
     certificate.write_text(changed, encoding="utf-8")

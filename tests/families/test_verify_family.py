@@ -193,6 +193,15 @@ def test_a_condition_left_out_is_refused() -> None:
         verify_family.verify(renewed(found))
 
 
+@pytest.mark.parametrize("closed", [{}, {"C": []}, {"C": [2, 3]}, {"C": [4]}, {"c": [2]}, [], 2])
+def test_only_the_sizes_at_which_no_pathways_meet_are_closed(closed: Json) -> None:
+    found = json.loads(certificate("tree"))
+    assert found["stages"][1]["closed_at"] == {"C": [2]}
+    found["stages"][1]["closed_at"] = closed
+    with pytest.raises(CertificateError, match="closed_at"):
+        verify_family.verify(renewed(found))
+
+
 def test_a_consistent_lie_about_d_eff_is_refused() -> None:
     """With d_eff = d, its inverse and the loss that would be left, only the couplings object."""
     family = derive_family_unchecked(sr.load(EXAMPLES["tree"]))

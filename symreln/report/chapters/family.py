@@ -8,7 +8,7 @@ import sympy as sp
 
 from symreln.families.forms import root_of, stage_loss, total_multiplicity
 from symreln.report.document import Block, Code, Items, Math, Section, Table, equation, prose
-from symreln.report.family_text import exceptions
+from symreln.report.family_text import exceptions, stronger
 from symreln.report.mathtext import to_latex
 from symreln.report.words import NONE
 
@@ -202,7 +202,8 @@ def _stage(family: FamilyDerivation, stage: FamilyStage) -> Block:
     losses = [stage_loss(family, stage, final=final) for final in (False, True)]
     before, after = (to_latex(loss) if loss is not None else "" for loss in losses)
     content: list[str | Inline] = [
-        f"Stage {stage.stage}: {stage.level.value}, for every size. The loss falls from "
+        f"Stage {stage.stage}: {stage.level.value}, for every size{stronger(family, stage)}. "
+        "The loss falls from "
     ]
     content += [Math(before), " to ", Math(after), "."]
     return prose(*content)
