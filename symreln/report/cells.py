@@ -19,6 +19,7 @@ _ROW, _ROWS = 0.26, 3.2  # inches: height of a row of gates, and of all of them 
 _NAMED_ROWS = 26  # names that fit beside _ROWS inches
 _NAMES = 60  # letters that fit below the width of a page
 _STEPS = 48  # of the colour scale
+_GATES, _OPEN, _GAIN = "Blues", 0.87, 0.43  # colour map, and where in it a gate's shade is
 LEVELS = 256  # of colour; more cannot be told apart
 MOST_SHAPES = 6000
 
@@ -28,14 +29,16 @@ def gate_pattern(
     gates: NDArray[np.bool_],
     pathways: Sequence[str],
     *,
+    gains: NDArray[np.bool_] | None = None,
     groups: Sequence[tuple[str, int]] = (),
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which samples each pathway sees.
+    """Draw which samples each pathway sees, gains in another shade than an open gate.
 
     Args:
         gates: Shape (pathways, P): True where the gate is open.
         pathways: Name of each row.
+        gains: Shape (pathways, P): True where an open gate is a gain other than 1, or None.
         groups: Label and number of samples of each run of columns, such as a context.
         ax: Axes to draw into.
     """
@@ -43,7 +46,12 @@ def gate_pattern(
     check_shape("gate pattern", gates, (len(pathways), samples))
     height = min(_ROW * rows, _ROWS)
     ax = ax or new_axes(0.75 + height)[0]
-    draw_cells(ax, np.asarray(gates, dtype=float), colours="Blues", bound=1.15)
+    shades = np.where(gates, _OPEN, 0.0)
+    if gains is not None and gains.any():
+        check_shape("gains", gains, gates.shape)
+        shades[gains] = _GAIN
+        _shade_legend(ax)
+    draw_cells(ax, shades, colours=_GATES, bound=1.0)
     # Rules between rows, thinner where rows are.
     ax.hlines(range(1, rows), 0, samples, color="white", linewidth=min(1.6, 7.0 * height / rows))
     named = np.arange(0, rows, -(-rows // _NAMED_ROWS))
@@ -53,6 +61,20 @@ def gate_pattern(
     dress(ax, x=f"samples ({samples})" + f", by {plain(common)}" * bool(common))
     _frame(ax)
     return ax
+
+
+def _shade_legend(ax: Axes) -> None:
+    from matplotlib import colormaps
+    from matplotlib.patches import Patch
+
+    named = (("0", 0.0), ("gain", _GAIN), ("1", _OPEN))
+    handles = [
+        Patch(facecolor=colormaps[_GATES](shade), edgecolor=INK, linewidth=0.6, label=name)
+        for name, shade in named
+    ]
+    ax.figure.legend(
+        handles=handles, loc="outside right upper", fontsize=FONT_SIZE - 1, frameon=False
+    )
 
 
 def _shortened(groups: Sequence[tuple[str, int]]) -> tuple[str, Sequence[tuple[str, int]]]:

@@ -110,7 +110,8 @@ def _with_base(product: Any) -> Any:
     if len(above) != 1 or len(below) != 1 or not below[0].base.args[0].is_Integer:
         return None
     rest = (f for f in factors if f is not above[0] and f is not below[0])
-    return sp.Mul(_Logarithm(above[0].args[0], below[0].base.args[0]), *rest)
+    logarithm: Any = _Logarithm(above[0].args[0], below[0].base.args[0])
+    return sp.Mul(logarithm, *rest)
 
 
 def _sigmoid(expr: Any) -> tuple[sp.Expr, sp.Expr] | None:

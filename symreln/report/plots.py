@@ -60,9 +60,12 @@ def derivation_figures(
 def _gates(derivation: Derivation) -> Axes:
     pathways = derivation.spec.pathways
     gates = np.zeros((len(pathways), derivation.spec.dataset.samples), dtype=bool)
+    gains = np.zeros_like(gates)
     for row, pathway in enumerate(pathways):
         gates[row, list(pathway.open_samples)] = True
-    return gate_pattern(gates, [p.name for p in pathways], groups=_sample_groups(derivation))
+        gains[row] = [value not in (0, 1) for value in pathway.gate]
+    names = [p.name for p in pathways]
+    return gate_pattern(gates, names, gains=gains, groups=_sample_groups(derivation))
 
 
 def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:

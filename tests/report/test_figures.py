@@ -133,6 +133,24 @@ def test_gates_are_dark_where_open():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["one", "two"]
 
 
+def test_gains_have_another_shade_and_a_legend():
+    gains = GATES & np.array([[True], [False]])
+    ax = gate_pattern(GATES, ["common", "off_1"], gains=gains)
+    shades = {
+        tuple(patch.get_facecolor()[:3])
+        for row, column in np.argwhere(gains)
+        for patch in ax.patches
+        if patch.get_path().contains_point((column + 0.5, row + 0.5))
+    }
+    (legend,) = ax.figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    colours = [tuple(patch.get_facecolor()[:3]) for patch in legend.get_patches()]
+    assert names == ["0", "gain", "1"]
+    assert shades == {colours[1]}
+    assert len(set(colours)) == 3
+    assert not gate_pattern(GATES, ["common", "off_1"], gains=~GATES & GATES).figure.legends
+
+
 def test_spectrum_shows_speed_plateau_and_multiplicity():
     left, right = singular_values([SPECTRUM], height=r"s/d_{\mathrm{eff}}")
     assert left.lines[0].get_ydata().tolist() == [2.0, 1.0, 0.5]

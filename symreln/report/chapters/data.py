@@ -126,7 +126,8 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         blocks.append(
             Figure(
                 name="gates",
-                caption="Gate pattern: which samples each pathway sees.",
+                caption="Gate pattern: which samples each pathway sees"
+                + (", with a gate of 1 or with a gain." if gains else "."),
                 alt=f"Raster of {len(spec.pathways)} pathways against {dataset.samples} samples.",
             )
         )
