@@ -166,11 +166,11 @@ def added(a: Entries, b: Entries, width: int) -> Entries:
 
 def scaled(a: Entries, factor: int) -> Entries:
     """Return factor·a."""
-    if factor == 1:
+    if factor == 1 or not a.size:
         return a
-    values = narrowed(a.values, a.largest() * abs(factor))
     if not factor:
         return Entries(a.rows[:0], a.columns[:0], a.values[:0])
+    values = narrowed(a.values, a.largest() * abs(factor))
     return Entries(a.rows, a.columns, values * factor)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flint import fmpz, fmpz_mat, fmpz_mpoly, fmpz_poly
 
 from symreln.exact.scalar import polynomial_ring
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Exponents = tuple[int, ...]
 Terms = dict[Exponents, fmpz_mat]
+T = TypeVar("T")
 
 
 def content(matrix: fmpz_mat, start: int = 0) -> int:
@@ -67,15 +69,25 @@ def _entries(
 
 
 def times_polynomial(
-    terms: Mapping[Exponents, fmpz_mat], polynomial: fmpz_mpoly
-) -> dict[Exponents, fmpz_mat]:
-    """Multiply every coefficient matrix by a polynomial, monomial by monomial."""
+    terms: Mapping[Exponents, T],
+    polynomial: fmpz_mpoly,
+    scaled: Callable[[T, int], T] = operator.mul,
+    added: Callable[[Any, Any], Any] = operator.add,
+) -> dict[Exponents, T]:
+    """Multiply every coefficient matrix by a polynomial, monomial by monomial.
+
+    Args:
+        terms: Integer matrices of one kind, dense or sparse.
+        polynomial: The factor.
+        scaled: Returns a matrix times a whole number.
+        added: Returns the sum of two matrices.
+    """
     if polynomial.is_one():
         return dict(terms)
-    result: dict[Exponents, fmpz_mat] = {}
+    result: dict[Exponents, T] = {}
     for exponents, coefficient in polynomial.to_dict().items():
         for key, matrix in terms.items():
             place = tuple(x + int(y) for x, y in zip(key, exponents, strict=True))
-            product = matrix * coefficient
-            result[place] = result[place] + product if place in result else product
+            product = scaled(matrix, int(coefficient))
+            result[place] = added(result[place], product) if place in result else product
     return result

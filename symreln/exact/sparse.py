@@ -15,6 +15,7 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.exact import entries as coo
+from symreln.exact import reduction
 from symreln.exact.cancelling import without_common_factor
 from symreln.exact.entries import Entries
 from symreln.exact.scalar import Number, Scalar, polynomial_ring
@@ -372,16 +373,9 @@ def _triples(part: Entries) -> Iterator[tuple[int, int, int]]:
 def _times(
     terms: Mapping[Exponents, Entries], polynomial: fmpz_mpoly, width: int
 ) -> dict[Exponents, Entries]:
-    """Multiply every integer matrix by a polynomial, monomial by monomial."""
-    if polynomial.is_one():
-        return dict(terms)
-    result: dict[Exponents, Entries] = {}
-    for exponents, coefficient in polynomial.to_dict().items():
-        for key, part in terms.items():
-            place = tuple(x + int(y) for x, y in zip(key, exponents, strict=True))
-            found = coo.scaled(part, int(coefficient))
-            result[place] = coo.added(result[place], found, width) if place in result else found
-    return result
+    return reduction.times_polynomial(
+        terms, polynomial, coo.scaled, lambda a, b: coo.added(a, b, width)
+    )
 
 
 def _places(chosen: Sequence[int] | None, size: int) -> np.ndarray:

@@ -177,3 +177,13 @@ def test_sums_that_leave_int64_are_exact():
         total = total + total
     assert total.exact.entry(0, 0) == 8 * (2**62 - 1)
     assert coo.dot(big.terms[()], big.terms[()], 1) == (2**62 - 1) ** 2
+
+
+@pytest.mark.parametrize("factor", [0, -3, 2**63, -(2**200)])
+@pytest.mark.parametrize("values", [[], [5, -7]])
+def test_any_factor_scales_any_number_of_entries(factor, values):
+    places = np.arange(len(values))
+    part = coo.Entries(places, places, np.array(values, dtype=np.int64))
+    scaled = coo.scaled(part, factor)
+    assert scaled.values.tolist() == [factor * value for value in values if factor]
+    assert len(scaled.rows) == len(scaled.columns) == len(scaled.values)

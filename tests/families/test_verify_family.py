@@ -22,6 +22,7 @@ from symreln.errors import CertificateError
 from symreln.families.derive import derive_family_unchecked
 from symreln.families.stage import least_squares
 from symreln.verify_pair import require_pair
+from tests.certificates import leaves
 from tests.families.examples import EXAMPLES, tables
 
 Json = Any
@@ -46,18 +47,6 @@ def renewed(changed: Json) -> Json:
     if isinstance(changed, dict):
         changed["digest"] = verify_family.digest(changed)
     return changed
-
-
-def leaves(value: Json, path: tuple = ()) -> Iterator[tuple]:
-    """Yield the path of every value, containers included."""
-    if path:
-        yield path
-    if isinstance(value, dict):
-        for key in value:
-            yield from leaves(value[key], (*path, key))
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from leaves(item, (*path, place))
 
 
 def variants(value: Json) -> list[Json]:
