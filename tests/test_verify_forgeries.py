@@ -12,6 +12,7 @@ from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.verify import digest, verify
 from symreln.verify_matrices import Packed, Sparse
+from symreln.verify_modes import ModeClass
 from symreln.verify_reading import Data
 from tests.certificates import Json, certificate_of, certificates, pathway
 
@@ -219,7 +220,8 @@ def test_an_action_that_has_cancelled_leaves_no_modes() -> None:
         rejected(certificate, "proven to leave")
 
 
-def test_the_scale_of_a_polynomial_tells_no_classes_apart() -> None:
+@pytest.mark.parametrize("also_of_the_operator", [False, True])
+def test_the_scale_of_a_polynomial_tells_no_classes_apart(also_of_the_operator: bool) -> None:
     """Two equal pathways, closed by symmetry, shown as coupled modes."""
     unit = [[int(i == j) for j in range(3)] for i in range(3)]
     both = [pathway(name, [1, 1, 0], range(3), range(3)) for name in "ab"]
@@ -231,7 +233,11 @@ def test_the_scale_of_a_polynomial_tells_no_classes_apart() -> None:
         c["inverse_d_eff"] = None
     second |= {"like": None, "classes": copied(first["classes"])}
     for c in second["classes"]:
-        c["minpoly"] = [str(2 * int(v)) for v in c["minpoly"]]
+        low, high = map(int, c["minpoly"])
+        if also_of_the_operator:
+            c |= {"operator": ["2", "0"], "minpoly": [str(2 * low), str(high)]}
+        else:
+            c["minpoly"] = [str(2 * low), str(2 * high)]
     learned = [a for a, c in enumerate(first["classes"]) if c["eigenvalue"] != ["0"]]
     stage["components"] = []
     stage["couplings"] = sorted(
@@ -277,6 +283,20 @@ def test_a_null_mode_cannot_hide_in_a_class_that_learns(
     stage["components"] = [{"members": [[0, 0], [1, 0]], "d_eff": d_eff}]
     stage["level"] = certificate["level"] = "closed by symmetry"
     rejected(certificate, "zero at every root of f, or at none")
+
+
+@pytest.mark.parametrize(
+    ("f", "alike"), [([2, 0, -1], True), ([-4, 0, 2], True), ([3, 0, -1], False)]
+)
+def test_classes_of_two_eigenvalues_are_alike_up_to_the_scale_of_f(
+    f: list[int], alike: bool
+) -> None:
+    def shown(values: list[int]) -> ModeClass:
+        f = [empty().constant(v) for v in values]
+        x = [empty().constant(0), empty().constant(1)]
+        return ModeClass(f=f, degree=2, size=1, eigenvalue=x, d=x)
+
+    assert shown([2, 0, -1]).alike(shown(f)) is alike
 
 
 # -- numbers --------------------------------------------------------------------------------------
