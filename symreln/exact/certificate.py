@@ -83,12 +83,12 @@ pathway's own part give Σ_j O_p W_j Sigma^x(j,p) w = A_p (g (Gamma + d))(T_p) w
 class both sides vanish. (Y' - Σ W F) ⊥ F gives the loss, ‖Y'‖²/2P - ½ Σ_p ⟨W_p, A_p⟩, which is
 ½ Σ m tr_f(lambda g) less in a closed stage. It is ``final_loss``; later stages learn the rest.
 
-Every field is bound: by one of these equations, by its one spelling, by the level, or (the
-pathways' names) by the digest of the whole. With a renewed digest only choices of the proof can
-be made otherwise in one field: the vectors that span a mode's space, the operator of a class
-and the scale of its polynomial where no equation sees them, another minimiser or symmetry, which
-equal classes are summed together, which action shows a leak. This module takes plain data, so that
-it does not import the pathways.
+Every field is bound: by one of these equations, by its spelling, by the level, or (the pathways'
+names) by the digest of the whole. With a renewed digest only choices of the proof can be made
+otherwise in one field: the vectors that span a mode's space, the operator of a class and the scale
+of its polynomial where no equation sees them, another minimiser or symmetry, which equal classes
+are summed together, which action shows a leak, a ratio multiplied above and below by a polynomial.
+This module takes plain data, so that it does not import the pathways.
 """
 
 from __future__ import annotations
