@@ -17,27 +17,27 @@ from symreln.exact.scalar import Scalar
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.exact.sparse import SparseMatrix
-    from symreln.spec.model import NetworkSpec, PathwaySpec
+    from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
 #: four of them, which correlations squared are, stay inside the range of normal numbers.
 LARGEST = 1e75
 
 
-def network_of(derivation: Derivation) -> NetworkSpec:
-    """Return the network whose numbers are asked for.
+def network_of(spec: Spec) -> NetworkSpec:
+    """Return the spec's network, which numbers and training need.
 
     Raises:
-        InputError: The spec has none.
+        InputError: It has none.
     """
-    if derivation.spec.network is None:
+    if spec.network is None:
         msg = (
             "the spec has no [network] table, and numbers need its width, initial scale, "
             "learning rate and number of steps. Add one, for example hidden = 100, "
             'init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
         )
         raise InputError(msg)
-    return derivation.spec.network
+    return spec.network
 
 
 def check_range(derivation: Derivation) -> None:
@@ -59,7 +59,7 @@ def reduced_flow(derivation: Derivation) -> ReducedFlow:
     Raises:
         InputError: A number of the data is too large or too small for float64.
     """
-    network, dataset = network_of(derivation), derivation.spec.dataset
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
     inputs = scale * sparse_floats(dataset.sparse_inputs, "dataset.X")
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
@@ -98,7 +98,7 @@ def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
 
 def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
     """Return the flow of a derivation without free parameters in the full spans."""
-    network, dataset = network_of(derivation), derivation.spec.dataset
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
     inputs = dataset.inputs.to_numpy()
     pathways = []
     for pathway in derivation.pathways:

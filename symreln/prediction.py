@@ -109,7 +109,7 @@ def predict(
         times: Ascending times in steps; every step of the network by default.
         relative_tolerance: Local error of a step where the flow is integrated.
     """
-    network = network_of(derivation)
+    network = network_of(derivation.spec)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
     if derivation.closed and len(derivation.stages) == 1:
         check_range(derivation)
@@ -230,7 +230,7 @@ def _check_step_size(derivation: Derivation, rate: float) -> None:
     descent, which diverges above a rate of 2; the flow would need as many integration steps as
     the rate is too large, to no purpose.
     """
-    network = network_of(derivation)
+    network = network_of(derivation.spec)
     if not rate < STABLE_RATE:
         bound = float(network.learning_rate) * STABLE_RATE / rate if np.isfinite(rate) else 0.0
         advice = f"below {bound:.2g}" if bound > 0 else "or scale the data"
@@ -317,7 +317,7 @@ def enclose(
     """
     from symreln.exact.enclosure import ball, precision
 
-    network_of(derivation)
+    network_of(derivation.spec)
     times = _exact_times(times)
     if not isinstance(digits, int) or digits < 1:
         msg = f"digits: found {digits!r}; give a positive whole number"

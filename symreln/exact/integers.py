@@ -44,12 +44,6 @@ def stack_columns(parts: Iterable[fmpz_mat], height: int) -> fmpz_mat:
     return from_columns([column for part in parts for column in columns_of(part)], height)
 
 
-def stack_rows(parts: Sequence[fmpz_mat], width: int) -> fmpz_mat:
-    """Return the matrices one under another."""
-    rows = [row for part in parts for row in part.tolist()]
-    return fmpz_mat(rows) if rows else fmpz_mat(0, width)
-
-
 def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
     """Return some columns, in the order given."""
     columns = columns_of(matrix)

@@ -13,7 +13,7 @@ from symreln.families.template import SPECIAL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.families.algebra import FamilyMatrix, Kind, Space
+    from symreln.families.algebra import FamilyMatrix, Kind
     from symreln.families.spectrum import Coefficients, FamilyClass
     from symreln.families.template import PathwayTemplate, Sector
 
@@ -143,9 +143,3 @@ def converged_map(
 def half_power(targets: FamilyMatrix) -> FamilyMatrix:
     """Return Y* Y, whose trace over 2P is the loss of a network without outputs."""
     return targets.adjoint @ targets
-
-
-def common_space(a: Space, b: Space) -> bool:
-    """Whether two spaces have the same types over the same values."""
-    keys = [[(k.base, k.tag) for k in space.kinds] for space in (a, b)]
-    return keys[0] == keys[1] and a.count == b.count

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.integration import network_of
 from symreln.prediction import Prediction
 from symreln.train.gdln import train_gdln
 from symreln.train.network import TrainingRun
@@ -32,7 +33,6 @@ from symreln.validation.trained import (
     gained_pathways,
     gated_pathways,
     map_recording,
-    network_of,
     shared_progress,
     training_settings,
 )

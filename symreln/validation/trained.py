@@ -6,29 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from symreln.dynamics.initial import pathway_units
-from symreln.errors import InputError
+from symreln.integration import network_of
 from symreln.train.network import GatedPathway, TrainingSettings
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:
-    from symreln.spec.model import Gain, NetworkSpec, Spec
+    from symreln.spec.model import Gain, Spec
 
 ProgressCallback = Callable[[int, int], None]
 
 #: Bytes of recorded pathway maps above which alignment is measured on the last step only.
 MAPS_LIMIT = 200_000_000
-
-
-def network_of(spec: Spec) -> NetworkSpec:
-    """Return the spec's network.
-
-    Raises:
-        InputError: It has none.
-    """
-    if spec.network is None:
-        msg = "the spec has no [network] table; validation needs one"
-        raise InputError(msg)
-    return spec.network
 
 
 def training_settings(spec: Spec) -> TrainingSettings:
