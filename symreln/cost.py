@@ -60,9 +60,11 @@ class Estimate:
         """Return the estimate in words."""
         low, high = (_duration(value) for value in self.seconds)
         least, most = (shown_bytes(value) for value in self.memory)
+        if (low, least) == (high, most):
+            return f"deriving takes roughly {low} and {least} (an estimate)"
         return (
-            f"deriving takes about {low} and {least} if the spectra split into few values, up to "
-            f"{high} and {most} if they do not (an estimate)"
+            f"deriving takes roughly {low} and {least} if the spectra split into few values, "
+            f"roughly {high} and {most} if they do not (an estimate)"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -90,5 +90,13 @@ def test_what_no_machine_ends_in_a_day_is_said_so():
     assert "more than a day" in found.sentence()
 
 
+def test_equal_ends_are_said_once_and_unlike_ones_as_a_range():
+    one = cost.Estimate(seconds=(3.0, 3.1), memory=(200 << 20, 200 << 20))
+    assert one.sentence() == "deriving takes roughly 3 s and 200 MB (an estimate)"
+    two = cost.Estimate(seconds=(3.0, 30.0), memory=(200 << 20, 200 << 20))
+    assert "roughly 3 s" in two.sentence()
+    assert "roughly 30 s" in two.sentence()
+
+
 def test_the_unit_is_a_time():
     assert 0 < cost.time_unit() < 60
