@@ -39,8 +39,8 @@ size grows with its square, to the power of the number of parameters."""
 MAX_PRODUCT = (36, 12)
 """Product of two classes' degrees up to which resultants are computed, likewise."""
 
-MOST_PAIRS = 3
-"""Pairs of conjugates up to which a coincidence in s is followed to one in d."""
+MOST_PAIRS = (3, 1)
+"""Pairs of conjugates up to which a coincidence in s is followed to one in d, likewise."""
 
 
 class Effect(Enum):
@@ -118,16 +118,16 @@ class SpecialPoint:
     """A rational special value and what a second, exact derivation found there.
 
     Attributes:
-        name: The parameter.
-        value: Its value.
+        values: Parameters and their values.
+        generic: Parameters that were left free: what is said holds for their generic values.
         level: The verdict there, or "" where it was not derived again.
         modes: Number of modes that learn, with multiplicity, one entry a pathway.
         changes: What differs from the generic answer, in words; empty where nothing does.
         note: Why it was not derived again, or "".
     """
 
-    name: str
-    value: Fraction
+    values: tuple[tuple[str, Fraction], ...]
+    generic: tuple[str, ...] = ()
     level: str = ""
     modes: tuple[int, ...] = ()
     changes: tuple[str, ...] = ()
@@ -144,7 +144,8 @@ class ExceptionalSet:
         consequences: What happens on it.
         values: Its real roots in the domain, where one parameter occurs in it; else empty.
         excluded: Proof that it does not meet the domain, in words, or "".
-        points: Its rational roots in the domain, derived again.
+        points: Its rational roots in the domain, or one rational point of it where several
+            parameters occur, derived again.
     """
 
     polynomial: fmpz_mpoly
@@ -352,16 +353,18 @@ def _within(a: int, one: ModeClass, *, exact: bool) -> Iterable[Condition]:
     than pairs; that many are only computed for small classes.
     """
     pairs = one.degree * (one.degree - 1) // 2
-    lines = range((one.degree**2 if pairs > MOST_PAIRS else pairs + 1) if exact else 1)
+    names = one.minpoly[0].parameters
+    few = pairs <= MOST_PAIRS[len(names) > 1]
+    lines = range((pairs + 1 if few else one.degree**2) if exact else 1)
     effect = Effect.DEGENERATE if exact else Effect.MERGED
-    ring = polynomial_ring(one.minpoly[0].parameters)
+    ring = polynomial_ring(names)
     along: list[fmpz_mpoly] = []
     for t in lines:
         found = _characteristic(one, t).discriminant(SPECTRAL).project_to_context(ring)
         if not found.is_zero():
             along.append(found)
-        if along and (not exact or pairs > MOST_PAIRS):
+        if along and not few:
             break
     for factor in factors(along[0]) if along else ():
-        proven = not exact or (pairs <= MOST_PAIRS and all((p % factor).is_zero() for p in along))
+        proven = not exact or (few and all((p % factor).is_zero() for p in along))
         yield Condition(polynomial=factor, effect=effect, classes=(a,), proven=proven)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from symreln.exact.exceptional import SpecialPoint
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.domain import real_roots, variables
+from symreln.exact.exceptional import SpecialPoint, factors
+from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
+    from flint import fmpz_mpoly
+
     from symreln.derivation import Derivation, PathwayDerivation
-    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.exact.domain import Range
     from symreln.spec.model import Spec
+
+    Found = tuple[SpecialPoint, Derivation | None]
 
 MAX_ENTRIES = 60_000
 """Entries of all effective datasets together up to which a point is derived again by itself: a
 fraction of a second."""
+SMALL = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3), Fraction(-1))
+"""Values that are tried for all parameters of a set but one."""
+TRIES = 25
+"""Combinations of them, for each choice of the last parameter."""
 MAX_POINTS = 6
 """Rational roots of one polynomial in one parameter: irreducible, it has one; a guard."""
 
@@ -41,36 +53,97 @@ def spec_at(spec: Spec, values: Mapping[str, Fraction]) -> Spec:
 
 
 def special_points(
-    derivation: Derivation, name: str, roots: tuple[AlgebraicNumber, ...]
-) -> tuple[SpecialPoint, ...]:
+    derivation: Derivation, name: str, roots: Sequence[AlgebraicNumber]
+) -> list[Found]:
     """Return the rational ones of some values of a parameter, each derived again, exactly."""
     rational = [root.scalar.to_fraction() for root in roots if root.scalar is not None]
-    return tuple(_point(derivation, name, value) for value in rational[:MAX_POINTS])
+    return [point_at(derivation, {name: value}) for value in rational[:MAX_POINTS]]
 
 
-def _point(derivation: Derivation, name: str, value: Fraction) -> SpecialPoint:
+def rational_point(
+    polynomial: fmpz_mpoly,
+    derivation: Derivation,
+    ranges: Mapping[str, Range],
+    avoid: Sequence[fmpz_mpoly],
+) -> dict[str, Fraction] | None:
+    """Return a rational zero of a polynomial in several parameters, in the domain, or None.
+
+    All parameters but one take their declared or a small value, and a rational root gives the last.
+
+    Args:
+        polynomial: Irreducible; several parameters occur in it.
+        derivation: The generic one.
+        ranges: Range of every parameter.
+        avoid: Polynomials that must not vanish there, so that one set alone is looked at.
+    """
+    declared = {p.name: p.value for p in derivation.spec.parameters}
+    whole = Scalar(tuple(declared), polynomial)
+    used = variables(polynomial, whole.parameters)
+    for name in used:
+        others = [n for n in used if n != name]
+        choices = [dict.fromkeys((declared[n], *SMALL)) for n in others]
+        for values in islice(product(*choices), TRIES):
+            point = {n: v for n, v in zip(others, values, strict=True) if v is not None}
+            if len(point) < len(others):
+                continue
+            for root in _rational_roots(whole.substitute(point), name):
+                found = {**point, name: root}
+                if _allowed(found, ranges) and not _on_any(avoid, whole.parameters, found):
+                    return {n: found[n] for n in used}
+    return None
+
+
+def _rational_roots(value: Scalar, name: str) -> list[Fraction]:
+    """Return the rational roots in one parameter of what others leave of a polynomial."""
+    names = value.parameters
+    found = []
+    for factor in factors(value.numerator) if not value.is_zero else ():
+        if variables(factor, names) == (name,) and int(factor.total_degree()) == 1:
+            root = real_roots(factor, names)[0].scalar
+            assert root is not None
+            found.append(root.to_fraction())
+    return found
+
+
+def _allowed(point: Mapping[str, Fraction], ranges: Mapping[str, Range]) -> bool:
+    return all(
+        ranges[n].contains(AlgebraicNumber.rational(Scalar.of(v, ()))) for n, v in point.items()
+    )
+
+
+def _on_any(
+    polynomials: Sequence[fmpz_mpoly], names: tuple[str, ...], point: Mapping[str, Fraction]
+) -> bool:
+    return any(Scalar(names, p).substitute(point).is_zero for p in polynomials)
+
+
+def point_at(derivation: Derivation, values: Mapping[str, Fraction]) -> Found:
+    """Return what a second derivation finds at a point, and itself where it was possible."""
     spec = derivation.spec
+    where = tuple(values.items())
     cost = spec.dataset.samples * (spec.dataset.n_x + spec.dataset.n_y) * len(spec.pathways)
     if cost > MAX_ENTRIES:
-        return SpecialPoint(name=name, value=value, note="not derived again: the data are large")
+        note = "not derived again: the data are large"
+        return SpecialPoint(values=where, note=note), None
     try:
-        there = spec_at(spec, {name: value})
+        there = spec_at(spec, values)
     except ZeroDivisionError:
-        return SpecialPoint(name=name, value=value, note="the data are infinite there")
+        return SpecialPoint(values=where, note="the data are infinite there"), None
     closed = [p.name for p in there.pathways if not p.open_samples]
     if closed:
         note = f"the gate of '{closed[0]}' is closed on every sample there"
-        return SpecialPoint(name=name, value=value, note=note)
+        return SpecialPoint(values=where, note=note), None
     from symreln.pipeline import derive_unchecked
 
     found = derive_unchecked(there)
-    return SpecialPoint(
-        name=name,
-        value=value,
+    point = SpecialPoint(
+        values=where,
+        generic=tuple(p.name for p in there.parameters),
         level=found.verdict.level.value,
         modes=tuple(_learning(pathway) for pathway in found.pathways),
-        changes=tuple(_changes(derivation, found, {name: value})),
+        changes=tuple(_changes(derivation, found, values)),
     )
+    return point, found
 
 
 def _learning(pathway: PathwayDerivation) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ from symreln.exact.exceptional import (
     spectrum_conditions,
 )
 from symreln.exact.field import common_denominator
-from symreln.exceptional.points import special_points
+from symreln.exceptional.points import point_at, rational_point, special_points
+from symreln.exceptional.settle import settled
 from symreln.exceptional.stronger import witnesses
 from symreln.verdict import Level
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from symreln.spec.model import Parameter, Spec
 
 Found = tuple["fmpz_mpoly", Consequence]
+
+SAMPLED = 2
+"""Sets in several parameters of which a point is derived again."""
 
 _LOST_RANK = (
     "whether the loss that is left jumps where features of several pathways become dependent"
@@ -55,7 +60,9 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
             if str(polynomial) not in poles
         ]
     ranges = {p.name: _range(p) for p in spec.parameters}
-    sets = [_placed(p, names, c, ranges, derivation) for p, c in _grouped(found)]
+    grouped = _grouped(found)
+    sets = [_placed(p, names, c, ranges, derivation) for p, c in grouped]
+    sets = [item for item in _with_points(sets, ranges, derivation) if item.consequences]
     return ExceptionalSets(
         parameters=names,
         domain=", ".join(text for r in ranges.values() if (text := r.text)),
@@ -157,14 +164,16 @@ def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
         bottom = common_denominator(d_eff, pathway.spectrum.parameters)
         yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
         top, below = norm(one, one.eigenvalue), norm(one, d_eff)
-        simple = one.degree == 1
+        # The product of the shares of all conjugates. Shares are bounded by the loss, so that where
+        # it is not 0 none of them is, that of a mode which vanishes there among them.
         share = (top / below).numerator
         # In one parameter a share that the factor does not divide is not 0 at any of its roots.
-        everywhere = simple and (len(top.parameters) == 1 or bool(share.is_constant()))
+        apart = len(top.parameters) == 1 or bool(share.is_constant())
         for factor in factors(top.numerator.gcd(below.numerator)):
-            if not simple or not (share % factor).is_zero():
+            lost = not (share % factor).is_zero()
+            if lost or one.degree > 1:
                 yield Condition(
-                    polynomial=factor, effect=Effect.JUMP, classes=(a,), proven=everywhere
+                    polynomial=factor, effect=Effect.JUMP, classes=(a,), proven=lost and apart
                 )
 
 
@@ -203,18 +212,37 @@ def _placed(
     name = "".join(used)
     roots = domain.real_roots(polynomial, names)
     inside = tuple(root for root in roots if ranges[name].contains(root))
-    # Where only s coincides nothing changes, by proof: no second derivation is needed.
-    plain = all(c.effect is Effect.CROSSING for c in consequences)
     excluded = ""
     if not roots:
         excluded = "no real root"
     elif not inside:
         excluded = f"no root with {ranges[name].text}"
+    # Where only s coincides nothing changes, by proof: no second derivation is needed.
+    plain = all(c.effect is Effect.CROSSING for c in consequences)
+    found = [] if plain else special_points(derivation, name, inside)
     return ExceptionalSet(
         polynomial=polynomial,
         parameters=tuple(names),
-        consequences=consequences,
+        consequences=settled(consequences, derivation, found, whole=len(found) == len(inside)),
         values=inside,
         excluded=excluded,
-        points=() if plain else special_points(derivation, name, inside),
+        points=tuple(point for point, _ in found),
     )
+
+
+def _with_points(
+    sets: Sequence[ExceptionalSet], ranges: dict[str, domain.Range], derivation: Derivation
+) -> list[ExceptionalSet]:
+    """Derive again at one rational point of the first sets in several parameters."""
+    result, left = [], SAMPLED
+    for item in sets:
+        if item.excluded or item.harmless or len(item.names) < 2 or left == 0:
+            result.append(item)
+            continue
+        avoid = [other.polynomial for other in sets if other is not item]
+        point = rational_point(item.polynomial, derivation, ranges, avoid)
+        if point is not None:
+            left -= 1
+            item = replace(item, points=(point_at(derivation, point)[0],))
+        result.append(item)
+    return result

@@ -62,8 +62,8 @@ def _consequence(derivation: Derivation, consequence: Consequence) -> dict[str, 
 
 def _point(point: SpecialPoint) -> dict[str, Any]:
     return {
-        "parameter": point.name,
-        "value": str(point.value),
+        "values": {name: str(value) for name, value in point.values},
+        "generic": list(point.generic),
         "level": point.level or None,
         "learning_modes": list(point.modes),
         "changes": list(point.changes),

@@ -59,6 +59,16 @@ def specs(draw, names: tuple[str, ...]):
     return read_spec(tables)
 
 
+TWO = {
+    "dataset": {
+        "X": [["1", "a", "0"], ["b", "1", "0"], ["0", "0", "a*b"]],
+        "Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    },
+    "parameters": {"a": {}, "b": {"positive": True}},
+    "pathway": [{"name": "p1", "gate": [1, 1, 0]}, {"name": "p2", "gate": [0, 0, 1]}],
+}
+
+
 def value_at(item: ExceptionalSet, point: Mapping[str, Fraction]) -> Fraction:
     return Scalar(item.parameters, item.polynomial).substitute(point).to_fraction()
 
@@ -136,7 +146,7 @@ def test_at_every_rational_root_what_is_proven_happens(spec):
             if point.note:
                 assert not point.level
                 continue
-            values = {point.name: point.value}
+            values = dict(point.values)
             there = derive_unchecked(spec_at(spec, values))
             assert point.level == there.verdict.level.value
             check_consequences(generic, there, item)
@@ -154,6 +164,10 @@ def check_consequences(generic: Derivation, there: Derivation, item: Exceptional
             elif consequence.effect is Effect.COMMUTES:
                 assert two.spectrum.commutes
                 assert not one.spectrum.commutes
+            elif consequence.effect is Effect.STRONGER:
+                levels = list(Level)
+                before, after = (levels.index(d.stages[0].verdict.level) for d in (generic, there))
+                assert after < before
             elif consequence.effect is Effect.DEGENERATE:
                 assert len(two.modes) < len(one.modes)
             elif (
@@ -164,9 +178,52 @@ def check_consequences(generic: Derivation, there: Derivation, item: Exceptional
                 assert limit.to_fraction() < there.stages[0].final_loss.to_fraction()
 
 
+@slow
+@given(specs(("a",)))
+def test_a_stronger_level_at_one_point_is_proven_or_left_out(spec):
+    found = exceptional_sets(derive_unchecked(spec))
+    assert found is not None
+    for item in found.sets:
+        if len(item.values) == len(item.points) == 1 and item.points[0].level:
+            possible = [c for c in item.consequences if c.effect is Effect.STRONGER]
+            assert all(c.proven for c in possible) or effects(item) == {Effect.STRONGER}
+            assert possible or item.consequences
+
+
+def test_a_stronger_level_that_does_not_hold_is_not_called_possible():
+    """Both pathways see both samples at b = 0 as well, and d differs by the third."""
+    tables = {
+        "dataset": {
+            "X": [["a", "a", 1, 0], ["b", "-b", 0, 1]],
+            "Y": [[1, 1, 0, 0], [1, -1, 0, 0]],
+        },
+        "parameters": {"a": {}, "b": {}},
+        "pathway": [{"name": "first", "gate": [1, 1, 0, 0]}, {"name": "both"}],
+    }
+    table = by_polynomial(sets_of(tables))
+    assert effects(table["a"]) == effects(table["b"]) == {Effect.NULL}
+    for name, other in (("a", "b"), ("b", "a")):
+        (point,) = table[name].points
+        assert (point.values, point.generic) == (((name, 0),), (other,))
+        assert point.level == "coupled modes"
+
+
+def test_a_set_of_two_parameters_is_derived_again_at_a_point_in_the_domain():
+    tables = {**TWO, "parameters": {"a": {"value": "1/3"}, "b": {"maximum": "-1/4"}}}
+    item = by_polynomial(sets_of(tables))["a*b - 1"]
+    (point,) = item.points
+    values = dict(point.values)
+    assert values["a"] * values["b"] == 1
+    assert values["b"] <= Fraction(-1, 4)
+    assert point.modes == (1, 1)
+    assert "the loss that is left is 1/6, not 0" in point.changes
+    (jump,) = [c for c in item.consequences if c.effect is Effect.JUMP]
+    assert jump.proven
+
+
 def root(item: ExceptionalSet) -> Fraction:
     (point,) = item.points
-    return point.value
+    return point.values[0][1]
 
 
 def learning(pathway: PathwayDerivation) -> int:
@@ -360,16 +417,6 @@ def test_of_conjugate_modes_only_as_many_vanish_as_is_said():
     assert item.points[0].modes == (0,)
 
 
-TWO = {
-    "dataset": {
-        "X": [["1", "a", "0"], ["b", "1", "0"], ["0", "0", "a*b"]],
-        "Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    },
-    "parameters": {"a": {}, "b": {"positive": True}},
-    "pathway": [{"name": "p1", "gate": [1, 1, 0]}, {"name": "p2", "gate": [0, 0, 1]}],
-}
-
-
 @pytest.mark.parametrize("a", [Fraction(1, 2), Fraction(1), Fraction(3)])
 def test_on_a_set_of_two_parameters_at_least_as_many_vanish_as_is_said(a):
     generic = derive_unchecked(read_spec(TWO))
@@ -418,7 +465,7 @@ def test_where_modes_coincide_pairs_and_loss_stay(spec, a, b):
             continue
         there = derive_unchecked(spec_at(spec, point))
         for one, two in zip(generic.stages[0].pathways, there.stages[0].pathways, strict=True):
-            if one.commutes:
+            if one.spectrum.commutes:
                 assert merged(one, point) == merged(two, {})
                 distinct = len(two.modes) < len(one.modes)
                 claims = [

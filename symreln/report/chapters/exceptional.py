@@ -136,18 +136,26 @@ def _points(items: Sequence[ExceptionalSet]) -> list[Block]:
     if not found:
         return []
     return [
-        prose("At the rational points of these sets, derived again, exactly:"),
+        prose("At rational points of these sets, derived again, exactly:"),
         Items(tuple(_point(point) for point in found)),
     ]
 
 
 def _point(point: SpecialPoint) -> Content:
-    where = Math(rf"{to_latex(sp.Symbol(point.name))} = {to_latex(sp.Rational(str(point.value)))}")
+    where = Math(
+        ", ".join(
+            rf"{to_latex(sp.Symbol(name))} = {to_latex(sp.Rational(str(value)))}"
+            for name, value in point.values
+        )
+    )
+    lead: list[str | Inline] = [where]
+    if point.generic:
+        lead.append(f", generic in {', '.join(point.generic)}")
     if point.note:
-        return (where, *typeset(f": {point.note}."))
+        return (*lead, f": {point.note}.")
     if not point.changes:
-        return (where, f": nothing changes, the verdict is ‘{point.level}’.")
-    return (where, *typeset(f": {'; '.join(point.changes)}."))
+        return (*lead, f": nothing changes, the verdict is '{point.level}'.")
+    return (*lead, f": {'; '.join(point.changes)}.")
 
 
 def _outside(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Details:
