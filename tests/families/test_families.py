@@ -19,7 +19,7 @@ from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict import Level
 from symreln.verify_family import verify
-from tests.families.examples import EXAMPLES, off, tables
+from tests.families.examples import EXAMPLES, OFF, off, tables
 
 
 def at(name: str, **values: int) -> Spec:
@@ -64,6 +64,9 @@ def least(spec: dict[str, Any], **minimum: int) -> dict[str, Any]:
     return spec
 
 
+#: Entries of these actions between inputs of third contexts are not 0 where there are none.
+THIRD = [OFF | {"inputs": "contexts", "outputs": "common", "stage": 1}]
+
 #: Tables, and the numbers of contexts at which their last stage is closed and not only by symmetry.
 STRONGER = {
     "two gates meet in no third context": (EXAMPLES["tree"], (2,)),
@@ -74,6 +77,7 @@ STRONGER = {
         tables(scale="c*(C-3)", pathways=off(inputs=None), value=4),
         (2,),
     ),
+    "only inputs of third contexts": (tables(pathways=THIRD), (2,)),
     "closed everywhere": (EXAMPLES["own context"], ()),
     "listed items": (EXAMPLES["irrational"], (2,)),
 }
@@ -96,7 +100,7 @@ def test_a_stronger_level_is_listed_exactly_where_it_holds(name: str) -> None:
 
 
 def test_two_contexts_for_every_number_of_items_are_closed() -> None:
-    """No third context, so the level is closed although the entries of the actions are not 0."""
+    """No third context in which two gates could meet."""
     spec = sr.load(tables(items="n", contexts=2))
     family = derive_family_unchecked(spec)
     assert [stage.level for stage in family.stages] == [Level.CLOSED, Level.CLOSED]

@@ -62,7 +62,7 @@ def variants(value: Json) -> list[Json]:
     if isinstance(value, list):
         found = [value[:-1], value[1:], [*value, *value[-1:]]]
         return [v for v in [*found, value[::-1]] if v != value]
-    return [None, {k: v for n, (k, v) in enumerate(value.items()) if n}]
+    return [None, {k: v for n, (k, v) in enumerate(value.items()) if n} if value else {"C": [2]}]
 
 
 def bumped(text: str) -> str:
