@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Terms = dict[tuple[int, ...], Fraction]
 """Exponents of the parameters -> coefficient."""
 
+MAX_TERMS = 60
+"""Terms of a polynomial up to which discriminants are taken: they have the square of as many."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
@@ -43,6 +46,13 @@ class Range:
             if side < 0 or (side == 0 and self.open_low):
                 return False
         return self.high is None or _compare(number, self.high) <= 0
+
+    @property
+    def inner(self) -> Fraction:
+        """A number in the range."""
+        if self.low is None:
+            return Fraction(0) if self.high is None else self.high - 1
+        return self.low + 1 if self.high is None else (self.low + self.high) / 2
 
     @property
     def text(self) -> str:
@@ -101,8 +111,9 @@ def real_roots(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[AlgebraicN
 def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> str:
     """Return why a polynomial in several parameters has no zero in its domain, or "".
 
-    Two sufficient tests: seen from a corner of the domain all terms have one sign, and a positive
-    definite quadratic form. "" means that neither decides.
+    Sufficient tests: completed squares for degree 2; seen from a corner of the domain
+    all terms have one sign; of degree 2 in one parameter, a discriminant that is negative for all
+    values of the others. "" means that none decides.
 
     Args:
         polynomial: Not constant.
@@ -113,7 +124,7 @@ def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Seque
         tuple(int(e) for e in key): Fraction(int(c)) for key, c in polynomial.to_dict().items()
     }
     if _definite(terms, len(names)):
-        return "a definite quadratic form"
+        return "a sum of squares and a positive number, up to its sign"
     corners = product(*(_shifts(ranges[name]) for name in names))
     for corner in corners:
         shifted = terms
@@ -121,7 +132,27 @@ def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Seque
             shifted = _shifted(shifted, place, shift)
         if _one_sign(shifted, corner):
             return "all terms have one sign"
+    for name in variables(polynomial, names) if len(terms) <= MAX_TERMS else ():
+        if polynomial.degrees()[list(names).index(name)] == 2:
+            discriminant = polynomial.discriminant(name)
+            if _negative(discriminant, ranges, names):
+                return f"the discriminant in {name} is negative"
     return ""
+
+
+def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> bool:
+    """Return whether a polynomial is proven negative on the domain, which is connected."""
+    inner = {name: ranges[name].inner for name in names}
+    if Scalar(tuple(names), polynomial).substitute(inner).to_fraction() >= 0:
+        return False
+    for factor, _ in polynomial.factor()[1]:
+        used = variables(factor, names)
+        if len(used) == 1:
+            if any(ranges[used[0]].contains(root) for root in real_roots(factor, names)):
+                return False
+        elif used and not never_zero(factor, ranges, names):
+            return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -174,26 +205,27 @@ def _one_sign(terms: Terms, corner: Sequence[_Shift]) -> bool:
 
 
 def _definite(terms: Terms, count: int) -> bool:
-    """Return whether a polynomial of degree 2 is a definite form in (1, parameters)."""
+    """Return whether a polynomial of degree 2 is nowhere 0, by completing its squares.
+
+    It is exactly where, up to its sign, it is a sum of squares and a positive number.
+    """
     if max(map(sum, terms)) != 2:
         return False
-    used = [0] + [i + 1 for i in range(count) if any(key[i] for key in terms)]
     gram = [[Fraction(0)] * (count + 1) for _ in range(count + 1)]
     for key, value in terms.items():
-        ends = [i + 1 for i, power in enumerate(key) for _ in range(power)]
-        i, j = (*ends, 0, 0)[:2]
+        ends = [i for i, power in enumerate(key) for _ in range(power)]
+        i, j = (*ends, count, count)[:2]
         gram[i][j] += value / 2
         gram[j][i] += value / 2
-    matrix = [[gram[i][j] for j in used] for i in used]
-    if matrix[0][0] < 0:
-        matrix = [[-entry for entry in row] for row in matrix]
-    # Elimination without exchange meets positive pivots only exactly where the form is positive.
-    while matrix:
-        pivot, *row = matrix[0]
-        if pivot <= 0:
-            return False
-        matrix = [
-            [entry - line[0] * top / pivot for entry, top in zip(line[1:], row, strict=True)]
-            for line in matrix[1:]
+    if gram[count][count] < 0:
+        gram = [[-entry for entry in row] for row in gram]
+    while len(gram) > 1:
+        pivot, *row = gram[0]
+        if pivot < 0 or (pivot == 0 and any(row)):
+            return False  # it takes both signs
+        scale = 1 / pivot if pivot else Fraction(0)
+        gram = [
+            [entry - line[0] * top * scale for entry, top in zip(line[1:], row, strict=True)]
+            for line in gram[1:]
         ]
-    return True
+    return gram[0][0] > 0

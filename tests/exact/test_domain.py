@@ -89,12 +89,34 @@ NONNEGATIVE = {name: Range(name=name, low=Fraction(0)) for name in NAMES}
         (A**2 + B**2, REAL, False),
         (A**2 + A * B + B**2 + 1, REAL, True),
         (-(A**2) + A * B - B**2 - 1, REAL, True),
-        (A**2 + 2 * A * B + B**2 + 1, REAL, False),  # positive, but the form is only semidefinite
+        (A**2 + 2 * A * B + B**2 + 1, REAL, True),
+        ((A - B) ** 2 + 4, REAL, True),
+        (-4 - (A - 3 * B + 1) ** 2, REAL, True),
+        ((A - B) ** 2, REAL, False),
+        ((A - B) ** 2 - 4, REAL, False),
+        ((A - B) ** 2 + A, REAL, False),
+        ((A**2 + 1) * B**2 + B + 1, REAL, True),  # discriminant 1 - 4 (a² + 1)
+        ((A**2 + 1) * B**2 + 3 * B + 1, REAL, False),
+        (A * B**2 - B + 1, {**REAL, "a": Range(name="a", low=Fraction(1, 2))}, True),
+        (A * B**2 - B + 1, {**REAL, "a": Range(name="a", low=Fraction(1, 4))}, False),
         (A**2 - B**2 + 1, REAL, False),
         (A * B - A, {"a": POSITIVE["a"], "b": Range(name="b", low=Fraction(3, 2))}, True),
         (A * B - A, {"a": POSITIVE["a"], "b": Range(name="b", high=Fraction(1, 2))}, True),
         (A * B - A, {"a": POSITIVE["a"], "b": Range(name="b", high=Fraction(1))}, False),
     ],
 )
-def test_what_the_two_tests_decide(polynomial, limits, decided):
+def test_what_the_tests_decide(polynomial, limits, decided):
     assert bool(never_zero(polynomial, limits, NAMES)) is decided
+
+
+@given(*[st.integers(-4, 4)] * 5, st.integers(-3, 3))
+def test_completed_squares_decide_a_polynomial_of_degree_2(p, q, r, u, v, rest):
+    """Two squares and a rest: where the rest is positive there is no zero, for both signs."""
+    polynomial = (p * A + q * B + r) ** 2 + (u * B + v) ** 2 + rest
+    if len(variables(polynomial, NAMES)) < 2:
+        return
+    for signed in (polynomial, -polynomial):
+        if rest > 0:
+            assert never_zero(signed, REAL, NAMES)
+        elif p * u != 0:  # both squares vanish somewhere
+            assert not never_zero(signed, REAL, NAMES)
