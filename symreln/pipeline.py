@@ -16,6 +16,7 @@ from symreln.derivation import (
 )
 from symreln.dynamics import coupled_matrices, coupled_modes, two_layer
 from symreln.dynamics.loss import mode_space_loss
+from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
@@ -25,6 +26,7 @@ from symreln.pathways.modes import sparse_generators, twin_spectrum
 from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
 from symreln.pathways.symmetry import SymmetrySearch
 from symreln.pathways.targets import Targets
+from symreln.spec.model import Spec
 from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
-    from symreln.spec.model import Spec
 
     #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).
     Spectrum = Callable[..., JointSpectrum]
@@ -67,8 +68,12 @@ def derive(
         The derivation; it holds for all values of the declared parameters.
 
     Raises:
-        InputError: The exact data cannot be treated.
+        InputError: The exact data cannot be treated, or what was handed in is no spec.
     """
+    if not isinstance(spec, Spec):
+        call = f"sr.derive(sr.load({spec!r}))" if isinstance(spec, str) else "sr.derive(sr.load(…))"
+        msg = f"derive: found {type(spec).__name__}, expected a spec. Write {call}."
+        raise InputError(msg)
     derivation = derive_unchecked(spec, spectrum=spectrum, progress=progress)
     steps = derivation_steps(derivation)
     (progress or _silent)("checks", steps)

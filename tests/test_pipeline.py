@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
 
 import symreln as sr
+from symreln.errors import InputError
 from symreln.exact.radicals import square_part
 from symreln.exact.scalar import Scalar
 from symreln.spec.model import Parameter
@@ -51,3 +53,11 @@ def test_every_printed_trajectory_is_proven(case):
             symbols = derivation.spec.symbols
             assert mode.strength.s == mode.s.to_sympy(symbols)
             assert mode.strength.d == mode.d_eff.to_sympy(symbols)
+
+
+@pytest.mark.parametrize(
+    ("found", "call"), [("contextual-3", "sr.load('contextual-3')"), ({"title": "t"}, "sr.load(…)")]
+)
+def test_a_name_is_no_spec_and_the_message_says_what_to_write(found, call):
+    with pytest.raises(InputError, match=re.escape(f"Write sr.derive({call}).")):
+        sr.derive(found)

@@ -7,6 +7,7 @@ else; mathematics was checked when the document was built.
 from __future__ import annotations
 
 import re
+from math import ceil
 from pathlib import Path
 
 from symreln.report.document import (
@@ -87,6 +88,8 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 # estimate on, a display is measured by TeX and scaled down where it is too wide.
 LINE = 50.0
 _LONG_TABLE = 30  # rows; more than this may not fit on a page
+_TALL_TABLE = 14  # lines; a table with wrapped cells that is taller may break
+_LETTER, _GAP, _NARROWEST = 0.0102, 0.029, 0.15  # of a line: letter, gap between columns, column
 _LONG_WORD = 24  # letters; TeX finds no hyphenation in file names and keys
 _LEVELS = ("section", "subsection", "subsubsection")
 
@@ -188,7 +191,7 @@ class _Renderer:
             caption = rf"\caption{{{self.inline(block.caption)}}}{_label(block.label)}"
         head = self.row(tuple(Strong(inlines(cell)) for cell in block.header))
         rows = [self.row(row) for row in block.rows]
-        if len(rows) > _LONG_TABLE:
+        if len(rows) > _LONG_TABLE or _lines(block) > _TALL_TABLE:
             return _long_table(block, caption, head, rows)
         body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
         if "p" in block.alignment:
@@ -296,8 +299,46 @@ def _equation(block: Equation) -> str:
     return f"\\begin{{equation{star}}}{label}\n{inner}\n\\end{{equation{star}}}"
 
 
+def _letters(cell: Content) -> float:
+    """Return about how many letters wide a cell is on one line."""
+    return sum(
+        latex_width(part.latex) if isinstance(part, Math) else len(plain_text((part,)))
+        for part in inlines(cell)
+    )
+
+
+def _widths(block: Table) -> list[float]:
+    """Return the share of the line of every column: words as long as they are, p the rest."""
+    cells = [[_letters(cell) * _LETTER for cell in row] for row in (block.header, *block.rows)]
+    natural = [max(column) for column in zip(*cells, strict=True)]
+    wrapped = block.alignment.count("p")
+    rest = (
+        1
+        - _GAP * len(natural)
+        - sum(w for w, mark in zip(natural, block.alignment, strict=True) if mark != "p")
+    )
+    share = max(rest / max(wrapped, 1), _NARROWEST)
+    return [share if mark == "p" else w for w, mark in zip(natural, block.alignment, strict=True)]
+
+
+def _lines(block: Table) -> int:
+    """Return about how many lines a table with wrapped cells is tall; 0 where none wrap."""
+    if "p" not in block.alignment:
+        return 0
+    widths = _widths(block)
+    return sum(
+        max(
+            ceil(_letters(cell) * _LETTER / width)
+            for cell, width in zip(row, widths, strict=True)
+            if width
+        )
+        for row in block.rows
+    )
+
+
 def _long_table(block: Table, caption: str, head: str, rows: list[str]) -> str:
-    share = 0.94 / len(block.alignment)
+    wrapped = block.alignment.find("p")
+    share = _widths(block)[wrapped] if wrapped >= 0 else 0.0
     columns = block.alignment.replace(
         "p", rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\linewidth}}"
     )

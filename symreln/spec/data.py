@@ -216,12 +216,14 @@ def _group_table(
 def _description(
     inputs: ExactMatrix, targets: ExactMatrix, files: tuple[tuple[str, str], ...]
 ) -> str:
-    where = "Data of the user's own"
+    n_x, samples = inputs.shape
+    sizes = ((samples, "sample"), (n_x, "input"), (targets.shape[0], "output"))
+    counts = [f"{count} {what}" + "s" * (count != 1) for count, what in sizes]
+    text = f"A dataset of {counts[0]} with {counts[1]} and {counts[2]}"
     if files:
         names = " and ".join(text.partition(" (SHA-256")[0] for _, text in files)
-        where += f" from {names}"
-    n_x, samples = inputs.shape
-    text = f"{where}: {samples} samples, {n_x} inputs, {targets.shape[0]} outputs."
+        text += f", read from {names}"
+    text += "."
     if targets.is_zero:
         text += " All targets are zero, so that every mode is a null mode."
     return text

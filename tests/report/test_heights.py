@@ -11,6 +11,7 @@ import sympy as sp
 import symreln as sr
 from symreln.prediction import closed_forms
 from symreln.report.chapters.alike import alike
+from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.content import derivation_document
@@ -150,3 +151,12 @@ def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):
     assert order == sorted(order)
     powers = [bool(square) for *_, square in order]
     assert powers == [False, True] * 14
+
+
+def test_the_provenance_keeps_the_symbols_of_sizes():
+    options = {"dataset.items": "n", "parameters.n.integer": True, "parameters.n.value": 8}
+    derivation = sr.derive(sr.load("contextual-C", overrides=options))
+    section = provenance_chapter(derivation, None)
+    rows = {plain_text(inlines(a)): inlines(b) for a, b in tables(section)[0].rows}
+    assert rows["dataset: contexts"] == (Math("C = 3"),)
+    assert rows["dataset: items"] == (Math("n = 8"),)

@@ -167,3 +167,20 @@ def test_without_latexmk_it_says_what_to_do(tmp_path, monkeypatch):
 
 def test_a_summary_has_one_stop():
     assert r"words end in a stop.}" in latex.render(hostile_document())
+
+
+def test_a_tall_table_with_wrapped_cells_may_break_over_pages():
+    row = ("step", "A claim that takes some lines. " * 9, "How it was checked. " * 9, "proven")
+    header = ("step", "claim", "check", "outcome")
+
+    def printed(rows: int) -> str:
+        table = Table(header=header, rows=(row,) * rows, alignment="lppl")
+        return body(table)
+
+    tall, short = printed(4), printed(1)
+    assert r"\begin{longtable}" in tall
+    assert r"\begin{tabularx}" in short
+    shares = [float(share) for share in re.findall(r"p\{([\d.]+)\\linewidth\}", tall)]
+    assert len(shares) == 2
+    # Two wrapped columns share what the short words leave of the line.
+    assert 0.25 < shares[0] == shares[1] < 0.43

@@ -125,7 +125,9 @@ def test_files_are_found_from_the_specs_folder(tmp_path: Path, monkeypatch: pyte
     assert dataset.targets.to_fractions() == [[1, 2, 3]]
     assert dataset.samples == 3
     assert dataset.options["inputs"].startswith("x.csv (SHA-256 ")
-    assert "from x.csv and y.csv: 3 samples, 2 inputs, 1 outputs" in dataset.description
+    assert dataset.description == (
+        "A dataset of 3 samples with 2 inputs and 1 output, read from x.csv and y.csv."
+    )
     assert load(path) == load("a/spec.toml")
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from symreln.dynamics import initial
 from symreln.provenance import library_versions
-from symreln.report.document import Block, Code, Section, Strong, Table, prose
+from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
+from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
@@ -48,7 +49,11 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
     """Return the table of hyper-parameters, seeds and versions."""
     spec = derivation.spec
     rows: list[tuple[Content, ...]] = [("spec", spec.source or "built in Python")]
-    rows += [(f"dataset: {name}", _once(value)) for name, value in spec.dataset.options.items()]
+    sizes = {size.option: Math(f"{symbol_latex(size.name)} = {size.value}") for size in spec.sizes}
+    rows += [
+        (f"dataset: {name}", sizes.get(name, _once(value)))
+        for name, value in spec.dataset.options.items()
+    ]
     if spec.network is not None:
         network = spec.network
         rows += [

@@ -49,7 +49,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     dataset = spec.dataset
     gains = any(pathway.has_gains for pathway in spec.pathways)
     blocks: list[Block] = [
-        prose(dataset.description or "Data handed in by the user."),
+        prose(dataset.description or "A dataset given by its matrices."),
         prose(
             "There are ",
             Math(f"P = {dataset.samples}"),

@@ -78,7 +78,7 @@ def spectrum_chapter(
             Math("s"),
             " to the height ",
             Math("s/d"),
-            *_effective(heights),
+            *_effective(groups, heights),
             ": the two orders need not agree. The spaces, rational in the parameters, are in the "
             "certificate. A decimal such as ",
             Math("0.577350(1)"),
@@ -99,8 +99,10 @@ def spectrum_chapter(
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
-def _effective(heights: str) -> list[Inline | str]:
-    """Say what replaces d where couplings change a height."""
+def _effective(groups: list[Alike], heights: str) -> list[Inline | str]:
+    """Say what replaces d where couplings change a height, or that no mode has one."""
+    if not _settled(groups):
+        return [" where a joint eigenbasis exists and no other pathway interferes"]
     if heights == "s/d":
         return []
     return [
@@ -113,10 +115,15 @@ def _effective(heights: str) -> list[Inline | str]:
     ]
 
 
+def _settled(groups: list[Alike]) -> bool:
+    """Return whether some mode has a height of its own."""
+    return any(mode.d_eff is not None for group in groups for mode in group.learning)
+
+
 def _figure_caption(derivation: Derivation, heights: str) -> Content:
     """Say what is drawn: plateaus only where a mode has one of its own."""
     speeds = ("Singular values ", Math("s"))
-    if all(mode.d_eff is None for group in alike(derivation) for mode in group.learning):
+    if not _settled(alike(derivation)):
         return (*speeds, ". No mode has a height of its own.")
     return (*speeds, " and the heights ", Math(heights), " that the strengths grow to.")
 
