@@ -87,6 +87,13 @@ class Prediction:
     modes: tuple[ModeCurve, ...]
     free_constants: int = 0
 
+    def __repr__(self) -> str:
+        """Return a line: the dataclass's own would print every array."""
+        return (
+            f"Prediction({self.method}; {len(self.times)} times up to {self.times[-1]:g}, "
+            f"{len(self.modes)} curves, loss {self.loss[0]:.4g} to {self.loss[-1]:.4g})"
+        )
+
 
 def predict(
     derivation: Derivation,

@@ -460,3 +460,11 @@ def test_reduced_prediction_is_the_flow_in_full_spans(name):
             np.testing.assert_allclose(
                 curves[label], strengths[rows].mean(axis=0), atol=1e-9 * size
             )
+
+
+def test_a_prediction_shows_itself_in_a_line():
+    shown = repr(sr.derive(sr.load("xor")).evaluate(np.arange(5)))
+    assert "\n" not in shown
+    assert len(shown) < 200
+    assert "5 times up to 4" in shown
+    assert "array" not in shown
