@@ -55,7 +55,7 @@ class Effect(Enum):
         "modes coincide in s and d; the formulas stay true, but the modes are no longer unique and "
         "the verdict may differ"
     )
-    CROSSING = "modes coincide in s alone; nothing else changes"
+    CROSSING = "modes coincide in s; where d differs, nothing else changes"
     MERGED = "modes coincide in s: their singular vectors are not unique, only their span is"
     LIMIT = "a formula reads 0/0 and holds as a limit"
     COMMUTES = "the pathway's correlations commute: it has a joint eigenbasis"
@@ -340,10 +340,13 @@ def _between(a: int, b: int, one: ModeClass, two: ModeClass, *, exact: bool) -> 
         elif joint:
             effect = Effect.DEGENERATE
         else:
-            # Several parameters may still meet on a smaller set inside this one.
             effect = Effect.CROSSING if first == 0 else Effect.DEGENERATE
         proven = joint or first == 0
         yield Condition(polynomial=factor, effect=effect, classes=(a, b), proven=proven)
+        several = len(factor.degrees()) > 1
+        if effect is Effect.CROSSING and several and not any(map(is_constant, along)):
+            # A polynomial that the factor does not divide can still vanish at some of its zeros.
+            yield Condition(polynomial=factor, effect=Effect.DEGENERATE, classes=(a, b))
 
 
 def _within(a: int, one: ModeClass, *, exact: bool) -> Iterable[Condition]:

@@ -96,16 +96,28 @@ def _modes(pathway: PathwayDerivation, index: int, consequence: Consequence) -> 
 
 
 def sentence(sets: ExceptionalSets) -> str:
-    """Return one line for the terminal: where the generic answer ends."""
+    """Return one line for the terminal: where the generic answer ends, where modes coincide."""
     named = [condition_text(item) for item in sets.breaking]
     for item in sets.outside:
         if not item.harmless and item.polynomial.total_degree() == 1 and len(item.names) == 1:
             (root,) = real_roots(item.polynomial, item.parameters)
             barred = item.excluded.removeprefix("no root with ")
             named.append(f"{item.names[0]} = {root.scalar} (excluded by {barred})")
-    if len(named) > NAMED:
-        named = [*named[:NAMED], f"{len(named) - NAMED} more"]
-    return f"generic in {', '.join(sets.parameters)}; exceptional: {', '.join(named) or 'nothing'}"
+    text = f"generic in {', '.join(sets.parameters)}; exceptional: {_some(named) or 'nothing'}"
+    together = [condition_text(item) for item in sets.sets if item.harmless and _coincide(item)]
+    return f"{text} (modes coincide on: {_some(together)})" if together else text
+
+
+def _some(named: list[str]) -> str:
+    """List the first few."""
+    more = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
+    return ", ".join([*named[:NAMED], *more])
+
+
+def _coincide(item: ExceptionalSet) -> bool:
+    """Return whether modes are proven not to be unique: where only s coincides, they are."""
+    effects = {c.effect for c in item.consequences if c.proven}
+    return bool(effects & {Effect.DEGENERATE, Effect.MERGED})
 
 
 def effect_key(effect: Effect) -> str:

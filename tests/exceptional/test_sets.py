@@ -477,3 +477,19 @@ def test_where_modes_coincide_pairs_and_loss_stay(spec, a, b):
         if generic.stages[0].verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
             limit = generic.stages[0].final_loss.substitute(point)
             assert limit.to_fraction() == there.stages[0].final_loss.to_fraction()
+
+
+def test_modes_that_cross_in_s_may_meet_in_d_at_points_of_the_set():
+    """s = |a b|/2 and 1/2, d = a²/2 and 1/2: on a b = 1 they differ in d but where a² is 1."""
+    tables = {
+        "dataset": {"X": [["a", 0], [0, 1]], "Y": [["b", 0], [0, 1]]},
+        "parameters": {"a": {}, "b": {}},
+        "pathway": [{"name": "only"}],
+    }
+    item = by_polynomial(sets_of(tables))["a*b - 1"]
+    proven = {c.effect: c.proven for c in item.consequences}
+    assert proven == {Effect.CROSSING: True, Effect.DEGENERATE: False}
+    spec = read_spec(tables)
+    meeting = derive_unchecked(spec_at(spec, {"a": Fraction(1), "b": Fraction(1)}))
+    crossing = derive_unchecked(spec_at(spec, {"a": Fraction(2), "b": Fraction(1, 2)}))
+    assert (len(meeting.pathways[0].modes), len(crossing.pathways[0].modes)) == (1, 2)

@@ -89,7 +89,9 @@ def test_the_line_for_the_terminal():
     assert sentence(derived("contextual-3").exceptional) == (
         "generic in c; exceptional: c = 0 (excluded by c > 0)"
     )
-    assert sentence(derived("points").exceptional) == "generic in a; exceptional: a = 0"
+    assert sentence(derived("points").exceptional) == (
+        "generic in a; exceptional: a = 0 (modes coincide on: a = 1, a = -1)"
+    )
     assert sentence(derived("xor").exceptional) == "generic in Delta; exceptional: nothing"
     assert "a = 1, " in sentence(derived("poles and ranges").exceptional)
     assert "a polynomial of degree" in sentence(derived("long").exceptional)
