@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Found = tuple["fmpz_mpoly", Consequence]
 
+_JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
+
 SAMPLED = 2
 """Sets in several parameters of which a point is derived again."""
 
@@ -190,7 +192,19 @@ def _grouped(found: Iterable[Found]) -> list[tuple[fmpz_mpoly, tuple[Consequence
         _, known = groups.setdefault(str(polynomial), (polynomial, []))
         if consequence not in known:
             known.append(consequence)
-    return [(polynomial, tuple(known)) for polynomial, known in groups.values()]
+    return [(polynomial, _later_open(known)) for polynomial, known in groups.values()]
+
+
+def _later_open(consequences: Sequence[Consequence]) -> tuple[Consequence, ...]:
+    """Leave open what happens in stages after one whose result may jump on the same set.
+
+    Such a stage learns what is left at the point, which need not be the limit of what is left.
+    """
+    jumps = [c.stage for c in consequences if c.effect in _JUMPS]
+    return tuple(
+        replace(c, proven=c.proven and not any(stage < c.stage for stage in jumps))
+        for c in consequences
+    )
 
 
 def _placed(

@@ -493,3 +493,21 @@ def test_modes_that_cross_in_s_may_meet_in_d_at_points_of_the_set():
     meeting = derive_unchecked(spec_at(spec, {"a": Fraction(1), "b": Fraction(1)}))
     crossing = derive_unchecked(spec_at(spec, {"a": Fraction(2), "b": Fraction(1, 2)}))
     assert (len(meeting.pathways[0].modes), len(crossing.pathways[0].modes)) == (1, 2)
+
+
+def test_what_a_later_stage_does_where_an_earlier_one_jumps_is_left_open():
+    """At a = 0 the first pathway learns nothing, so that the second one finds its share again."""
+    tables = {
+        "dataset": {"X": [["a", 0], [1, 1]], "Y": [["1", "0"]]},
+        "parameters": {"a": {}},
+        "pathway": [
+            {"name": "one", "gate": [1, 0], "inputs": [0]},
+            {"name": "two", "stage": 2, "inputs": [0]},
+        ],
+    }
+    found = sets_of(tables)
+    later = [c for item in found.sets for c in item.consequences if c.stage == 2]
+    first = [c for item in found.sets for c in item.consequences if c.stage == 1]
+    assert {c.effect for c in first} == {Effect.NULL, Effect.JUMP}
+    assert later
+    assert not any(c.proven for c in later)
