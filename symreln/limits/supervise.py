@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
 POLL = 0.02
 #: Seconds after a limit, of the two that the command has: in which finer enclosures are waited for
-#: where rough ones are there, then rough ones where there are none, then the document, and a
-#: second attempt at that by a new process where the first is deep in a calculation.
+#: where rough ones are there, then rough ones where there are none, then the documents.
 FINE_GRACE = 0.3
-BOXES_GRACE = 1.1
-DOCUMENT_GRACE = 1.1
-LAST_GRACE = 1.75
+BOXES_GRACE = 1.0
+DOCUMENT_GRACE = 1.6
+#: Seconds before a time limit in which the process that writes the documents starts.
+SCRIBE_LEAD = 1.0
 #: The witness starts after this many seconds, or this share of the limit: most work ends first.
 #: Under a memory limit it starts at once, while there is room for it.
 WITNESS_DELAY = 1.0
@@ -60,7 +60,9 @@ class Watch:
         self.start = time.monotonic() - spent
         self.steps, self.boxes = folder / "steps", folder / "boxes"
         self.worker = Child(worker, self._message(self.steps))
+        self.pages = folder / "pages"
         self.witness: Child | None = None
+        self.scribe: Child | None = None
         self.bare = ""
         self._heard_before = 0
 
@@ -87,7 +89,7 @@ class Watch:
             if reached is not None:
                 self.worker.kill()
                 return reached
-            self._start_witness()
+            self._start_others()
             time.sleep(POLL)
 
     def _ended(self, code: int) -> int | Reached:
@@ -126,13 +128,16 @@ class Watch:
             self.witness.kill()  # the work goes first
         return None
 
-    def _start_witness(self) -> None:
+    def _start_others(self) -> None:
         limit = self.request.time_limit
         delay = WITNESS_DELAY if limit is None else min(WITNESS_DELAY, WITNESS_SHARE * limit)
         if self.request.memory_limit is not None:
             delay = 0.0
         if self.witness is None and self.elapsed >= delay:
             self.witness = Child(WITNESS, self._message(self.boxes))
+        alone = self.request.memory_limit is None and self.request.command != "steps"
+        if limit is not None and alone and self.elapsed >= limit - SCRIBE_LEAD:
+            self.start_scribe()
 
     def enclose(self) -> Told:
         """Have what is not finished enclosed, in the time for that; return what is known.
@@ -154,24 +159,29 @@ class Watch:
             time.sleep(POLL)
         return self.told()
 
+    def start_scribe(self) -> None:
+        """Start the process that will write the documents: the witness may be deep in its work."""
+        if self.scribe is None:
+            self.scribe = Child(WITNESS, self._message(self.pages, []))
+
     def ask_document(self, partial: Path, limit: float) -> bool:
-        """Have the document written; return whether it was in time.
+        """Have the documents written; return whether they were in time.
 
         Args:
             partial: The file of what is known.
             limit: When the limit was reached, as :func:`time.monotonic` tells it.
         """
-        for grace in (DOCUMENT_GRACE, LAST_GRACE):
-            if not self._witness_runs() or grace == LAST_GRACE:
-                self._restart([])
-            assert self.witness is not None
-            self.witness.tell({"partial": str(partial)})
-            if self._await("document", limit + grace):
+        self.start_scribe()
+        assert self.scribe is not None
+        self.scribe.tell({"partial": str(partial)})
+        while time.monotonic() < limit + DOCUMENT_GRACE and self.scribe.poll() is None:
+            if _documented(self.pages):
                 return True
-        return False
+            time.sleep(POLL)
+        return _documented(self.pages)
 
     def _restart(self, only: list[int] | None) -> None:
-        """Start another witness for some pathways, or for the document alone."""
+        """Start another witness, in a hurry, for some pathways."""
         if self.witness is not None:
             self.witness.kill()
         self._heard_before = len(read_steps(self.boxes))
@@ -205,9 +215,13 @@ class Watch:
 
     def end(self) -> None:
         """Leave no child behind."""
-        self.worker.kill()
-        if self.witness is not None:
-            self.witness.kill()
+        for child in (self.worker, self.witness, self.scribe):
+            if child is not None:
+                child.kill()
+
+
+def _documented(pages: Path) -> bool:
+    return any(line["step"] == "document" for line in read_steps(pages))
 
 
 def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> int:
@@ -271,6 +285,7 @@ def _cut(watch: Watch, reached: Reached) -> int:
             "training or the report was cut short"
         )
         return reached.code
+    watch.start_scribe()
     told = watch.enclose()
     partial = partial_derivation(told, reached, watch.bare)
     text = dumps(partial)

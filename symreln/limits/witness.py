@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 
 def witness(
-    spec: Spec, tell: StepWriter, stop: Callable[[], bool], only: Collection[int] | None = None
+    spec: Spec,
+    tell: StepWriter,
+    stop: Callable[[], bool],
+    only: Collection[int] | None = None,
+    rough: Callable[[], object] = lambda: None,
 ) -> None:
     """Tell enclosures of every pathway's spectrum, stage by stage, rough ones first.
 
@@ -37,6 +41,7 @@ def witness(
         tell: Where they go.
         stop: Asked between two pieces of work whether to end.
         only: In a hurry: the numbers of the pathways that are wanted, roughly.
+        rough: Called when all rough ones are told.
     """
     from symreln.limits.stages import effective_stages
 
@@ -60,6 +65,7 @@ def witness(
         waiting.append((number, effective, found))
     if only is not None:
         return
+    rough()
     proven = _symbolic(spec, tell, stop, refuted)
     for number, effective, found in waiting:
         if stop():
@@ -129,7 +135,8 @@ def _tell_boxes(
             "pathway": number,
             "at": {name: str(value) for name, value in spec.values.items()},
             "commutes": truth,
-            "commutator": None if found is None else _shown(spec, found),
+            # Not at first: SymPy, which writes it, takes longer to import than all the rest.
+            "commutator": _shown(spec, found) if found is not None and refine else None,
             "enclosures": None if boxes is None else [_box(box) for box in boxes],
         },
     )
@@ -184,8 +191,6 @@ def main() -> None:
     message = json.loads(line)
     end_if_orphaned(message["parent"])
     only = message["only"]
-    if only is None and hasattr(os, "nice"):
-        os.nice(10)  # the worker's time is the user's
 
     from symreln.commands import Request, load_spec
     from symreln.limits.steps import StepWriter
@@ -198,18 +203,26 @@ def main() -> None:
         try:
             spec = load_spec(request)
             tell.spec(spec)
-            witness(spec, tell, lambda: not asked.empty(), only)
+            witness(spec, tell, lambda: not asked.empty(), only, _step_back)
         except Exception as error:
             # A wrong spec is the worker's to tell, and then nobody asks for enclosures.
             tell.say("bare", {"why": f"enclosing them failed ({type(error).__name__}: {error})"})
     tell.say("done", {})
-    from symreln.report.chapters import limits  # noqa: F401  before it is needed in a hurry
+    # Before they are needed in a hurry.
+    from symreln.report import html, latex  # noqa: F401
+    from symreln.report.chapters import limits  # noqa: F401
 
     order = asked.get()
     if order is not None:
         partial = json.loads(Path(order["partial"]).read_bytes())
         write_document(partial, request.folder, request.formats)
         tell.say("document", {})
+
+
+def _step_back() -> None:
+    """Leave the processor to the worker, whose time is the user's, in what is no longer urgent."""
+    if hasattr(os, "nice"):
+        os.nice(10)
 
 
 def _listen(asked: queue.Queue[dict[str, Any] | None]) -> None:
