@@ -24,6 +24,9 @@ Summary = dict[str, Any]
 
 #: Seconds of silence before progress is shown: what is quicker needs none.
 PATIENCE = 2.0
+#: Columns of a table that goes to no terminal: as a rule, and for long formulas.
+COLUMNS = 110
+MOST_COLUMNS = 160
 
 
 class Progress:
@@ -122,8 +125,15 @@ def _render(title: str, header: list[str], rows: list[list[str]], file: TextIO |
     if file is None:
         console = Console()
     else:
-        console = Console(file=file, width=110, force_terminal=False, color_system=None)
+        width = _plain_width(header, rows)
+        console = Console(file=file, width=width, force_terminal=False, color_system=None)
     console.print(table)
+
+
+def _plain_width(header: list[str], rows: list[list[str]]) -> int:
+    """Return columns enough that no formula is broken, unless it is too long for any reader."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return min(MOST_COLUMNS, max(COLUMNS, sum(widths) + 3 * len(widths)))
 
 
 def show_derivation(
@@ -167,6 +177,7 @@ def summary_of(derivation: Derivation) -> Summary:
         "tail": [
             *_family_lines(derivation),
             *_exceptional(derivation),
+            *_diverging(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
@@ -184,6 +195,30 @@ def _exceptional(derivation: Derivation) -> list[str]:
     from symreln.report.exceptional_words import sentence
 
     return [sentence(derivation.exceptional)]
+
+
+def _diverging(derivation: Derivation) -> list[str]:
+    """Warn of a learning rate at which closed modes cannot settle, at the declared values.
+
+    Near its plateau a mode relaxes by 2 s/tau a step of gradient descent.
+    """
+    tau, values = derivation.tau, derivation.spec.values
+    if tau is None or not derivation.closed or len(values) < len(derivation.spec.parameters):
+        return []
+    rates = [
+        (2 * mode.s.ball(values, 64) / float(tau), f"mode {mode.number} of '{pathway.name}'")
+        for pathway in derivation.pathways
+        for mode in pathway.modes
+        if not mode.is_null
+    ]
+    found = [(float(rate.mid()), mode) for rate, mode in rates if rate > 2]
+    if not found:
+        return []
+    rate, mode = max(found)
+    return [
+        f"warning: network.learning_rate: gradient descent diverges ({mode} relaxes by {rate:.3g} "
+        "a step, 2 is the limit)"
+    ]
 
 
 def _family_lines(derivation: Derivation) -> list[str]:

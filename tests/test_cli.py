@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln import cli
+from symreln import cli, console
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -351,3 +351,12 @@ def test_a_folder_keeps_no_certificate_of_another_family(tmp_path, capsys, cache
     code, _, err = run(capsys, "verify", str(out))
     assert code == 2
     assert "belongs to another derivation" in err
+
+
+def test_formulas_of_ordinary_length_are_not_broken():
+    formula = "sqrt(C + 8*c**2)*sqrt(15*C + 15)/(8*C)"
+    row = ["common", formula, *["(C + 8*c**2)/(8*C)"] * 3, "two-layer balanced"]
+    text = console.plain_table("modes", ["pathway", "s", "d", "d_eff", "m", "family"], [row])
+    assert formula in text
+    long = console.plain_table("modes", ["s"], [["x" * 1000]])
+    assert max(map(len, long.splitlines())) <= console.MOST_COLUMNS
