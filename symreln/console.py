@@ -205,8 +205,10 @@ def _diverging(derivation: Derivation) -> list[str]:
     tau, values = derivation.tau, derivation.spec.values
     if tau is None or not derivation.closed or len(values) < len(derivation.spec.parameters):
         return []
+    from symreln.exact.enclosure import ball
+
     rates = [
-        (2 * mode.s.ball(values, 64) / float(tau), f"mode {mode.number} of '{pathway.name}'")
+        (2 * mode.s.ball(values, 64) / ball(tau), f"mode {mode.number} of '{pathway.name}'")
         for pathway in derivation.pathways
         for mode in pathway.modes
         if not mode.is_null
