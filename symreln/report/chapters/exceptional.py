@@ -152,10 +152,10 @@ def _point(point: SpecialPoint) -> Content:
     if point.generic:
         lead.append(f", generic in {', '.join(point.generic)}")
     if point.note:
-        return (*lead, f": {point.note}.")
+        return (*lead, *typeset(f": {point.note}."))
     if not point.changes:
-        return (*lead, f": nothing changes, the verdict is '{point.level}'.")
-    return (*lead, f": {'; '.join(point.changes)}.")
+        return (*lead, f": nothing changes, the verdict is ‘{point.level}’.")
+    return (*lead, *typeset(f": {'; '.join(point.changes)}."))
 
 
 def _outside(derivation: Derivation, items: Sequence[ExceptionalSet]) -> Details:
