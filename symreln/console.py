@@ -133,7 +133,7 @@ def _render(title: str, header: list[str], rows: list[list[str]], file: TextIO |
 def _plain_width(header: list[str], rows: list[list[str]]) -> int:
     """Return columns enough that no formula is broken, unless it is too long for any reader."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return min(MOST_COLUMNS, max(COLUMNS, sum(widths) + 3 * len(widths)))
+    return min(MOST_COLUMNS, max(COLUMNS, sum(widths) + 3 * len(widths) + 3))
 
 
 def show_derivation(
