@@ -95,6 +95,8 @@ def interval_text(middle: Fraction, radius: Fraction) -> tuple[str, str]:
         ('0.33333', '1e-3')
         >>> interval_text(Fraction(0), Fraction(0))
         ('0', '0')
+        >>> interval_text(Fraction(1, 2), Fraction(0))[1]
+        '0'
     """
     if not radius and middle.denominator == 1:
         return str(middle), "0"
@@ -105,7 +107,7 @@ def interval_text(middle: Fraction, radius: Fraction) -> tuple[str, str]:
     # From its digits: every operation on decimals rounds to the context's 28.
     digits = tuple(int(digit) for digit in str(abs(rounded)))
     decimal = Decimal((int(rounded < 0), digits, -places))
-    return f"{decimal:f}", f"1e{_power_above(error)}"
+    return f"{decimal:f}", f"1e{_power_above(error)}" if error else "0"
 
 
 def _power_above(value: Fraction) -> int:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import fmpz_mat
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symreln.exact.certified import Enclosed, enclose_spectrum, interval_text
@@ -120,6 +120,7 @@ def test_numbers_beyond_floats_are_refused():
 
 @settings(max_examples=200, deadline=None)
 @given(st.fractions(), st.fractions(min_value=0), st.integers(-40, 40))
+@example(Fraction(1, 2), Fraction(0), 0)  # exact in decimals: nothing is rounded
 def test_the_text_of_an_interval_holds_it(middle, radius, power):
     radius = radius * Fraction(10) ** power
     decimal, bound = interval_text(middle, radius)
