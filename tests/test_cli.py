@@ -118,7 +118,8 @@ def test_run_writes_the_confrontation_into_the_document(tmp_path, capsys):
     assert "theory and training agree" in out
     page = (tmp_path / "derivation.html").read_text("utf-8")
     assert "Theory against training" in page
-    curves = np.load(tmp_path / "curves.npz", allow_pickle=False)
+    with np.load(tmp_path / "curves.npz", allow_pickle=False) as archive:
+        curves = dict(archive)
     assert curves["network"].shape == (3, len(curves["theory"]))
     result = json.loads((tmp_path / "validation.json").read_text("utf-8"))
     found = np.abs(curves["theory"] - curves["network"].mean(axis=0))
