@@ -105,13 +105,15 @@ class Session:
             self._tell_notes()
 
     def _tell_all(self) -> int:
-        """Derive for a Python caller: the derivation is handed over beside the steps."""
-        from symreln.limits.handing import hand_over
+        """Derive for a Python caller: every spectrum is kept beside the steps, nothing else."""
+        from symreln.cache.spectra import cached_spectrum
+        from symreln.cache.store import Store
         from symreln.pipeline import derive
 
         assert self.steps is not None
-        derivation = derive(self._load(), progress=self.steps.progress)
-        hand_over(derivation, handed_over(self.steps.path))
+        store = Store(folder=spectra_folder(self.steps.path))
+        spectrum = cached_spectrum(store, keep_from=0.0)
+        derive(self._load(), spectrum=spectrum, progress=self.steps.progress)
         return 0
 
     def _derive(self) -> int:
@@ -226,9 +228,9 @@ class Session:
                 click.echo(f"symreln: {note}", err=True)
 
 
-def handed_over(steps: Path) -> Path:
-    """Return the file in which a Python caller is handed its derivation."""
-    return steps.parent / "derivation"
+def spectra_folder(steps: Path) -> Path:
+    """Return where the spectra of a derivation for a Python caller are kept."""
+    return steps.parent / "spectra"
 
 
 def load_spec(request: Request) -> Spec:

@@ -56,8 +56,10 @@ def derive_within(
 ) -> Derivation | PartialDerivation:
     """Derive a spec in a child process that ends at a limit.
 
-    All of the work is the child's; here its result is only read. So the answer comes within the
-    time limit and two seconds, of which a large derivation may take one to be read.
+    The limits are those of the child. When it is finished within them, the derivation is put
+    together here from the spectra that it found: they come as JSON, never as pickles, and are
+    proven again. That takes up to as long as the child's work without its spectra, beyond the
+    limit; at a limit the answer comes within two seconds.
 
     Args:
         source: A spec file or the name of a ready-made spec. A :class:`Spec` cannot travel to
@@ -75,8 +77,10 @@ def derive_within(
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
     """
-    from symreln.commands import Request, handed_over, load_spec
-    from symreln.limits.handing import take_over
+    from symreln.cache.spectra import cached_spectrum
+    from symreln.cache.store import Store
+    from symreln.commands import Request, load_spec, spectra_folder
+    from symreln.pipeline import derive
 
     request = Request(
         command="steps",
@@ -96,7 +100,9 @@ def derive_within(
                 content = partial_derivation(watch.enclose(), outcome, watch.bare)
                 return PartialDerivation(content=content)
             if outcome == 0:
-                return take_over(handed_over(watch.steps))
+                store = Store(folder=spectra_folder(watch.steps))
+                spectrum = cached_spectrum(store, keep_from=0.0)
+                return derive(load_spec(request), spectrum=spectrum)
             if outcome == InputError.exit_code:
                 load_spec(request)  # says what is wrong, where the spec is
             msg = f"derive_within: the child process ended with exit code {outcome}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,8 +113,7 @@ class EffectiveDataset:
         if self.twin is not None and "sparse_sigma_yx" not in self.__dict__:
             # Seldom read: the twin's spectrum, couplings and closure are known without it.
             alike = self.twin.original.sparse_sigma_yx
-            # No lambda: a derivation can be handed to another process.
-            return SparseBacked(alike, make=partial(getattr, self, "sparse_sigma_yx"))
+            return SparseBacked(alike, make=lambda: self.sparse_sigma_yx)
         return self.sparse_sigma_yx.exact
 
     @property

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import signal
 
-import numpy as np
 import pytest
 
 import symreln as sr
 from symreln.errors import InputError, NotSupportedError, SymrelnError
 from symreln.limits import supervise, within
-from symreln.limits.handing import hand_over, take_over
 from symreln.limits.partial import Reached
-from symreln.report.write import write_derivation
 
 
 def test_within_its_limits_the_derivation_is_the_ordinary_one():
@@ -22,34 +19,15 @@ def test_within_its_limits_the_derivation_is_the_ordinary_one():
     assert found.spec.values["Delta"] == 2
 
 
-@pytest.mark.parametrize("name", ["contextual-3", "iris", "contextual-C"])
-def test_a_derivation_that_was_handed_over_does_all_that_its_own_process_can(name, tmp_path):
-    derivation = sr.derive(sr.load(name))
-    hand_over(derivation, tmp_path / "handed")
-    again = take_over(tmp_path / "handed")
-    assert again.spec == derivation.spec
-    assert again.verdict.level is derivation.verdict.level
-    assert again.certificate == derivation.certificate
-    assert again.to_json() == derivation.to_json()
-    own, other = (
-        {p.name: p.read_bytes() for p in write_derivation(d, tmp_path / folder)}
-        for d, folder in ((derivation, "own"), (again, "other"))
-    )
-    assert own == other
-    np.testing.assert_array_equal(again.evaluate().loss, derivation.evaluate().loss)
-
-
-def test_the_caller_derives_nothing(monkeypatch):
-    """Otherwise it would take as long again, beyond the limit."""
-    from symreln import pipeline
-    from symreln.spec import reader
+def test_spectra_are_found_by_the_child_alone(monkeypatch):
+    """Otherwise the caller would do the slow work again, without a limit."""
+    from symreln.exact import spectrum
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(pipeline, "derive_unchecked", refuse)
-    monkeypatch.setattr(reader, "load", refuse)
-    found = sr.derive_within("xor", time_limit=300)
+    monkeypatch.setattr(spectrum, "_classes", refuse)
+    found = sr.derive_within("contextual-3", time_limit=300)
     assert isinstance(found, sr.Derivation)
 
 
