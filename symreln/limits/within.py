@@ -58,8 +58,8 @@ def derive_within(
 
     The limits are those of the child. When it is finished within them, the derivation is put
     together here from the spectra that it found: they come as JSON, never as pickles, and are
-    proven again. That takes up to as long as the child's work without its spectra, beyond the
-    limit; at a limit the answer comes within two seconds.
+    proven again. That is beyond the limit: the child's work without those spectra, but with the
+    second derivation at declared values. At a limit the answer comes within two seconds.
 
     Args:
         source: A spec file or the name of a ready-made spec. A :class:`Spec` cannot travel to

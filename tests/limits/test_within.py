@@ -27,7 +27,7 @@ def test_spectra_are_found_by_the_child_alone(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(spectrum, "_classes", refuse)
-    found = sr.derive_within("contextual-3", time_limit=300)
+    found = sr.derive_within("linear-hierarchy", time_limit=300)
     assert isinstance(found, sr.Derivation)
 
 
