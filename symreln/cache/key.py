@@ -38,14 +38,20 @@ def program() -> str:
     The packages by the names of their folders of metadata, which hold the versions: asking each
     for its version takes longer than all the rest.
     """
+    machine = [sys.version, sys.platform, os.environ.get("PROCESSOR_ARCHITECTURE", _machine())]
+    return hashlib.sha256(
+        json.dumps([program_source(), *machine, *_installed()]).encode()
+    ).hexdigest()
+
+
+def program_source() -> str:
+    """Return the digest of symreln's source alone."""
     found = hashlib.sha256()
     for name, path in sorted(_sources(str(_PACKAGE), "")):
         with open(path, "rb") as stream:
             data = stream.read()
         found.update(f"{name}\0{len(data)}\0".encode())
         found.update(data)
-    machine = [sys.version, sys.platform, os.environ.get("PROCESSOR_ARCHITECTURE", _machine())]
-    found.update(json.dumps([*machine, *_installed()]).encode())
     return found.hexdigest()
 
 
@@ -93,6 +99,20 @@ def spec_key(
     """
     if fresh:
         program.cache_clear()
+    content = spec_content(source, overrides, allow_outside=allow_outside)
+    return None if content is None else key_of(*content, json.dumps(more))
+
+
+def spec_content(
+    source: str, overrides: Iterable[str], *, allow_outside: bool
+) -> tuple[str, ...] | None:
+    """Return what a spec says, as texts, or None where it cannot be read.
+
+    Args:
+        source: A TOML file or the name of a ready-made spec.
+        overrides: ``key=value`` texts.
+        allow_outside: Whether data files may lie outside the spec's folder.
+    """
     ready_made = f"{source}.toml" in os.listdir(_SPECS)
     path = _SPECS / f"{source}.toml" if ready_made else Path(source)
     try:
@@ -103,7 +123,7 @@ def spec_key(
     except (SpecError, Finding, TypeError, RecursionError):
         return None  # the reader says what is wrong
     name = source if ready_made else path.name
-    return key_of(name, str(ready_made), content, json.dumps(files), json.dumps(more))
+    return name, str(ready_made), content, json.dumps(files)
 
 
 def _digests(dataset: Any, folder: Folder) -> dict[str, str]:

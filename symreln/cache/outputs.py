@@ -40,10 +40,10 @@ class Outputs:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files; return their paths."""
-        from symreln.report.folder import remove_foreign_family
+        from symreln.report.folder import remove_foreign_certificates
         from symreln.report.jsonio import write_bytes
 
-        remove_foreign_family(folder, self.files)
+        remove_foreign_certificates(folder, self.files)
         written = []
         for name, data in self.files.items():
             path = folder / name

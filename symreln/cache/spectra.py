@@ -40,6 +40,8 @@ def cached_spectrum(
         compute: What finds the spectrum of (sigma_yx, sigma_x, values).
         keep_from: Seconds from which a computation is worth keeping; WORTH_KEEPING by default.
     """
+    if store.folder is None:
+        return compute
 
     def spectrum(
         sigma_yx: ExactMatrix,

@@ -43,17 +43,21 @@ class Enclosed:
         s_squared: Midpoint for the eigenvalue of M.
         d: Midpoint for the matching eigenvalue of B, or None where B was not given.
         radius: Both true values lie within this distance of their midpoints.
+        apart: M is AᵀA, and the matrix whose singular values are meant lies within this distance
+            of A (spectral norm). Source: Weyl's inequality for singular values.
     """
 
     s_squared: Fraction
     d: Fraction | None
     radius: Fraction
+    apart: Fraction = Fraction(0)
 
     @property
     def s(self) -> tuple[Fraction, Fraction]:
         """Midpoint and radius of an enclosure of s, the root of an eigenvalue that is not < 0."""
-        low = _root(max(self.s_squared - self.radius, Fraction(0)), up=False)
-        high = _root(max(self.s_squared + self.radius, Fraction(0)), up=True)
+        low = root_bound(max(self.s_squared - self.radius, Fraction(0)), up=False)
+        high = root_bound(max(self.s_squared + self.radius, Fraction(0)), up=True)
+        low, high = max(low - self.apart, Fraction(0)), high + self.apart
         return (low + high) / 2, (high - low) / 2
 
 
@@ -76,7 +80,7 @@ def enclose_spectrum(
     """
     matrices = [_Scaled(m)] + ([] if b is None else [_Scaled(b)])
     basis = _float_basis(matrices)
-    best = _enclosures(matrices, _fixed(basis, FLOAT_BITS), FLOAT_BITS)
+    best = _enclosures(matrices, fixed(basis, FLOAT_BITS), FLOAT_BITS)
     if refine and best:
         finer = _refined(matrices, basis)
         better = _enclosures(matrices, finer, REFINED_BITS)
@@ -100,10 +104,15 @@ def interval_text(middle: Fraction, radius: Fraction) -> tuple[str, str]:
     """
     if not radius and middle.denominator == 1:
         return str(middle), "0"
-    least = radius or abs(middle) / 10**_EXACT_DIGITS
-    places = 2 - _power_above(least)
-    rounded = round(middle * Fraction(10) ** places)
-    error = radius + abs(Fraction(rounded) / Fraction(10) ** places - middle)
+    places = 2 - _power_above(radius or abs(middle) / 10**_EXACT_DIGITS)
+    top, bottom = middle.numerator, middle.denominator
+    # Rounded in integers: thousands of these are printed after a limit, in a hurry.
+    if places >= 0:
+        top *= 10**places
+    else:
+        bottom *= 10**-places
+    rounded = (2 * top + bottom) // (2 * bottom)
+    error = radius + Fraction(abs(rounded * bottom - top), bottom) / Fraction(10) ** places
     # From its digits: every operation on decimals rounds to the context's 28.
     digits = tuple(int(digit) for digit in str(abs(rounded)))
     decimal = Decimal((int(rounded < 0), digits, -places))
@@ -112,9 +121,11 @@ def interval_text(middle: Fraction, radius: Fraction) -> tuple[str, str]:
 
 def _power_above(value: Fraction) -> int:
     """Return the least k with value <= 10^k, for a value above 0."""
-    power = len(str(value.numerator)) - len(str(value.denominator)) + 1
-    while Fraction(10) ** (power - 1) >= value:
-        power -= 1
+    top, bottom = value.numerator, value.denominator
+    # Below the logarithm by less than 1.
+    power = (top.bit_length() - bottom.bit_length() - 1) * 30103 // 100000 - 1
+    while (top > bottom * 10**power) if power >= 0 else (top * 10**-power > bottom):
+        power += 1
     return power
 
 
@@ -140,8 +151,8 @@ def _float_basis(matrices: list[_Scaled]) -> np.ndarray:
     return np.linalg.eigh(total)[1]
 
 
-def _fixed(values: np.ndarray, bits: int) -> fmpz_mat:
-    """Return the integers nearest to values·2^bits."""
+def fixed(values: np.ndarray, bits: int) -> fmpz_mat:
+    """Return the integers nearest to values·2^bits, for finite values."""
     rows, columns = values.shape
     whole = np.ldexp(values, bits).round()
     return fmpz_mat(rows, columns, [int(entry) for entry in whole.ravel().tolist()])
@@ -156,7 +167,7 @@ def _enclosures(matrices: list[_Scaled], basis: fmpz_mat, bits: int) -> tuple[En
     defect = basis.transpose() * basis
     for index in range(defect.nrows()):
         defect[index, index] = defect[index, index] - one
-    eta = _root(Fraction(_square(defect), one * one), up=True)
+    eta = root_bound(Fraction(square_sum(defect), one * one), up=True)
     if eta > Fraction(1, 2):
         return ()
     off, whole = Fraction(0), Fraction(0)
@@ -165,11 +176,11 @@ def _enclosures(matrices: list[_Scaled], basis: fmpz_mat, bits: int) -> tuple[En
         image = basis.transpose() * (matrix.whole * basis)
         unit = one * matrix.denominator
         diagonal = [int(image[k, k]) for k in range(image.nrows())]
-        square = _square(image)
+        square = square_sum(image)
         off += Fraction(square - sum(entry * entry for entry in diagonal), unit * unit)
         whole += Fraction(square, unit * unit)
         diagonals.append([Fraction(entry, unit) for entry in diagonal])
-    radius = _root(off, up=True) + eta * (2 + eta) * _root(whole, up=True)
+    radius = root_bound(off, up=True) + eta * (2 + eta) * root_bound(whole, up=True)
     second = diagonals[1] if len(diagonals) > 1 else [None] * len(diagonals[0])
     return tuple(
         Enclosed(s_squared=first, d=d, radius=radius)
@@ -183,7 +194,7 @@ def _refined(matrices: list[_Scaled], basis: np.ndarray) -> fmpz_mat:
     Source: Ogita and Aishima's iteration (2018). Pairs of eigenvalues that floats cannot tell
     apart are only made orthogonal; nothing depends on it, the result is checked like any other.
     """
-    start = _fixed(basis, FLOAT_BITS)
+    start = fixed(basis, FLOAT_BITS)
     one = 1 << (2 * FLOAT_BITS)
     size = start.nrows()
     defect = start.transpose() * start
@@ -200,7 +211,7 @@ def _refined(matrices: list[_Scaled], basis: np.ndarray) -> fmpz_mat:
         fine = (image + values[None, :] * gram)[apart] / gaps[apart]
         step[apart] = fine
         done |= apart
-    correction = start * _fixed(np.nan_to_num(np.clip(step, -1.0, 1.0)), STEP_BITS)
+    correction = start * fixed(np.nan_to_num(np.clip(step, -1.0, 1.0)), STEP_BITS)
     return start * (1 << STEP_BITS) + correction
 
 
@@ -209,12 +220,12 @@ def _floats(matrix: fmpz_mat, unit: int) -> np.ndarray:
     return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
 
 
-def _square(matrix: fmpz_mat) -> int:
+def square_sum(matrix: fmpz_mat) -> int:
     """Return the sum of the squares of all entries."""
     return int(sum((entry * entry for entry in matrix.entries()), fmpz(0)))
 
 
-def _root(value: Fraction, *, up: bool) -> Fraction:
+def root_bound(value: Fraction, *, up: bool) -> Fraction:
     """Return a bound of the square root from above or below, good to about 40 digits."""
     scale = 1 << max(0, 136 - (value.numerator.bit_length() - value.denominator.bit_length()) // 2)
     whole = value * scale * scale

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequen
     inner = {name: ranges[name].inner for name in names}
     if Scalar(tuple(names), polynomial).substitute(inner).to_fraction() >= 0:
         return False
-    for factor, _ in polynomial.factor()[1]:
+    for factor, _ in factorisation(polynomial)[1]:
         used = variables(factor, names)
         if len(used) == 1:
             if any(ranges[used[0]].contains(root) for root in real_roots(factor, names)):

@@ -6,6 +6,7 @@ of objects. Floats occur only where every partial sum is an integer below 2^53, 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,9 +20,12 @@ WORD = 2**62
 # Integers below this, and their sums, are exact in float64.
 MANTISSA = 2**53
 # Nanoseconds an operation, measured once on one core: they only choose between equal results.
-_COST_ENTRY, _COST_OBJECT, _COST_CELL, _COST_BLAS, _COST_FLINT = 15.0, 150.0, 3.0, 0.15, 2.0
+_COST_ENTRY, _COST_OBJECT, _COST_CELL, _COST_BLAS, _COST_FLINT = 15.0, 150.0, 3.0, 0.06, 2.0
 # Cells of a dense matrix that a product may make on its way (float64: 256 MB).
 _MOST_CELLS = 2**25
+# Cells that are gathered at once: they and the dense factor stay in the processor's cache, which
+# makes a large product eight times faster.
+_CACHED_CELLS = 2**16
 
 
 class Entries(NamedTuple):
@@ -50,7 +54,10 @@ class Entries(NamedTuple):
 
     def transposed(self) -> Entries:
         """Return the entries of the transpose."""
-        order = np.argsort(self.columns, kind="stable")
+        # Sixteen bits where they do: numpy sorts those by radix, the others by comparison.
+        short = not len(self.columns) or self.columns.max() < 2**16
+        columns = self.columns.astype(np.uint16) if short else self.columns
+        order = np.argsort(columns, kind="stable")
         return Entries(self.columns[order], self.rows[order], self.values[order])
 
 
@@ -155,6 +162,13 @@ def to_cells(entries: Entries, shape: tuple[int, int], dtype: type | None = None
 def added(a: Entries, b: Entries, width: int) -> Entries:
     """Return a + b."""
     bound = a.largest() + b.largest()
+    if not a.size or not b.size:
+        return a if a.size else b
+    rows = int(max(a.rows[-1], b.rows[-1])) + 1
+    if bound < WORD and _COST_CELL * rows * width < _COST_ENTRY * (a.size + b.size):
+        cells = to_cells(a, (rows, width), np.int64)
+        cells[b.rows, b.columns] += b.values
+        return from_cells(cells)
     return collected(
         np.concatenate([a.rows, b.rows]),
         np.concatenate([a.columns, b.columns]),
@@ -224,10 +238,18 @@ def product(a: Entries, b: Entries, shape: tuple[int, int, int]) -> Entries:
 
 def _gathered(a: Entries, dense: np.ndarray, rows: int) -> Entries:
     """Return a·dense: the rows of ``dense`` that every row of a meets, added in float64."""
-    lines = dense[a.columns] * a.values[:, None]
-    starts = np.flatnonzero(np.concatenate([[True], a.rows[1:] != a.rows[:-1]]))
     result = np.zeros((rows, dense.shape[1]))
-    result[a.rows[starts]] = np.add.reduceat(lines, starts, axis=0)
+    starts = np.flatnonzero(np.concatenate([[True], a.rows[1:] != a.rows[:-1]]))
+    ends = np.append(starts, a.size)
+    share = max(1, _CACHED_CELLS // max(1, dense.shape[1]))
+    cuts = np.unique(np.searchsorted(starts, np.arange(0, a.size + share, share)))
+    for first, last in pairwise(cuts.tolist()):
+        part = slice(ends[first], ends[last])
+        lines = dense[a.columns[part]]
+        lines *= a.values[part, None]
+        result[a.rows[starts[first:last]]] = np.add.reduceat(
+            lines, starts[first:last] - starts[first], axis=0
+        )
     return from_cells(result)
 
 

@@ -21,6 +21,7 @@ from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from symreln.exact.factoring import factorisation
 from symreln.exact.field import Field, common_denominator
 from symreln.exact.polynomials import SPECTRAL
 from symreln.exact.scalar import Scalar, polynomial_ring
@@ -200,7 +201,7 @@ class ExceptionalSets:
 
 def factors(polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
     """Return the irreducible factors, each once, primitive, with positive leading coefficient."""
-    _, found = polynomial.factor()
+    _, found = factorisation(polynomial)
     return [f if f.leading_coefficient() > 0 else -f for f, _ in found if not f.is_constant()]
 
 

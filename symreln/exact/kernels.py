@@ -107,8 +107,8 @@ def _modular_kernel(factor: fmpz_poly, matrix: fmpz_mat) -> fmpz_mat | None:
     size = matrix.nrows()
     reduced = nmod_mat(matrix, SMALL_PRIME)
     one = nmod_mat(integers.identity(size), SMALL_PRIME)
-    lead, *others = [int(c) % SMALL_PRIME for c in reversed(factor.coeffs())]
-    value = one * lead
+    lead, second, *others = [int(c) % SMALL_PRIME for c in reversed(factor.coeffs())]
+    value = reduced * lead + one * second
     for coefficient in others:
         value = reduced * value + one * coefficient
     basis, nullity = value.nullspace()

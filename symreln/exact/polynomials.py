@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from flint import fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers
+from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def factor_univariate(
     total = ring.constant(0)
     for power, coefficient in enumerate(coefficients):
         total += coefficient.project_to_context(ring) * x**power
-    _, factors = total.factor()
+    _, factors = factorisation(total)
     return [
         (_in_x(factor, parameters), int(exponent))
         for factor, exponent in factors

@@ -15,6 +15,7 @@ import sympy as sp
 from flint import fmpz, fmpz_mpoly
 
 from symreln.exact import domain
+from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, factored, polynomial_ring
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def split_square(value: Scalar) -> SquareSplit:
     """Split a non-zero rational function p/q = (h/q')²·r with r square-free."""
     ring = polynomial_ring(value.parameters)
     # p/q = p·q/q², so one factorisation of p·q serves both.
-    content, factors = (value.numerator * value.denominator).factor()
+    content, factors = factorisation(value.numerator * value.denominator)
     outside = ring.constant(1)
     inside = ring.constant(1)
     for factor, exponent in factors:
@@ -101,7 +102,7 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
     names = value.parameters
     result: sp.Expr = sp.S.One
     for polynomial, sign in ((value.numerator, 1), (value.denominator, -1)):
-        content, factors = polynomial.factor()
+        content, factors = factorisation(polynomial)
         result *= sp.Integer(abs(int(content))) ** sign
         for factor, exponent in factors:
             part = polynomial_to_sympy(factor, names, symbols)
@@ -186,7 +187,7 @@ class Quadratic:
 def _common_square(first: fmpz_mpoly, second: fmpz_mpoly) -> fmpz_mpoly:
     """Return a polynomial h of content 1, as large as it gets, whose square divides both."""
     common = first.gcd(second)
-    _, factors = common.factor()
+    _, factors = factorisation(common)
     square = common.context().constant(1)
     for factor, exponent in factors:
         square *= factor ** (int(exponent) // 2)
@@ -207,7 +208,7 @@ def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
         return 1
     result = 1
     for polynomial in (value.numerator, value.denominator):
-        content, factors = polynomial.factor()
+        content, factors = factorisation(polynomial)
         result *= 1 if int(content) > 0 else -1
         for factor, exponent in factors:
             if int(exponent) % 2:

@@ -10,6 +10,7 @@ from flint import Ordering, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from symreln.errors import InputError
 from symreln.exact import text
+from symreln.exact.factoring import factorisation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -227,7 +228,7 @@ def factored(
 
     if polynomial.is_zero():
         return sp.S.Zero
-    content, factors = polynomial.factor()
+    content, factors = factorisation(polynomial)
     result: sp.Expr = sp.Integer(int(content))
     for factor, exponent in factors:
         terms = [

@@ -150,8 +150,10 @@ def test_every_route_of_a_product_is_exact(size, density):
     assert same(sparse @ sparse.T, dense @ dense.T)
 
 
+@pytest.mark.parametrize("cached", [1, 4, 8, 2**16])
 @pytest.mark.parametrize("rows", [[0, 0, 1, 3, 3, 3], [2, 2, 2, 2, 2, 2], [0, 1, 2, 3, 4, 4]])
-def test_rows_gathered_from_a_dense_factor_are_exact(rows):
+def test_rows_gathered_from_a_dense_factor_are_exact(rows, cached, monkeypatch):
+    monkeypatch.setattr(coo, "_CACHED_CELLS", cached)
     random = Random(len(set(rows)))
     columns = [0, 2, 1, 0, 1, 2]
     left = SparseMatrix.from_entries((5, 3), rows, columns, [2**20, -3, 1, 7, 2**21, -1])
@@ -187,3 +189,26 @@ def test_any_factor_scales_any_number_of_entries(factor, values):
     scaled = coo.scaled(part, factor)
     assert scaled.values.tolist() == [factor * value for value in values if factor]
     assert len(scaled.rows) == len(scaled.columns) == len(scaled.values)
+
+
+@pytest.mark.parametrize("width", [2**16 - 1, 2**16, 2**16 + 1, 2**20])
+def test_columns_of_any_number_are_transposed_in_order(width):
+    random = Random(width)
+    places = sorted({*random.sample(range(3 * width), 40), 3 * width - 1})
+    rows, columns = [p // width for p in places], [p % width for p in places]
+    values = range(1, len(places) + 1)
+    part = SparseMatrix.from_entries((3, width), rows, columns, values).T.terms[()]
+    turned = zip(part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True)
+    assert list(turned) == sorted(zip(columns, rows, values, strict=True))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("rows", [(0, 1, 2, 3), (1, 2), ()])
+def test_full_matrices_add_up_exactly_whatever_rows_they_fill(size, rows):
+    random = Random(size)
+    tables = [
+        [[random.choice([size, -size]) if i in filled else 0 for _ in range(6)] for i in range(4)]
+        for filled in (range(3), rows)
+    ]
+    a, b = (ExactMatrix.from_rows(table) for table in tables)
+    assert same(SparseMatrix.from_exact(a) + SparseMatrix.from_exact(b), a + b)

@@ -1,0 +1,46 @@
+"""Irreducible factors over Z of polynomials in any number of parameters."""
+
+from __future__ import annotations
+
+from math import gcd, lcm
+
+from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx, fmpz, fmpz_mpoly
+
+
+def factorisation(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
+    """Return (content with its sign, [(irreducible factor, exponent), …]).
+
+    Factors are primitive; their order depends on the polynomial alone.
+    """
+    try:
+        content, found = polynomial.factor()
+    except OverflowError:
+        # python-flint 0.9 sorts the factors by coefficients in C longs; over Q it does not.
+        return _over_rationals(polynomial)
+    return content, [(factor, int(exponent)) for factor, exponent in found]
+
+
+def _over_rationals(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
+    integers = polynomial.context()
+    rationals = fmpq_mpoly_ctx.get(integers.names(), Ordering.lex)
+    _, found = rationals.from_dict(polynomial.to_dict()).factor()
+    factors, product = [], integers.constant(1)
+    for factor, exponent in found:
+        primitive = _primitive(factor, polynomial)
+        factors.append((primitive, int(exponent)))
+        product *= primitive ** int(exponent)
+    content = polynomial.leading_coefficient() // product.leading_coefficient()
+    if product * content != polynomial:
+        msg = "a factorisation over Q does not multiply back"
+        raise ArithmeticError(msg)
+    return content, factors
+
+
+def _primitive(factor: fmpq_mpoly, like: fmpz_mpoly) -> fmpz_mpoly:
+    """Return the multiple of a factor with whole coprime coefficients, the first positive."""
+    terms = factor.to_dict()
+    bottom = lcm(*(int(value.q) for value in terms.values()))
+    numbers = {key: int(value * bottom) for key, value in terms.items()}
+    common = gcd(*numbers.values())
+    whole = like.context().from_dict({key: value // common for key, value in numbers.items()})
+    return -whole if whole.leading_coefficient() < 0 else whole

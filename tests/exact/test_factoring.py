@@ -1,0 +1,58 @@
+"""Factors of polynomials with coefficients of any size."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from symreln.exact.factoring import _over_rationals, factorisation
+from symreln.exact.scalar import polynomial_ring
+from tests.strategies import seeds
+
+RING = polynomial_ring(("a", "b"))
+A, B = RING.gens()
+
+
+def product(content, factors):
+    result = RING.constant(content)
+    for factor, exponent in factors:
+        result *= factor**exponent
+    return result
+
+
+@pytest.mark.parametrize("size", [1, 2**62, 2**63, 10**30, 10**400])
+@pytest.mark.parametrize("content", [1, -6])
+def test_two_factors_with_coefficients_beyond_a_machine_word(size, content):
+    p, q = A * size + B + 1, A - B * size + 3
+    found, factors = factorisation(p * q * content)
+    assert found == content
+    assert {str(f) for f, _ in factors} == {str(p), str(q)}
+    assert all(exponent == 1 for _, exponent in factors)
+
+
+def test_constants_and_powers():
+    assert factorisation(RING.constant(-5)) == (-5, [])
+    whole = (A * 10**30 + 2 * B) ** 3 * (B * 10**30 - A) ** 3 * 4
+    content, factors = factorisation(whole)
+    assert product(content, factors) == whole
+    assert sorted(exponent for _, exponent in factors) == [3, 3]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds)
+def test_both_routes_agree(seed):
+    random = Random(seed)
+    whole = RING.constant(random.choice([-4, 1, 9]))
+    for _ in range(random.randint(1, 3)):
+        terms = {
+            (random.randint(0, 2), random.randint(0, 2)): random.randint(-9, 9) for _ in range(3)
+        }
+        factor = RING.from_dict({key: value for key, value in terms.items() if value}) or A
+        whole *= factor ** random.randint(1, 2)
+    content, factors = factorisation(whole)
+    again, others = _over_rationals(whole)
+    assert content == again
+    assert sorted((str(f), e) for f, e in factors) == sorted((str(f), e) for f, e in others)
+    assert product(content, factors) == whole
