@@ -28,10 +28,12 @@ import numpy as np
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 #: Stands for an angle of 0 where one divides by it; its square is still a normal number.
 TINY = 1e-150
+#: Steps of gradient descent whose states are held at once.
+CHUNK = 512
 
 
 class Coupling(Protocol):
@@ -115,9 +117,17 @@ class BlockFlow:
         couplings: The systems; maps are held in their order.
         gram_scale: g.
         tau: Time constant in steps.
+        starts: Q Qᵀ/g at the start, one a block; then the state is Q in any case, as
+            :meth:`descent` needs it. The identity, and H where it can be, without it.
     """
 
-    def __init__(self, couplings: Sequence[Coupling], gram_scale: float, tau: float) -> None:
+    def __init__(
+        self,
+        couplings: Sequence[Coupling],
+        gram_scale: float,
+        tau: float,
+        starts: Sequence[np.ndarray] | None = None,
+    ) -> None:
         affine = [c for c in couplings if isinstance(c, AffineCoupling)]
         self.couplings = (joined(affine),) if len(affine) == len(couplings) else tuple(couplings)
         self.tau = tau
@@ -126,7 +136,8 @@ class BlockFlow:
         self.places = [slice(a, b) for a, b in pairwise(ends)]
         self.size = ends[-1]
         shapes = [shape for coupling in self.couplings for shape in coupling.shapes]
-        self._groups: list[Any] = _groups(shapes, gram_scale)  # of one kind: see _groups
+        # Of one kind: see _groups.
+        self._groups: list[Any] = _groups(shapes, gram_scale, starts)
         thin = len(self._groups) == 1 and isinstance(self._groups[0], _Vectors)
         alone = thin and len(self.couplings) == 1 and isinstance(self._groups[0].index, slice)
         self._single = (self._groups[0], self.couplings[0]) if alone else None
@@ -180,16 +191,49 @@ class BlockFlow:
         Returns:
             Sum of the systems' losses, shape (times,); values, shape (functions, times).
         """
-        losses, values = np.zeros(len(times)), np.zeros((len(functionals), len(times)))
+        return self._followed(
+            lambda start: integrate(
+                lambda _, state: self.derivative(state), start, times, self.rate, relative_tolerance
+            ),
+            len(times),
+            functionals,
+        )
+
+    def descent(self, steps: int, functionals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what :meth:`trajectory` does for gradient descent itself, at steps 0, 1, ….
+
+        A step is Q ← (1 + F/τ) Q with both layers moved at once: no time is continuous.
+
+        Args:
+            steps: How many steps are recorded, the start among them.
+            functionals: Linear functions of all maps, shape (functions, entries).
+        """
+        return self._followed(lambda start: self._descended(start, steps), steps, functionals)
+
+    def _descended(self, state: np.ndarray, steps: int) -> Iterator[tuple[slice, np.ndarray]]:
+        for first in range(0, steps, CHUNK):
+            part = slice(first, min(first + CHUNK, steps))
+            states = np.empty((len(state), part.stop - first))
+            for column in range(part.stop - first):
+                states[:, column] = state
+                state = state + self.derivative(state)
+            yield part, states
+
+    def _followed(
+        self,
+        follow: Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray]]],
+        count: int,
+        functionals: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return losses and values of the states that ``follow`` finds from the start."""
+        losses, values = np.zeros(count), np.zeros((len(functionals), count))
         if not self.size:
             losses += sum(float(c.losses(np.zeros((0, 1)))[0]) for c in self.couplings)
             return losses, values
         start = np.concatenate([group.start() for group in self._groups])
         # A trial step may leave the range of floats; the integrator then shortens it.
         with np.errstate(over="ignore", invalid="ignore"):
-            for part, states in integrate(
-                lambda _, state: self.derivative(state), start, times, self.rate, relative_tolerance
-            ):
+            for part, states in follow(start):
                 maps = self.maps(states)
                 for coupling, place in zip(self.couplings, self.places, strict=True):
                     losses[part] += coupling.losses(maps[place])
@@ -263,15 +307,22 @@ class _Factors:
         place: Where Q is in the state.
     """
 
-    def __init__(self, blocks: list[np.ndarray], gram_scale: float, first: int) -> None:
+    def __init__(self, blocks: list[np.ndarray], start: np.ndarray, first: int) -> None:
+        """Lay out the state.
+
+        Args:
+            blocks: Places of the entries of every block among all maps.
+            start: Q of every block at the start, shape (blocks, size, size).
+            first: Where the state begins.
+        """
         self.index = np.array(blocks)
-        count, outputs, self._inputs = self.index.shape
-        self._shape = (count, outputs + self._inputs, outputs + self._inputs)
-        self.place = slice(first, first + int(np.prod(self._shape)))
-        self._root = np.sqrt(gram_scale)
+        self._inputs = self.index.shape[2]
+        self._shape = start.shape
+        self._start = start
+        self.place = slice(first, first + start.size)
 
     def start(self) -> np.ndarray:
-        return np.broadcast_to(self._root * np.eye(self._shape[1]), self._shape).ravel()
+        return self._start.ravel()
 
     def read(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Times, where there are several, come last in states and first in a batch.
@@ -288,19 +339,30 @@ class _Factors:
         return np.concatenate([errors.swapaxes(-1, -2) @ second, errors @ first], axis=-2)
 
 
-def _groups(shapes: list[tuple[int, int]], gram_scale: float) -> list[_Vectors] | list[_Factors]:
+def _groups(
+    shapes: list[tuple[int, int]], gram_scale: float, starts: Sequence[np.ndarray] | None
+) -> list[_Vectors] | list[_Factors]:
     kinds: dict[tuple[int, int], list[np.ndarray]] = {}
-    start = 0
-    for shape in shapes:
+    roots: dict[tuple[int, int], list[np.ndarray]] = {}
+    begin = 0
+    for place, shape in enumerate(shapes):
         size = shape[0] * shape[1]
         if size:
-            kinds.setdefault(shape, []).append(start + np.arange(size).reshape(shape))
-        start += size
-    if all(min(shape) == 1 for shape in kinds):
+            kinds.setdefault(shape, []).append(begin + np.arange(size).reshape(shape))
+            start = np.eye(sum(shape)) if starts is None else symmetric_root(starts[place])
+            roots.setdefault(shape, []).append(np.sqrt(gram_scale) * start)
+        begin += size
+    if starts is None and all(min(shape) == 1 for shape in kinds):
         blocks = sorted((b for found in kinds.values() for b in found), key=lambda b: b.flat[0])
         return [_Vectors([block.ravel() for block in blocks], gram_scale)] if blocks else []
     groups: list[_Factors] = []
-    for found in kinds.values():
+    for shape, found in kinds.items():
         first = groups[-1].place.stop if groups else 0
-        groups.append(_Factors(found, gram_scale, first))
+        groups.append(_Factors(found, np.array(roots[shape]), first))
     return groups
+
+
+def symmetric_root(gram: np.ndarray) -> np.ndarray:
+    """Return the symmetric square root of a positive semidefinite matrix."""
+    values, vectors = np.linalg.eigh(gram)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -112,8 +112,8 @@ class CoupledMatrices:
         return _shared(bases)
 
     @cached_property
-    def _reduced(self) -> _Reduced:
-        return _reduce(self)
+    def _reduced(self) -> ReducedMatrices:
+        return reduced_in(self, self.output_bases, self.input_bases)
 
     @property
     def rate(self) -> float:
@@ -205,8 +205,17 @@ class _Coupled:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Reduced:
-    """S, K, G and the data in reduced coordinates."""
+class ReducedMatrices:
+    """S, K, G and the data in reduced coordinates.
+
+    Attributes:
+        widths: Columns of V of every pathway.
+        s: S of every pathway.
+        couplings: What the errors contain.
+        targets: Y in a basis of all that is written or wanted.
+        lifts: U of every pathway in that basis.
+        inputs: Vᵀ X of every pathway.
+    """
 
     widths: tuple[int, ...]
     s: tuple[np.ndarray, ...]
@@ -221,10 +230,11 @@ class _Reduced:
         return 2 * max((float(np.linalg.norm(s, 2)) for s in self.s if s.size), default=0.0)
 
     def maps(self, state: list[np.ndarray]) -> list[np.ndarray]:
-        """W_p = B2_p B1_p of every pathway."""
+        """Return W_p = B2_p B1_p of every pathway."""
         return [q[w:] @ q[:w].T for q, w in zip(state, self.widths, strict=True)]
 
     def derivative(self, state: list[np.ndarray]) -> np.ndarray:
+        """Return τ Q̇ of every pathway, one after another, flat."""
         maps = self.maps(state)
         parts = []
         for p, (q, width) in enumerate(zip(state, self.widths, strict=True)):
@@ -233,14 +243,17 @@ class _Reduced:
         return np.concatenate(parts)
 
     def loss(self, maps: list[np.ndarray]) -> float:
+        """Return the mean loss of maps W_p."""
         error = self.targets - sum(
             lift @ (m @ x) for lift, m, x in zip(self.lifts, maps, self.inputs, strict=True)
         )
         return 0.5 * float(np.vdot(error, error)) / self.targets.shape[1]
 
 
-def _coupled(system: CoupledMatrices, inputs: list[np.ndarray], p: int) -> _Coupled:
-    u, mask = system.output_bases, system.pathways[p].outputs[:, None]
+def _coupled(
+    system: CoupledMatrices, u: tuple[np.ndarray, ...], inputs: list[np.ndarray], p: int
+) -> _Coupled:
+    mask = system.pathways[p].outputs[:, None]
     partners, ks, gs = [], [], []
     for j in range(len(u)):
         k = u[p].T @ (mask * u[j])
@@ -268,16 +281,24 @@ def _shared(bases: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     return tuple(shared)
 
 
-def _reduce(system: CoupledMatrices) -> _Reduced:
+def reduced_in(
+    system: CoupledMatrices, u: tuple[np.ndarray, ...], v: tuple[np.ndarray, ...]
+) -> ReducedMatrices:
+    """Return S, K, G and the data of a system in bases that hold its own spans, or more.
+
+    Args:
+        system: The system.
+        u: U of every pathway, orthonormal columns, shape (n_y, any).
+        v: V of every pathway, orthonormal columns, shape (inputs of the pathway, any).
+    """
     samples = system.targets.shape[1]
-    u, v = system.output_bases, system.input_bases
     inputs = [base.T @ path.inputs for base, path in zip(v, system.pathways, strict=True)]
     # One basis of everything that is written or wanted, so that the loss is a plain norm.
     whole = orthonormal_span(np.hstack([system.targets, *u]))
-    return _Reduced(
+    return ReducedMatrices(
         widths=tuple(base.shape[1] for base in v),
         s=tuple(base.T @ system.targets @ x.T / samples for base, x in zip(u, inputs, strict=True)),
-        couplings=tuple(_coupled(system, inputs, p) for p in range(len(u))),
+        couplings=tuple(_coupled(system, u, inputs, p) for p in range(len(u))),
         targets=whole.T @ system.targets,
         lifts=tuple(whole.T @ base for base in u),
         inputs=tuple(inputs),

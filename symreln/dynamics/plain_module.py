@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symreln.dynamics.gated_data import GatedModule
 
 
@@ -45,6 +47,21 @@ class PlainModule:
     def rate(self) -> float:
         """Twice the largest singular value of a pathway's input-output correlation."""
         return self.module.rate
+
+    def starts(self, grams: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the start of every block from that of every pathway.
+
+        Args:
+            grams: Q Qᵀ/g on [inputs; outputs] of a copy, shape (w_p + u) squared, one a pathway.
+        """
+        return [
+            gram[np.ix_(keep, keep)]
+            for gram, place, rows in zip(
+                grams, self.module.columns, self.module.writes, strict=True
+            )
+            for width in [place.stop - place.start]
+            for keep in [np.r_[np.arange(width), width + np.flatnonzero(rows)]]
+        ]
 
     def errors(self, maps: np.ndarray) -> np.ndarray:
         """Return E of every pathway."""

@@ -23,7 +23,7 @@ from symreln.dynamics.plain_module import PlainModule
 from symreln.dynamics.ternary import ReducedModule, tie
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from symreln.dynamics.block_flow import Coupling
     from symreln.dynamics.gated_data import GatedData, GatedModule
@@ -47,6 +47,19 @@ class ModeProbe:
     pathway: int
     s: float
     v: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModeStart:
+    """Equal modes of a pathway that start with other strengths than the expected ones.
+
+    Attributes:
+        probe: The modes.
+        factor: Q Qᵀ/g along their growing directions (v, u)/√2 at the start; 1 is expected.
+    """
+
+    probe: ModeProbe
+    factor: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,6 +90,7 @@ class ReducedFlow:
         times: np.ndarray,
         probes: Sequence[ModeProbe] = (),
         relative_tolerance: float = RELATIVE_TOLERANCE,
+        starts: Sequence[ModeStart] | None = None,
     ) -> MatrixTrajectory:
         """Integrate the flow.
 
@@ -85,28 +99,97 @@ class ReducedFlow:
             probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe
                 in one array.
             relative_tolerance: Local error of a step.
+            starts: Modes that do not start as expected, each once; None where all do.
         """
+        return self._followed(
+            lambda flow, functionals: flow.trajectory(times, functionals, relative_tolerance),
+            len(times),
+            probes,
+            starts,
+        )
+
+    def descent(
+        self,
+        steps: int,
+        probes: Sequence[ModeProbe] = (),
+        starts: Sequence[ModeStart] = (),
+    ) -> MatrixTrajectory:
+        """Return what :meth:`trajectory` does for gradient descent with its finite steps.
+
+        The blocks are those of the flow: a step of gradient descent is made of the same two
+        operations that they are closed under, products A Bᵀ C and the linear coupling.
+
+        Args:
+            steps: How many steps are recorded, the start among them.
+            probes: As for the flow.
+            starts: Modes that do not start as expected, each once.
+        """
+        return self._followed(
+            lambda flow, functionals: flow.descent(steps, functionals), steps, probes, starts
+        )
+
+    def _followed(
+        self,
+        follow: Callable[[BlockFlow, np.ndarray], tuple[np.ndarray, np.ndarray]],
+        count: int,
+        probes: Sequence[ModeProbe],
+        starts: Sequence[ModeStart] | None = None,
+    ) -> MatrixTrajectory:
+        """Sum what ``follow`` finds for the blocks, ``count`` times, over all modules.
+
+        With ``starts``, were it empty, the state is Q.
+        """
+        asked = [*probes, *(start.probe for start in starts or ())]
         found = self._split
-        weights = [_weights(found.modules, probe) for probe in probes]
+        weights = [_weights(found.modules, probe) for probe in asked]
         if any(each is None for each in weights):
             found = whole(self.data)
-            weights = [_weights(found.modules, probe, trusted=True) for probe in probes]
-        losses, values = np.full(len(times), found.floor), np.zeros((len(probes), len(times)))
-        reduced = [tie(module) or PlainModule(module) for module in found.modules]
+            weights = [_weights(found.modules, probe, trusted=True) for probe in asked]
+        shares = [each for each in weights if each is not None]
+        grams, tuples = _starts(found.modules, starts or (), shares[len(probes) :])
+        losses, values = np.full(count, found.floor), np.zeros((len(probes), count))
+        reduced = [
+            tie(module, more) or PlainModule(module)
+            for module, more in zip(found.modules, tuples, strict=True)
+        ]
         # Systems of vectors alone have better coordinates, so they are integrated by themselves.
         for thin in (True, False):
             chosen = [i for i, each in enumerate(reduced) if _is_thin(each) is thin]
             couplings: list[Coupling] = [reduced[i].coupling for i in chosen]
-            flow = BlockFlow(couplings, self.gram_scale, self.tau)
+            begin = [block for i in chosen for block in reduced[i].starts(grams[i])]
+            flow = BlockFlow(
+                couplings, self.gram_scale, self.tau, None if starts is None else begin
+            )
             functionals = np.zeros((len(probes), flow.size))
-            for row, (probe, each) in enumerate(zip(probes, weights, strict=True)):
-                assert each is not None
+            for row, (probe, each) in enumerate(zip(probes, shares, strict=False)):
                 parts = [reduced[i].functional(probe.pathway, each[i]) for i in chosen]
                 functionals[row] = np.concatenate([np.zeros(0), *parts])
-            more_losses, more_values = flow.trajectory(times, functionals, relative_tolerance)
+            more_losses, more_values = follow(flow, functionals)
             losses += more_losses
             values += more_values
         return MatrixTrajectory(losses=losses, strengths=(values,))
+
+
+def _starts(
+    modules: Sequence[GatedModule], starts: Sequence[ModeStart], shares: Sequence[list[np.ndarray]]
+) -> tuple[list[list[np.ndarray]], list[np.ndarray | None]]:
+    """Return Q Qᵀ/g of every module's pathways, and the tuples U Vᵀ that they are made of."""
+    grams, tuples = [], []
+    for place, module in enumerate(modules):
+        height = len(module.targets)
+        own = [np.eye(column.stop - column.start + height) for column in module.columns]
+        found = []
+        for start, weights in zip(starts, shares, strict=True):
+            probe = start.probe
+            turn = weights[place] * (probe.v.shape[1] / module.copies)  # U Vᵀ of one copy
+            along = np.block([[turn.T @ turn, turn.T], [turn, turn @ turn.T]])
+            own[probe.pathway] = own[probe.pathway] + 0.5 * (start.factor - 1) * along
+            if np.any(turn):
+                found.append(np.zeros(module.sigma_yx.shape))
+                found[-1][:, module.columns[probe.pathway]] = (start.factor - 1) * turn
+        grams.append(own)
+        tuples.append(np.array(found) if found else None)
+    return grams, tuples
 
 
 def _is_thin(reduced: ReducedModule | PlainModule) -> bool:

@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from symreln.dynamics.block_flow import AffineCoupling
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symreln.dynamics.gated_data import GatedModule
 
 #: Leftover of a product, relative to the longest of its round, that counts as a new tuple.
@@ -54,12 +57,27 @@ class ReducedModule:
     Attributes:
         module: The module.
         coupling: Its blocks.
+        corners: What every block is a corner of.
         lift: [W_1, …, W_N] of every entry of the blocks, shape (entries, u, Σ w_p).
     """
 
     module: GatedModule
     coupling: AffineCoupling
+    corners: tuple[_Block, ...]
     lift: np.ndarray
+
+    def starts(self, grams: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the start of every block from that of every pathway.
+
+        Args:
+            grams: Q Qᵀ/g on [inputs; outputs] of a copy, shape (w_p + u) squared, one a pathway;
+                their parts outside the identity belong to the tuples that the module was tied by.
+        """
+        found = []
+        for corner in self.corners:
+            whole = block_diag(corner.inputs, corner.outputs)
+            found.append(whole.T @ grams[corner.pathway] @ whole)
+        return found
 
     def functional(self, pathway: int, weights: np.ndarray) -> np.ndarray:
         """Return tr(weightsᵀ W_p) of one copy as a linear function of the entries.
@@ -95,6 +113,7 @@ def reduced(module: GatedModule, basis: np.ndarray, blocks: list[_Block]) -> Red
             outputs=weight * (r @ tuples),
             floor=module.copies * (0.5 * float(outside @ outside) + module.floor),
         ),
+        corners=tuple(blocks),
         lift=np.tensordot(tuples.T, basis, axes=1),
     )
 
@@ -104,12 +123,17 @@ def coupling(module: GatedModule, maps: np.ndarray) -> np.ndarray:
     return module.mask * (maps @ module.sigma_x)
 
 
-def tie(module: GatedModule) -> ReducedModule | None:
+def tie(module: GatedModule, starts: np.ndarray | None = None) -> ReducedModule | None:
     """Return the module in its closed space of tuples, or None where that is no smaller.
 
     A module of few entries is returned in all its tuples instead.
+
+    Args:
+        module: The module.
+        starts: Tuples that the initial weights are made of beside the identity, shape
+            (any, u, Σ w_p); the space is closed with them.
     """
-    basis = _closed_space(module)
+    basis = _closed_space(module, starts)
     if basis is None:
         return _all_tuples(module) if module.mask.sum() <= FEW else None
     blocks = _blocks(module, basis)
@@ -129,13 +153,14 @@ def _all_tuples(module: GatedModule) -> ReducedModule:
     return reduced(module, basis, blocks)
 
 
-def _closed_space(module: GatedModule) -> np.ndarray | None:
+def _closed_space(module: GatedModule, starts: np.ndarray | None) -> np.ndarray | None:
     """Return an orthonormal basis of the tuples, shape (k, u, Σ w_p)."""
     shape = module.sigma_yx.shape
     most = min(MOST_TUPLES, int(module.mask.sum()) // 2)
     rng = np.random.default_rng(0)
     basis = np.zeros((0, *shape))
-    new = _outside(basis, module.sigma_yx[None])
+    given = module.sigma_yx[None]
+    new = _outside(basis, given if starts is None else np.concatenate([given, starts]))
     norm = float(np.linalg.norm(module.sigma_x, 2)) if module.sigma_x.size else 0.0
     while len(new):
         basis = np.concatenate([basis, new])

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.errors import InputError
+from symreln.dynamics.solutions.common import (
+    STRENGTH,
+    AbstractMode,
+    Direction,
+    as_floats,
+    defect,
+    direction_of,
+    geometric_series,
+    phi,
+    span_ball,
+    unfit_for_two_layers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +36,7 @@ STRENGTH0 = sp.Symbol("pi_0", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SigmoidalMode:
+class SigmoidalMode(AbstractMode):
     r"""Trajectory :math:`\pi(t)` of one decoupled mode.
 
     Solves :math:`\tau \dot\pi = 2\pi (s - d\pi)`, :math:`\pi(0) = \pi_0`.
@@ -51,6 +62,11 @@ class SigmoidalMode:
     tau: sp.Expr = TIME_CONSTANT
 
     @property
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
+
+    @property
     def case(self) -> str:
         """Which of the family's formulas holds: "sigmoid", "decay", "growth" or "constant"."""
         if self.s.is_zero:
@@ -70,13 +86,15 @@ class SigmoidalMode:
             return self.s / self.d if self.height is None else self.height
         return {"constant": self.strength0, "decay": sp.S.Zero, "growth": sp.oo}[self.case]
 
-    @property
+    @cached_property
     def half_time(self) -> sp.Expr | None:
         """Time at which half the plateau is reached, in steps; None outside the sigmoid case."""
         if self.case != "sigmoid":
             return None
         ratio = self.plateau / self.strength0 - 1
-        return self.tau / (2 * self.s) * sp.log(ratio)
+        # The logarithm of a sum with a symbol is what it is, which SymPy finds out at length.
+        plain = ratio.is_Add and self.strength0.is_Symbol
+        return self.tau / (2 * self.s) * sp.log(ratio, evaluate=not plain)
 
     def residual(self) -> sp.Expr:
         r"""Zero exactly when ``expr`` solves the mode's equation from ``strength0``.
@@ -86,15 +104,14 @@ class SigmoidalMode:
         in s, d, pi_0 and exp survives any specialisation that keeps s and d from vanishing, and
         those that do vanish have a template of their own.
         """
-        generic, start = _template_residuals(self.case)
         values = {**self._values(), _D: self.d}
-        defects = [generic.xreplace(values), start.xreplace(values)]
+        defects: list[Any] = [part.xreplace(values) for part in _template_residuals(self.case)]
         if self.case == "sigmoid" and self.height is not None:
             # Both are non-negative roots of rational functions: equal if their squares are.
             defects.append(sp.cancel((self.height * self.d) ** 2 - self.s**2))
             if self.height.is_negative:
                 defects.append(self.height)
-        return sp.Add(*(sp.Abs(defect) for defect in defects))
+        return defect(*defects)
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
         return {
@@ -106,36 +123,19 @@ class SigmoidalMode:
             _TAU: self.tau,
         }
 
-    def to_numpy(self, *arguments: sp.Symbol) -> Callable[..., np.ndarray]:
-        """Return the trajectory as a float64 function, stable for any t >= 0.
+    def direction(self) -> Direction:
+        """Return the direction: the slope keeps the sign of s - d strength0."""
+        return direction_of((self.s - self.d * self.strength0) * self.strength0)
 
-        Args:
-            arguments: Every symbol that occurs, in the order in which the function takes values:
-                ``t``, and ``tau``, ``strength0`` and parameters where they are symbols.
+    def series(self, order: int) -> sp.Expr:
+        """Return the time to reach a strength, as a series in it; see the base class."""
+        whole = geometric_series(self.s, self.d, 0, order)
+        return self.tau / 2 * (whole - whole.subs(STRENGTH, self.strength0))
 
-        Raises:
-            InputError: A symbol that occurs is not among the arguments.
-
-        Example:
-            >>> mode = SigmoidalMode(s=sp.Integer(2), d=sp.Integer(1), tau=sp.Integer(100))
-            >>> float(mode.to_numpy(TIME, STRENGTH0)(0.0, 0.5))
-            0.5
-        """
-        parts = (self.s, self.d, self.strength0, self.t, self.tau)
-        missing = set().union(*(part.free_symbols for part in parts)) - set(arguments)
-        if missing:
-            names = ", ".join(sorted(map(str, missing)))
-            msg = f"to_numpy: {names} occurs in the trajectory; give it among the arguments"
-            raise InputError(msg)
-        functions = [sp.lambdify(arguments, part, "numpy") for part in parts]
-        return lambda *values: strength_float(*(function(*values) for function in functions))
-
-    def to_latex(self) -> str:
-        """Return the LaTeX of the trajectory, without delimiters."""
-        return sp.latex(self.expr)
-
-    def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.to_latex()}$"
+    @property
+    def numeric(self) -> Callable[..., np.ndarray]:
+        """:func:`strength_float`."""
+        return strength_float
 
 
 _S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
@@ -153,13 +153,21 @@ def _template(case: str) -> sp.Expr:
 
 
 @lru_cache(maxsize=4)
-def _template_residuals(case: str) -> tuple[sp.Expr, sp.Expr]:
-    """Return (equation's residual, initial value's residual) of a template, cancelled."""
+def _template_residuals(case: str) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return the residuals of a template, cancelled: equation, initial value, drive.
+
+    The drive s − d pi keeps its sign: it is its value at t = 0, times pi exp(−2st/tau)/pi_0 > 0.
+    """
     strength = _template(case).subs(_HEIGHT, _S / _D)
     s = sp.S.Zero if case in ("decay", "constant") else _S
     d = sp.S.Zero if case in ("growth", "constant") else _D
-    equation = sp.cancel(_TAU * strength.diff(_T) - 2 * strength * (s - d * strength))
-    return equation, sp.cancel(strength.subs(_T, 0) - _P0)
+    drive = s - d * strength
+    kept = strength * sp.exp(-2 * s * _T / _TAU) / _P0
+    return (
+        sp.cancel(_TAU * strength.diff(_T) - 2 * strength * drive),
+        sp.cancel(strength.subs(_T, 0) - _P0),
+        sp.cancel(drive - (s - d * _P0) * kept),
+    )
 
 
 def strength_float(
@@ -181,31 +189,32 @@ def strength_float(
     """
     import numpy as np
 
-    s, d, strength0, t = (np.asarray(value, dtype=float) for value in (s, d, strength0, t))
+    s, d, strength0, t = as_floats(s, d, strength0, t)
     x = 2 * s * (t / tau)
-    small = np.where(x > 0, x, 1.0)
-    phi = np.where(x > 0, -np.expm1(-x) / small, 1.0)
     with np.errstate(divide="ignore", over="ignore"):
-        return strength0 / (np.exp(-x) + 2 * d * strength0 * (t / tau) * phi)
+        return strength0 / (np.exp(-x) + 2 * d * strength0 * (t / tau) * phi(x))
 
 
 def strength_ball(s: arb, d: arb, strength0: arb, t: arb, tau: arb) -> arb:
     """Evaluate the family with certified error bounds at Arb's current precision.
 
-    Balls that are exactly zero select the case; s and d must otherwise be positive.
+    An s that is exactly zero selects its case; s and d must otherwise be positive.
     """
-    if s.is_zero():
-        return strength0 / (1 + 2 * d * strength0 * t / tau)
-    decay = (-2 * s * t / tau).exp()
-    return strength0 / (decay + d * strength0 * (1 - decay) / s)
+    time = t / tau
+    return strength0 / ((-2 * s * time).exp() + 2 * d * strength0 * span_ball(2 * s, time))
 
 
-def matches(*, decoupled: bool, layers: int = 2) -> tuple[bool, str]:
+def matches(
+    *, decoupled: bool, layers: int = 2, balanced: bool = True, weight_decay: bool = False
+) -> tuple[bool, str]:
     """Say whether the family solves a mode, and why or why not."""
-    if layers != 2:
-        return False, f"the family is for two layers of weights, the pathway has {layers}"
-    if not decoupled:
-        return False, "the mode is coupled to modes of other pathways"
+    unfit = unfit_for_two_layers(
+        layers=layers, decoupled=decoupled, balanced=balanced, wants_balanced=True
+    )
+    if unfit:
+        return False, unfit
+    if weight_decay:
+        return False, "weight decay adds −2λπ to the equation"
     return True, "two layers of weights, the mode is decoupled, balanced small initial weights"
 
 

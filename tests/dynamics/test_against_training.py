@@ -18,7 +18,7 @@ from symreln.prediction import probe_bases
 from symreln.spec.model import Spec
 from symreln.train.gdln import train_gdln
 from symreln.train.network import LayerWeights
-from symreln.validation.confront import gated_pathways, training_settings
+from symreln.validation.trained import gated_pathways, training_settings
 from symreln.verdict import Level
 from tests.cases import contexts_spec, matrix_spec
 from tests.dynamics.full_flow import aligned_start

@@ -14,7 +14,7 @@ from symreln.dynamics import modules as modules_module
 from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.dynamics.gated_data import GatedData
 from symreln.dynamics.modules import Split, split, whole
-from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
+from symreln.dynamics.reduced_flow import ModeProbe, ModeStart, ReducedFlow
 from symreln.dynamics.ternary import tie
 from tests.dynamics.full_flow import GatedNetwork
 from tests.dynamics.test_coupled_matrices import NETWORKS
@@ -124,7 +124,56 @@ def assert_same_flow(network: GatedNetwork, times: np.ndarray = TIMES) -> Split:
         found.strengths[0], wanted, atol=1e-9 * np.abs(wanted).max(initial=1e-3)
     )
     assert flow.rate == pytest.approx(full.rate, rel=1e-12)
+    assert_same_descent(network, flow, probes)
+    assert_same_descent(network, flow, probes, factors=(1.7, 0.4, 0.0))
     return split(flow.data)
+
+
+def assert_same_descent(
+    network: GatedNetwork,
+    flow: ReducedFlow,
+    probes: list[ModeProbe],
+    factors: tuple[float, ...] = (),
+    steps: int = 40,
+) -> None:
+    """Gradient descent of all weights, both layers at once.
+
+    From Q Qᵀ = g I, or with some modes' growing directions (v, u)/√2 times a factor.
+    """
+    sigmas = [learned(network, p) for p in range(len(network.gates))]
+    grams = [np.eye(len(inputs) + len(network.y)) for inputs in network.inputs]
+    starts = [ModeStart(probe=p, factor=f) for p, f in zip(probes[::2], factors, strict=False)]
+    for start in starts:
+        p, v = start.probe.pathway, start.probe.v
+        along = np.vstack([v, sigmas[p] @ v / start.probe.s]) / np.sqrt(2)
+        grams[p] += (start.factor - 1) * along @ along.T
+    weights = []
+    for inputs, gram in zip(network.inputs, grams, strict=True):
+        values, vectors = np.linalg.eigh(gram)
+        q = vectors * np.sqrt(GRAM * np.maximum(values, 0))
+        weights.append((q[: len(inputs)].T, q[len(inputs) :]))
+    losses, strengths = [], []
+    for _ in range(steps):
+        losses.append(network.loss(weights))
+        maps = [second @ first for first, second in weights]
+        strengths.append(
+            [
+                np.trace((sigmas[q.pathway] @ q.v / q.s).T @ maps[q.pathway] @ q.v) / q.v.shape[1]
+                for q in probes
+            ]
+        )
+        moved = network.derivative(weights)
+        weights = [
+            (a + da / TAU, b + db / TAU) for (a, b), (da, db) in zip(weights, moved, strict=True)
+        ]
+        if not np.isfinite(losses[-1]) or losses[-1] > 2 * losses[0]:
+            return  # too large a step: nothing to compare
+    found = flow.descent(steps, probes, starts)
+    np.testing.assert_allclose(found.losses, losses, atol=1e-11 * losses[0])
+    wanted = np.array(strengths).reshape(steps, len(probes)).T
+    np.testing.assert_allclose(
+        found.strengths[0], wanted, atol=1e-10 * np.abs(wanted).max(initial=1e-3)
+    )
 
 
 # -- no symmetry -----------------------------------------------------------------------------------

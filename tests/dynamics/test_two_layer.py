@@ -93,6 +93,17 @@ def test_limits_and_half_time():
         assert abs(sp.N(at_half.subs(point), 40) - sp.Rational(1, 2)) < sp.Float("1e-35")
 
 
+def test_the_logarithm_of_the_half_time_is_the_one_that_sympy_finds():
+    for mode in MODES.values():
+        if mode.case == "sigmoid":
+            found = sp.log(mode.plateau / mode.strength0 - 1)
+            assert mode.half_time == mode.tau / (2 * mode.s) * found
+    # With numbers it need not be a logarithm of a sum.
+    one = SigmoidalMode(s=sp.S.One, d=sp.S.One, strength0=sp.Rational(1, 3))
+    assert one.half_time == TIME_CONSTANT / 2 * sp.log(2)
+    assert SigmoidalMode(s=sp.S.One, d=sp.S.One, strength0=sp.Rational(1, 2)).half_time == 0
+
+
 def test_matches_says_why():
     assert two_layer.matches(decoupled=True)[0]
     assert two_layer.matches(decoupled=False) == (

@@ -1,0 +1,289 @@
+"""How well a later stage may take the earlier one as converged: exact conditions, certified bounds.
+
+The bounds and their proof are those of :mod:`symreln.dynamics.converging`; that they apply is
+decided by :mod:`symreln.pathways.drives`, at the declared values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, nextafter
+from typing import TYPE_CHECKING
+
+from flint import arb
+
+from symreln.dynamics.converging import Earlier, Later, Push, residuals
+from symreln.dynamics.initial import gram_scale
+from symreln.exact.enclosure import ball, precision
+from symreln.pathways.drives import driven_classes, original_of, sources
+from symreln.truth import Truth
+from symreln.verdict import Level, stage_modes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symreln.derivation import Derivation, ModeDerivation, StageDerivation, Step
+    from symreln.pathways.drives import DrivenClass, Source
+    from symreln.pathways.modes import PathwayModes
+
+#: Working precision of the bounds, in bits.
+BITS = 192
+#: Shares of the residual's size at which its distance from the converged one is reported.
+SHARES = (Fraction(1, 10), Fraction(1, 100))
+#: Steps beyond which none is looked for.
+MOST_STEPS = 10**15
+#: Times between 0 and the half-time at which the early phase may be handed on.
+HAND_ON = 48
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaterBound:
+    """What is proven of a mode that learns in the second stage, in steps.
+
+    Attributes:
+        label: Symbol of its strength.
+        pathway: Number of its pathway.
+        closed: Half-time of its closed form, which takes the first stage as converged from t = 0.
+        earliest, latest: Whole steps between which half of its height is reached.
+    """
+
+    label: str
+    pathway: int
+    closed: float
+    earliest: int
+    latest: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PickedUp:
+    """What a pathway of the second stage learns of the first stage's modes where it has s = 0.
+
+    Attributes:
+        label: Symbol of its null mode.
+        pathway: Number of its pathway.
+        most: Upper bound of the strength up to the last step.
+    """
+
+    label: str
+    pathway: int
+    most: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convergence:
+    """The second stage against the first, from the expected start, for the flow.
+
+    Attributes:
+        apart: (share, first step from which the residual dataset is no farther from the converged
+            one than that share of the latter's size); a share that is not proven to be reached is
+            left out, all where the first stage is not closed.
+        modes: Bounds of the modes that learn.
+        picked_up: Bounds of null modes that are driven.
+        undecided: Why there are no bounds of modes, empty where there are.
+    """
+
+    apart: tuple[tuple[Fraction, int], ...]
+    modes: tuple[LaterBound, ...]
+    picked_up: tuple[PickedUp, ...]
+    undecided: str
+
+
+def convergence(derivation: Derivation) -> Convergence | None:
+    """Bound what taking the first stage as converged costs the second.
+
+    Returns:
+        None where there is one stage only, or numbers are missing.
+    """
+    spec = derivation.spec
+    network = spec.network
+    if network is None or network.unusual or len(derivation.stages) < 2:
+        return None
+    if any(parameter.value is None for parameter in spec.parameters):
+        return None
+    exact = derivation.at_values
+    first, second = exact.stages[:2]
+    scale = ball(gram_scale(network))
+    reason = _first_reason(derivation, first)
+    if reason:
+        return Convergence(apart=(), modes=(), picked_up=(), undecided=reason)
+    with precision(BITS):
+        before = _modes(first)
+        pushing = sources(first.verdict, before)
+        earlier = [Earlier(s=ball(x.square).sqrt(), d=ball(x.damping), g=scale) for x in pushing]
+        if any(not scale < mode.height for mode in earlier):
+            reason = "the initial weights are not small"
+            return Convergence(apart=(), modes=(), picked_up=(), undecided=reason)
+        apart = _apart(first, pushing, earlier, exact.tau or Fraction(1))
+        classes, reason = driven_classes(second.verdict, _modes(second), before, pushing)
+        if reason:
+            return Convergence(apart=apart, modes=(), picked_up=(), undecided=reason)
+        modes, picked_up = _all_bounds(exact, second, classes, earlier)
+    return Convergence(apart=apart, modes=modes, picked_up=picked_up, undecided="")
+
+
+def convergence_step(found: Convergence) -> Step:
+    """Return what was proven of the second stage.
+
+    Raises:
+        ArithmeticError: An identity that the bounds rest on does not hold: a bug of symreln.
+    """
+    from symreln.derivation import Step
+
+    if found.undecided:
+        return Step(
+            name="unconverged stage",
+            statement="How early the second stage's modes can learn while the first converges.",
+            check=f"not bounded: {found.undecided}",
+            outcome=Truth.UNDECIDED,
+        )
+    if any(each != 0 for each in residuals()):
+        msg = "the derivation's own check failed: bounds of an unconverged stage"
+        raise ArithmeticError(msg)
+    return Step(
+        name="unconverged stage",
+        statement="The second stage's half-times lie between the steps that are printed, and what "
+        "it sees is as near to the converged residual as is printed.",
+        check="drives orthogonal and couplings diagonal on them, as exact identities of matrices; "
+        "residuals of the integral and of the subsolution cancel to 0; certified balls",
+        outcome=Truth.PROVEN,
+    )
+
+
+def _first_reason(derivation: Derivation, first: StageDerivation) -> str:
+    if first.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+        return f"stage {first.stage} has no closed forms"
+    if derivation.later:
+        return "gates switch"
+    if derivation.narrow:
+        return "a pathway is narrow"
+    if any(c.degree > 1 for p in first.pathways for c in p.spectrum.classes):
+        return f"squares of singular values of stage {first.stage} are not rational"
+    return ""
+
+
+def _modes(stage: StageDerivation) -> tuple[PathwayModes, ...]:
+    return stage_modes(
+        tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
+    )
+
+
+def _apart(
+    first: StageDerivation, pushing: list[Source], earlier: list[Earlier], tau: Fraction
+) -> tuple[tuple[Fraction, int], ...]:
+    """Return from which step on the residual is within a share of the converged one's size."""
+    left = first.final_loss.to_fraction()
+    if not left:
+        return ()
+
+    def missing(step: int) -> arb:
+        t = ball(step / tau)
+        parts = [
+            ball(source.weight / 2) * mode.missing(t) ** 2
+            for source, mode in zip(pushing, earlier, strict=True)
+        ]
+        return sum(parts, start=arb(0))
+
+    found = (
+        (share, _first_step(lambda step, most=share**2 * left: missing(step) <= ball(most)))
+        for share in SHARES
+    )
+    return tuple((share, step) for share, step in found if step is not None)
+
+
+def _first_step(holds: Callable[[int], bool]) -> int | None:
+    """Return the first step at which something holds that holds ever after, if within reach."""
+    high = 1
+    while not holds(high):
+        high *= 2
+        if high > MOST_STEPS:
+            return None
+    low = -1 if holds(0) else high // 2
+    low, high = (-1, 0) if low < 0 else (low, high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _all_bounds(
+    exact: Derivation, second: StageDerivation, classes: list[DrivenClass], earlier: list[Earlier]
+) -> tuple[tuple[LaterBound, ...], tuple[PickedUp, ...]]:
+    """Return the bounds of every mode of the second stage, twins' included."""
+    modes, picked_up = [], []
+    steps = 0 if exact.spec.network is None else exact.spec.network.steps
+    tau = exact.tau or Fraction(1)
+    known: dict[tuple, tuple[float, int, int] | float | None] = {}
+    for each, pathway, mode in _members(second, classes):
+        later = _later(each, earlier)
+        key = (each.key, each.dampings)
+        if key not in known:
+            known[key] = (
+                _picked_up(later, ball(steps / tau)) if mode.is_null else _half_time(later, tau)
+            )
+        found = known[key]
+        if isinstance(found, float):
+            picked_up.append(PickedUp(label=mode.label, pathway=pathway, most=found))
+        elif isinstance(found, tuple):
+            closed, earliest, latest = found
+            modes.append(
+                LaterBound(
+                    label=mode.label,
+                    pathway=pathway,
+                    closed=closed,
+                    earliest=earliest,
+                    latest=latest,
+                )
+            )
+    return tuple(modes), tuple(picked_up)
+
+
+def _members(
+    second: StageDerivation, classes: list[DrivenClass]
+) -> list[tuple[DrivenClass, int, ModeDerivation]]:
+    """Return (constants, number of the pathway, mode) for every mode of the stage."""
+    modes = _modes(second)
+    own = {(each.pathway, each.index): each for each in classes}
+    decided = {each.pathway for each in classes}
+    found = []
+    for place, pathway in enumerate(second.pathways):
+        p = place if place in decided else original_of(modes, place)
+        found += [(own[p, mode.class_index], pathway.number, mode) for mode in pathway.modes]
+    return found
+
+
+def _later(each: DrivenClass, earlier: list[Earlier]) -> Later:
+    square, _, *gains = each.key
+    return Later(
+        s=ball(square).sqrt() if square else arb(0),
+        d=ball(each.dampings[0]),
+        g=earlier[0].g,
+        pushes=tuple(
+            Push(mode=mode, gain=ball(gain).sqrt(), damping=ball(damping))
+            for mode, gain, damping in zip(earlier, gains, each.dampings[1:], strict=True)
+            if gain
+        ),
+    )
+
+
+def _picked_up(later: Later, end: arb) -> float | None:
+    # Rounding to the nearest float may be downwards.
+    return nextafter(float(later.most(end).upper()), inf) if later.pushes else None
+
+
+def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | None:
+    """Return (half-time of the closed form, earliest, latest) in steps."""
+    height = later.s / later.d
+    start = later.g / 2
+    if not start < height / 4:
+        return None
+    closed = float(ball(tau) * (height / start - 1).log() / (2 * later.s))
+    reached = _first_step(lambda step: not later.most(ball(step / tau)) < height / 2)
+    times = [arb(0), *(ball(int(closed) * k / (HAND_ON * tau)) for k in range(1, HAND_ON + 1))]
+    latest = [t for t in map(later.latest, times) if t is not None]
+    if not latest:
+        return None
+    if reached is None:
+        return None
+    last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
+    return closed, max(0, reached - 1), int(last.unique_fmpz() or 0)

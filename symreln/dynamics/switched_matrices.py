@@ -1,0 +1,191 @@
+r"""Coupled matrices whose gates switch: the weights are carried over, the equations change.
+
+Between two switches the flow is that of :mod:`symreln.dynamics.coupled_matrices`. Its coordinates
+must hold every phase: :math:`V_p` spans what the pathway sees with any of its gates and
+:math:`U_p` every direction in which its error can point then. Both are the spans of the phases'
+samples taken together, so the weights in them are all that any phase can read or move.
+
+Float64 only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from symreln.dynamics.block_flow import symmetric_root
+from symreln.dynamics.coupled_matrices import (
+    CoupledMatrices,
+    MatrixTrajectory,
+    ReducedMatrices,
+    reduced_in,
+)
+from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EqualModes:
+    """Equal modes of a pathway.
+
+    Attributes:
+        pathway: Which pathway.
+        u: Left singular vectors, shape (n_y, multiplicity).
+        v: Right singular vectors among the pathway's inputs, shape (inputs, multiplicity).
+        factor: Q Qᵀ/g along their growing directions (v, u)/√2 at the start; 1 is expected.
+    """
+
+    pathway: int
+    u: np.ndarray
+    v: np.ndarray
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SwitchedMatrices:
+    """A gated deep linear network with one hidden layer whose gates switch.
+
+    Attributes:
+        phases: The network with the gates of every phase; pathways differ in gates alone.
+        switches: First step of every phase but the first, ascending.
+    """
+
+    phases: tuple[CoupledMatrices, ...]
+    switches: tuple[int, ...]
+
+    @cached_property
+    def _together(self) -> CoupledMatrices:
+        """The phases' samples side by side: its spans hold those of every phase."""
+        first = self.phases[0]
+        pathways = tuple(
+            replace(
+                first.pathways[p],
+                inputs=np.hstack([phase.pathways[p].inputs for phase in self.phases]),
+                gate=np.concatenate([phase.pathways[p].gate for phase in self.phases]),
+            )
+            for p in range(len(first.pathways))
+        )
+        targets = np.hstack([phase.targets for phase in self.phases])
+        return replace(first, pathways=pathways, targets=targets)
+
+    @cached_property
+    def _reduced(self) -> tuple[ReducedMatrices, ...]:
+        bases = self._together.output_bases, self._together.input_bases
+        return tuple(reduced_in(phase, *bases) for phase in self.phases)
+
+    @property
+    def rate(self) -> float:
+        """Largest rate with which a mode of any phase relaxes to its plateau, 2 s/tau."""
+        return max(reduced.rate for reduced in self._reduced) / self.phases[0].tau
+
+    def trajectory(
+        self,
+        times: np.ndarray,
+        probes: Sequence[EqualModes] = (),
+        relative_tolerance: float = RELATIVE_TOLERANCE,
+        starts: Sequence[EqualModes] = (),
+    ) -> MatrixTrajectory:
+        """Integrate the flow from the expected start.
+
+        Args:
+            times: Ascending times in steps; times[0] is the start. At a switch the new gates hold.
+            probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe
+                in one array.
+            relative_tolerance: Local error of a step.
+            starts: Modes that do not start as expected, each once.
+        """
+        tau = self.phases[0].tau
+
+        def follow(
+            velocity: Callable[[np.ndarray], np.ndarray], state: np.ndarray, inside: np.ndarray
+        ) -> Iterator[tuple[slice, np.ndarray]]:
+            def rhs(_: float, flat: np.ndarray) -> np.ndarray:
+                return velocity(flat) / tau
+
+            return integrate(rhs, state, inside, self.rate, relative_tolerance)
+
+        return self._followed(np.asarray(times, float), probes, starts, follow)
+
+    def descent(
+        self, steps: int, probes: Sequence[EqualModes] = (), starts: Sequence[EqualModes] = ()
+    ) -> MatrixTrajectory:
+        """Return what :meth:`trajectory` does for gradient descent with its finite steps.
+
+        Args:
+            steps: How many steps are recorded, the start among them.
+            probes: As for the flow.
+            starts: As for the flow.
+        """
+        tau = self.phases[0].tau
+
+        def follow(
+            velocity: Callable[[np.ndarray], np.ndarray], state: np.ndarray, inside: np.ndarray
+        ) -> Iterator[tuple[slice, np.ndarray]]:
+            for place in range(len(inside)):
+                yield slice(place, place + 1), state[:, None]
+                state = state + velocity(state) / tau
+
+        return self._followed(np.arange(steps, dtype=float), probes, starts, follow)
+
+    def _followed(
+        self,
+        times: np.ndarray,
+        probes: Sequence[EqualModes],
+        starts: Sequence[EqualModes],
+        follow: Callable[..., Iterator[tuple[slice, np.ndarray]]],
+    ) -> MatrixTrajectory:
+        """Follow phase after phase, each from the weights that the one before has left."""
+        functionals = [self._functional(probe) for probe in probes]
+        state = self._start(starts)
+        shapes = [q.shape for q in state]
+        ends = np.cumsum([0, *(q.size for q in state)])
+
+        def unpack(flat: np.ndarray) -> list[np.ndarray]:
+            parts = (flat[a:b] for a, b in pairwise(ends))
+            return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+        flat = np.concatenate([q.ravel() for q in state])
+        losses, strengths = np.empty(len(times)), np.empty((len(probes), len(times)))
+        coming = [switch for switch in self.switches if switch > times[0]]
+        edges = [times[0], *coming, np.inf]
+        phases = self._reduced[len(self.switches) - len(coming) :]
+        for reduced, (begin, end) in zip(phases, pairwise(edges), strict=True):
+            (places,) = np.nonzero((times >= begin) & (times < end))
+            # Both ends of the phase are visited, whether or not they are asked for.
+            stops = [begin, *times[places]] + ([end] if times[-1] >= end else [])
+            inside = np.unique(stops)
+            number = dict(zip(times[places].tolist(), places.tolist(), strict=True))
+            for part, states in follow(
+                lambda flat, reduced=reduced: reduced.derivative(unpack(flat)), flat, inside
+            ):
+                for time, column in zip(inside[part].tolist(), states.T, strict=True):
+                    flat = column
+                    if time in number:
+                        maps = reduced.maps(unpack(column))
+                        losses[number[time]] = reduced.loss(maps)
+                        for row, (p, functional) in enumerate(functionals):
+                            strengths[row, number[time]] = np.vdot(functional, maps[p])
+            if end > times[-1]:
+                break
+        return MatrixTrajectory(losses=losses, strengths=(strengths,))
+
+    def _coordinates(self, modes: EqualModes) -> tuple[np.ndarray, np.ndarray]:
+        u = self._together.output_bases[modes.pathway].T @ modes.u
+        return u, self._together.input_bases[modes.pathway].T @ modes.v
+
+    def _functional(self, probe: EqualModes) -> tuple[int, np.ndarray]:
+        u, v = self._coordinates(probe)
+        return probe.pathway, u @ v.T / u.shape[1]
+
+    def _start(self, starts: Sequence[EqualModes]) -> list[np.ndarray]:
+        """Return Q of every pathway; see CoupledMatrices.start."""
+        together = self._together
+        grams = [np.eye(len(q)) for q in together.start()]
+        for start in starts:
+            u, v = self._coordinates(start)
+            along = np.vstack([v, u])
+            grams[start.pathway] += 0.5 * (start.factor - 1) * (along @ along.T)
+        return [np.sqrt(together.gram_scale) * symmetric_root(gram) for gram in grams]

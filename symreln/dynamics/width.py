@@ -1,0 +1,181 @@
+r"""Which modes a pathway with few hidden units learns, decided exactly.
+
+A pathway with H units holds maps of rank H at most. Let more than H of its modes learn something,
+with mode alpha's amplitudes the vectors a (inputs) and b (outputs) over the units.
+
+*The plateau.* From small weights a mode's amplitude grows like e^{s t/tau} in every direction that
+no mode holds yet, so that modes take one direction each by falling s, in the limit of small
+initial weights. With H of them at rest, pi = s/d, no direction is left.
+
+*Its stability.* Put amplitudes x of b and y of a of another mode beta into the direction that mode
+alpha holds. To first order
+
+.. math:: \tau \dot{x} = s_\beta y - \pi_\alpha d_\alpha x, \qquad
+   \tau \dot{y} = s_\beta x - \pi_\alpha d_\beta y, \qquad \pi_\alpha d_\alpha = s_\alpha,
+
+whose determinant :math:`s_\alpha^2 d_\beta/d_\alpha - s_\beta^2` is negative, and one eigenvalue
+positive, if and only if :math:`s_\beta^2/d_\beta > s_\alpha^2/d_\alpha`. The plateau is therefore
+left again where a mode without a direction has the larger s²/d. That eigenvalue is below s_beta, so
+beta would have filled a free direction first: all H modes are there before the first is replaced.
+
+*The least loss* of maps of rank H takes the H modes with the largest s²/d: every other choice is
+a saddle, by the same determinant, and no other minimum exists (Baldi and Hornik, 1989).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, cmp_to_key
+from typing import TYPE_CHECKING
+
+from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
+from symreln.exact.enclosure import precision
+from symreln.exact.field import Field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flint import arb
+
+    from symreln.derivation import ModeDerivation
+    from symreln.exact.modes import ModeClass
+
+#: Working precision of numbers that are shown.
+SHOWN_BITS = 160
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WidthMode:
+    """One entry of a pathway's modes.
+
+    Attributes:
+        mode: The entry; its s > 0, and it has a d.
+        mode_class: Its class of conjugates.
+        root: Which of them it is.
+    """
+
+    mode: ModeDerivation
+    mode_class: ModeClass
+    root: int
+
+    @cached_property
+    def gain(self) -> AlgebraicNumber:
+        """s²/d: twice what the mode takes off the loss."""
+        c, field = self.mode_class, Field(self.mode_class.minpoly)
+        assert c.d is not None
+        ratio = field.multiply(c.eigenvalue, field.inverse(c.d))
+        return AlgebraicNumber(minpoly=c.minpoly, coefficients=ratio, root=self.root)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Narrow:
+    """A pathway with fewer hidden units than modes that learn something.
+
+    Attributes:
+        units: H.
+        modes: All modes that learn something; no parameters.
+        plateau: How many of the equal modes of every entry are learned first; None where s ties
+            at the cut between modes with different s²/d, and the start decides.
+        least: The same for the least loss that H units reach.
+        escapes: (learned, not learned) indices of entries such that the second replaces the
+            first in the end; empty where the plateau stays, or where there is none.
+    """
+
+    units: int
+    modes: tuple[WidthMode, ...]
+    plateau: tuple[int, ...] | None
+    least: tuple[int, ...]
+    escapes: tuple[tuple[int, int], ...]
+
+    @property
+    def rank(self) -> int:
+        """How many modes learn something, multiplicities counted."""
+        return sum(entry.mode.multiplicity for entry in self.modes)
+
+    def taken(self, counts: Sequence[int]) -> arb:
+        """Return what modes take off the loss, Σ s²/(2d), as a certified ball."""
+        from symreln.exact.enclosure import ball
+
+        with precision(SHOWN_BITS):
+            total = ball(0)
+            for entry, count in zip(self.modes, counts, strict=True):
+                total = total + entry.gain.ball({}, SHOWN_BITS) * count / 2
+        return total
+
+    def rate(self, escape: tuple[int, int]) -> arb:
+        r"""Return the positive eigenvalue times tau at which a mode replaces a learned one.
+
+        :math:`\frac12(\sqrt{s_\alpha^2 (1-q)^2 + 4 s_\beta^2} - s_\alpha (1+q))` with
+        q = d_beta/d_alpha.
+        """
+        alpha, beta = (self.modes[i].mode for i in escape)
+        assert alpha.d is not None
+        assert beta.d is not None
+        with precision(SHOWN_BITS):
+            s, other = alpha.s.ball({}, SHOWN_BITS), beta.s.ball({}, SHOWN_BITS)
+            q = beta.d.ball({}, SHOWN_BITS) / alpha.d.ball({}, SHOWN_BITS)
+            return ((s * s * (1 - q) ** 2 + 4 * other * other).sqrt() - s * (1 + q)) / 2
+
+
+def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
+    """Say what a pathway learns with few units; None where it has enough for all its modes.
+
+    Args:
+        modes: Its modes with s > 0, without parameters, that couple to no others.
+        units: H, at least 1.
+    """
+    entries = tuple(modes)
+    if sum(entry.mode.multiplicity for entry in entries) <= units:
+        return None
+    least = _filled(entries, [entry.gain for entry in entries], units)
+    plateau = _filled(entries, [entry.mode.s for entry in entries], units)
+    if _open_tie(entries, plateau):
+        return Narrow(units=units, modes=entries, plateau=None, least=least, escapes=())
+    escapes = tuple(
+        (alpha, beta)
+        for alpha, held in enumerate(plateau)
+        for beta, other in enumerate(plateau)
+        if held
+        and other < entries[beta].mode.multiplicity
+        and compare(entries[beta].gain, entries[alpha].gain) > 0
+    )
+    return Narrow(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
+
+
+def _filled(
+    entries: Sequence[WidthMode], sizes: Sequence[AlgebraicNumber], units: int
+) -> tuple[int, ...]:
+    """Give units to the entries by falling size."""
+    order = sorted(
+        range(len(entries)), key=cmp_to_key(lambda i, j: compare(sizes[j], sizes[i]) or i - j)
+    )
+    counts = [0] * len(entries)
+    for index in order:
+        counts[index] = min(entries[index].mode.multiplicity, units - sum(counts))
+    return tuple(counts)
+
+
+def _open_tie(entries: Sequence[WidthMode], counts: tuple[int, ...]) -> bool:
+    """Whether an entry that got units has the s of one that lacks some, but another s²/d."""
+    held = [i for i, count in enumerate(counts) if count]
+    short = [i for i, count in enumerate(counts) if count < entries[i].mode.multiplicity]
+    return any(
+        i != j
+        and compare(entries[i].mode.s, entries[j].mode.s) == 0
+        and compare(entries[i].gain, entries[j].gain) != 0
+        for i in held
+        for j in short
+    )
+
+
+def compare(a: AlgebraicNumber, b: AlgebraicNumber) -> int:
+    """Return the sign of a − b, exactly; both without parameters."""
+    bits = 64
+    while True:
+        with precision(bits):
+            difference = a.ball({}, bits) - b.ball({}, bits)
+        if not difference.contains(0):
+            return 1 if difference > 0 else -1
+        if bits >= ORDER_BITS and a == b:
+            return 0
+        bits *= 2

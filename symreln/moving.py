@@ -1,0 +1,66 @@
+"""A derivation's ReLU network with gates that move: predicted, not given in the spec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.integration import network_of
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation
+    from symreln.dynamics.moving_gates import MovingGates
+
+#: A stream of its own: no network is trained with it.
+SEED = 1_861
+#: Multiplications above which the units are followed only where that is asked for: about a minute
+#: of one core.
+USUAL_COST = 2e11
+
+
+def why_not_moving(derivation: Derivation, *, whatever_cost: bool = False) -> str:
+    """Return why gates that move are not predicted, or "".
+
+    Args:
+        derivation: Without free parameters, with a network.
+        whatever_cost: Whether it may take long.
+    """
+    from symreln.dynamics.moving_gates import multiplications
+
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    if network.activation == "linear":
+        return "a linear network has no gates"
+    if network.layers != 2:
+        return f"units are followed in networks of two layers, and this one has {network.layers}"
+    if any(pathway.has_gains for pathway in derivation.spec.pathways):
+        return "gates have gains, which no ReLU unit has"
+    if any(pathway.hidden is not None for pathway in derivation.spec.pathways):
+        return "pathways have hidden units of their own, which no network's gates divide"
+    shapes = dataset.inputs.shape, dataset.targets.shape
+    if not whatever_cost and multiplications(*shapes, network.steps) > USUAL_COST:
+        return "following single units takes minutes on these data; --terms asks for it"
+    return ""
+
+
+def moving_prediction(derivation: Derivation) -> MovingGates:
+    """Follow the units of the spec's network in the limit of many of them.
+
+    Args:
+        derivation: Without free parameters, with a network; :func:`why_not_moving` says where it
+            is not possible.
+    """
+    from symreln.dynamics.moving_gates import Descent, moving_gates
+
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    second = network.init_std if network.init_std_out is None else network.init_std_out
+    return moving_gates(
+        dataset.inputs.to_numpy(),
+        dataset.targets.to_numpy(),
+        Descent(
+            hidden=network.hidden,
+            init_std=(float(network.init_std), float(second)),
+            step=1 / float(network.tau(dataset.samples)),
+            steps=network.steps,
+            weight_decay=float(network.weight_decay),
+        ),
+        SEED,
+    )

@@ -1,0 +1,132 @@
+"""Numbers from a derivation whose gates switch: weights are carried from phase to phase."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.divergence import check_step_size
+from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
+from symreln.early import start_factor
+from symreln.errors import NotSupportedError
+from symreln.integration import check_range, coupled_matrices, network_of
+from symreln.prediction import ModeCurve, Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.dynamics.coupled_matrices import MatrixTrajectory
+
+
+def predict_flow(
+    derivation: Derivation, times: np.ndarray, relative_tolerance: float
+) -> Prediction:
+    """Integrate the coupled matrices of all phases from t = 0.
+
+    Args:
+        derivation: With later phases, without free parameters.
+        times: Ascending times in steps.
+        relative_tolerance: Local error of a step.
+
+    Raises:
+        NotSupportedError: A pathway has fewer hidden units than modes.
+    """
+    matrices = _matrices(derivation)
+    whole = times if times[0] == 0 else np.concatenate([[0.0], times])
+    modes = _modes(derivation)
+    found = matrices.trajectory(whole, [each for each, *_ in modes], relative_tolerance)
+    first = len(whole) - len(times)
+    (strengths,) = found.strengths
+    return Prediction(
+        times=times,
+        loss=found.losses[first:],
+        method="coupled matrices of all pathways, integrated from t = 0 over every switch of gates",
+        closed_loss=None,
+        modes=_curves(modes, strengths[:, first:]),
+    )
+
+
+def predict_descent(
+    derivation: Derivation, flow: Prediction, kappas: Mapping[str, float]
+) -> Prediction:
+    """Return the prediction for gradient descent with its finite steps.
+
+    Args:
+        derivation: As for the flow.
+        flow: What :func:`predict_flow` says at every step of the network.
+        kappas: κ by the label of the strengths of modes of the first phase.
+    """
+    network = network_of(derivation.spec)
+    modes = _modes(derivation)
+    starts = [
+        replace(each, factor=start_factor(network, kappas[mode.label]))
+        for each, _, mode, begin in modes
+        if begin == 0 and mode.label in kappas
+    ]
+    found: MatrixTrajectory = _matrices(derivation).descent(
+        network.steps, [each for each, *_ in modes], starts
+    )
+    return replace(
+        flow,
+        loss=found.losses,
+        method=(
+            "gradient descent on the coupled matrices of all pathways, step by step over every "
+            "switch of gates"
+        ),
+        modes=_curves(modes, found.strengths[0]),
+        flow_loss=flow.loss,
+    )
+
+
+def _matrices(derivation: Derivation) -> SwitchedMatrices:
+    if any(phase.narrow for phase in (derivation, *derivation.later)):
+        msg = (
+            "gates that switch: a pathway has fewer hidden units than modes, and which of them it "
+            "gives up at a switch is not derived. Raise network.hidden"
+        )
+        raise NotSupportedError(msg)
+    check_range(derivation)
+    matrices = SwitchedMatrices(
+        phases=tuple(coupled_matrices(phase) for phase in (derivation, *derivation.later)),
+        switches=derivation.spec.switches,
+    )
+    check_step_size(network_of(derivation.spec), matrices.rate)
+    return matrices
+
+
+def _modes(
+    derivation: Derivation,
+) -> list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]]:
+    """Return every mode of every phase that learns something, with the phase's first step."""
+    found = []
+    begins = (0, *derivation.spec.switches)
+    for begin, phase in zip(begins, (derivation, *derivation.later), strict=True):
+        for p, pathway in enumerate(phase.pathways):
+            sigma = pathway.effective.sigma_yx.to_numpy()
+            for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+                if not mode.is_null:
+                    equal = EqualModes(pathway=p, u=sigma @ v / s, v=v)
+                    found.append((equal, pathway, mode, begin))
+    return found
+
+
+def _curves(
+    modes: list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]], strengths: np.ndarray
+) -> tuple[ModeCurve, ...]:
+    curves = []
+    for (_, pathway, mode, begin), values in zip(modes, strengths, strict=True):
+        d = None if mode.d_eff is None else mode.d_eff.to_float()
+        curves.append(
+            ModeCurve(
+                pathway=f"{pathway.name}, step {begin}" if begin else pathway.name,
+                label=f"{mode.label}@{begin}" if begin else mode.label,
+                closed=None,
+                integrated=values,
+                plateau=mode.s.to_float() / d if d else None,
+                multiplicity=mode.multiplicity,
+            )
+        )
+    return tuple(curves)

@@ -1,0 +1,92 @@
+"""Where the loss comes to rest under weight decay, against the curves; and what else was found."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.report import html
+from symreln.report.content import derivation_document
+
+TABLES = {
+    "dataset": {
+        "X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        "Y": [[3, 0, 0], [0, 2, 0], [0, 0, 1]],
+    },
+    "pathway": [{"name": "all"}],
+    "network": {
+        "hidden": 60,
+        "init_std": "1/1000",
+        "learning_rate": "1/20",
+        "loss": "mean",
+        "steps": 3000,
+        "activation": "linear",
+    },
+}
+
+
+def derived(**network):
+    return sr.derive(sr.load({**TABLES, "network": {**TABLES["network"], **network}}))
+
+
+@pytest.mark.parametrize(
+    ("decay", "final"),
+    # m (s - pi d)²/2d a mode: s = 1, 2/3, 1/3 and d = 1/3.
+    [("1/10", Fraction(9, 200)), ("1/2", Fraction(11, 12)), ("2", Fraction(7, 3))],
+)
+def test_the_final_loss_is_where_the_curves_end(decay, final):
+    derivation = derived(weight_decay=decay)
+    found = derivation.to_json()["loss"]["final"]
+    assert Fraction(found["expr"]) == final
+    assert abs(float(found["decimal"]) - float(final)) < 1e-15
+    curves = derivation.evaluate()
+    assert curves.loss[-1] == pytest.approx(float(final), abs=2e-4)
+    for curve in curves.modes:
+        np.testing.assert_allclose(curve.best[-1], curve.plateau, atol=2e-3)
+    statements = [step.statement for step in derivation.steps]
+    assert not any("plateaus reach the least-squares" in text for text in statements)
+    assert "weight decay holds the strengths below" in derivation.to_latex()
+
+
+def test_without_decay_it_is_the_least_squares_value():
+    found = derived().to_json()["loss"]["final"]
+    assert found["expr"] == "0"
+    assert "least-squares value that the pathways can reach" in derived().to_latex()
+
+
+def test_half_speed_doubles_the_decay():
+    """The effective lambda of a symmetric ReLU network is what its strengths settle with."""
+    data = {"X": [[1, -1]], "Y": [[1, -1]]}
+    network = {**TABLES["network"], "activation": "relu", "weight_decay": "1/8"}
+    derivation = sr.derive(sr.load({**TABLES, "dataset": data, "network": network}))
+    final = derivation.to_json()["loss"]["final"]
+    assert float(final["decimal"]) == pytest.approx(float(Fraction(final["expr"])), abs=1e-15)
+    assert derivation.evaluate().loss[-1] == pytest.approx(float(final["decimal"]), abs=1e-3)
+
+
+def test_narrow_pathways_are_not_said_to_reach_least_squares():
+    derivation = derived(hidden=2)
+    assert "pathways that are wide enough would reach" in derivation.to_latex()
+    (step,) = [step for step in derivation.steps if step.name.startswith("least loss")]
+    assert step.statement.startswith("The plateaus of pathways that are wide enough would reach")
+
+
+@pytest.mark.parametrize("layers", [7, 30])
+def test_deep_networks_are_written(layers):
+    document = derivation_document(derived(layers=layers))
+    assert "F_{" in derived(layers=layers).to_latex()
+    assert "<math" in html.render(document)
+
+
+def test_weights_may_be_arrays():
+    data = {"X": [[1, 1], [1, -1]], "Y": [[3, 1], [1, 3]]}
+    derivation = sr.derive(sr.load({"dataset": data, "pathway": [{"name": "whole"}]}))
+    first, second = [[0.25, 0.0], [0.0, 0.25]], [[0.25, 0.0], [0.0, -0.25]]
+    lists = sr.from_weights(derivation, first, second).to_numpy([0, 50])
+    arrays = sr.from_weights(derivation, np.array(first), np.array(second)).to_numpy([0, 50])
+    np.testing.assert_array_equal(lists, arrays)
+    whole = sr.from_weights(derivation, np.eye(2, dtype=int), np.eye(2, dtype=int))
+    np.testing.assert_allclose(whole.to_numpy([0])[0], np.eye(2), atol=1e-12)
