@@ -1,0 +1,1 @@
+"""General gated deep linear networks: directed acyclic graphs of nodes and edges, any depth."""

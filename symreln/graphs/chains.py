@@ -1,0 +1,135 @@
+r"""The closed form of a regular component: the depth-L family, with time divided by the gain.
+
+Edges at place l of every pathway are used by :math:`n_l` pathways. Balanced, a mode's strength
+follows :math:`\tau\dot\pi = L N^{1/L} \pi^{2-2/L}(s - d\pi)` with :math:`N = \prod_l n_l`
+(:class:`symreln.graphs.chain.Chain`): the equation of one pathway of L layers, with
+:math:`\tau/N^{1/L}` for τ. So the families of :mod:`symreln.dynamics.solutions` solve it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.dynamics import two_layer
+from symreln.dynamics.solutions import deep, shallow
+from symreln.dynamics.two_layer import TIME_CONSTANT
+from symreln.graphs.chain import STRENGTH, Chain
+from symreln.graphs.components import place_proofs
+from symreln.truth import Truth
+
+if TYPE_CHECKING:
+    from symreln.dynamics.solutions.common import AbstractMode
+
+S, D = sp.symbols("s d", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedChain:
+    """What is derived of a regular component.
+
+    Attributes:
+        counts: n_l, numbers or symbols, from the input on.
+    """
+
+    counts: tuple[sp.Expr, ...]
+
+    @property
+    def layers(self) -> int:
+        """L."""
+        return len(self.counts)
+
+    @cached_property
+    def chain(self) -> Chain | None:
+        """The reduced equations of one mode; None for single edges, which share nothing."""
+        if self.layers == 1:
+            return None
+        names = " ".join(f"w_{place}" for place in range(1, self.layers + 1))
+        strengths = sp.symbols(names, positive=True)
+        return Chain(counts=self.counts, strengths=strengths, s=S, d=D)
+
+    @property
+    def total(self) -> sp.Expr:
+        """N, the product of the counts."""
+        return sp.Mul(*self.counts)
+
+    @property
+    def gain(self) -> sp.Expr:
+        """N^(1/L): the speed against pathways that share nothing, from the same strength."""
+        return sp.root(self.total, self.layers)
+
+    @property
+    def rate(self) -> sp.Expr:
+        """Tau times the slope of the strength from a balanced start, in the symbol pi."""
+        return S - D * STRENGTH if self.chain is None else self.chain.balanced_rate
+
+    @property
+    def family(self) -> str:
+        """Name of the family of solutions."""
+        return {1: shallow.NAME, 2: two_layer.NAME}.get(self.layers, deep.NAME)
+
+    @cached_property
+    def mode(self) -> AbstractMode:
+        """The trajectory of a mode from a balanced start, in symbols."""
+        return self.solved(S, D)
+
+    def solved(self, s: sp.Expr, d: sp.Expr) -> AbstractMode:
+        """Return the trajectory of a mode with these numbers."""
+        tau = TIME_CONSTANT / self.gain
+        if self.layers == 1:
+            return shallow.ShallowMode(s=s, d=d, tau=tau)
+        if self.layers == 2:
+            return two_layer.SigmoidalMode(s=s, d=d, tau=tau)
+        return deep.DeepMode(layers=sp.Integer(self.layers), s=s, d=d, tau=tau)
+
+    def _same_equation(self) -> bool:
+        """Whether the family's L π^(2-2/L) (s - dπ) over its time constant is the rate."""
+        layers = sp.Integer(self.layers)
+        family = layers * STRENGTH ** (2 - 2 / layers) * (S - D * STRENGTH)
+        *_, tau = self.mode.parts
+        return sp.simplify(sp.powsimp(family * TIME_CONSTANT / tau / self.rate)) == 1
+
+    @cached_property
+    def checks(self) -> tuple[tuple[str, str, str, Truth], ...]:
+        """Name, claim, check and outcome of everything that is proven of it."""
+        found = [
+            (
+                "reduction",
+                "edges that start alike at their place stay alike",
+                "one pathway's term stands in the bases of its edge alone",
+                _truth(all(place_proofs(self.layers))),
+            )
+        ]
+        if self.chain is not None:
+            kept = all(item.residual == 0 for item in self.chain.conserved)
+            balanced = all(part == 0 for part in self.chain.balanced_residuals())
+            found += [
+                (
+                    "conserved differences",
+                    "w_l² - (n_l/n_1) w_1² does not move",
+                    "its derivative along the flow cancels",
+                    _truth(kept),
+                ),
+                (
+                    "balanced equation",
+                    "a balanced start stays balanced, and its strength closes",
+                    "all edges move alike, and the product rule",
+                    _truth(balanced),
+                ),
+            ]
+        found.append(
+            (
+                "closed form",
+                "it solves the equation of a balanced start",
+                "put into its family's equation, which with its time constant is this one",
+                _truth(self.mode.residual() == 0 and self._same_equation()),
+            )
+        )
+        return tuple(found)
+
+
+def _truth(holds: bool) -> Truth:
+    return Truth.PROVEN if holds else Truth.UNDECIDED

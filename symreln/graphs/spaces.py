@@ -1,0 +1,173 @@
+r"""Spaces that the flow of a graph does not leave: found and checked exactly.
+
+Let node n have a space with orthonormal basis R_n (input nodes: of inputs; output nodes: of
+outputs; hidden nodes: of units). The flow keeps :math:`W_e = R_t B_e R_s^T` on every edge for all
+time if the start has that form and the data stay inside:
+
+.. math:: \Sigma^{yx}(b) = P_{out} \Sigma^{yx}(b) P_{in},\qquad
+   \Sigma^x(b, c)\,{\cal V}_c \subseteq {\cal V}_b,\qquad
+   O_{bc}\,{\cal U}_c \subseteq {\cal U}_b
+
+for all bundles b, c, with the projectors P on the spaces V (input) and U (output): every term of
+:math:`\tau\dot W_e` then begins with R_t and ends with R_sᵀ, and flows from a start are unique.
+Both are decided exactly, the form of a start edge by edge. Bases are integer columns; with
+parameters in the data, the spaces hold the coefficient matrix of every monomial, so that they serve
+all values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flint import fmpz_mat
+
+from symreln.errors import InputError
+from symreln.exact import integers
+from symreln.exact.matrix import ExactMatrix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from symreln.graphs.data import GraphData
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NodeSpaces:
+    """A space at every node that it was found for.
+
+    Attributes:
+        data: The graph on its data.
+        bases: Independent integer columns by the node's name, shape (size, dimension). Hidden
+            nodes are there only where a start was given.
+    """
+
+    data: GraphData
+    bases: Mapping[str, fmpz_mat]
+
+    def dimension(self, node: str) -> int:
+        """Return the dimension of a node's space."""
+        return self.bases[node].ncols()
+
+    def edges_outside(self, start: Sequence[ExactMatrix]) -> tuple[int, ...]:
+        """Return the edges whose start is not R_t B_e R_sᵀ; decided exactly.
+
+        Args:
+            start: Exact weights, one matrix an edge.
+        """
+        found = []
+        for place, edge in enumerate(self.data.graph.edges):
+            whole = _coefficients([start[place]])
+            inside = all(
+                _contains(self.bases.get(edge.target), matrix)
+                and _contains(self.bases.get(edge.source), matrix.transpose())
+                for matrix in whole
+            )
+            if not inside:
+                found.append(place)
+        return tuple(found)
+
+    def check(self) -> None:
+        """Check the three conditions on the data over Z, whatever the spaces were made from.
+
+        Raises:
+            ArithmeticError: One does not hold.
+        """
+        for target, image in _images(self.data, self.bases):
+            if not _contains(self.bases[target], image):
+                msg = f"the space of node '{target}' is left by the flow"
+                raise ArithmeticError(msg)
+
+
+def minimal_spaces(data: GraphData) -> NodeSpaces:
+    """Return the smallest spaces of input and output nodes that the data ask for.
+
+    With parameters they are the smallest that serve all coefficient matrices.
+    """
+    ends = [node for node in data.graph.nodes if not node.is_hidden]
+    return _closed(data, {node.name: fmpz_mat(node.size, 0) for node in ends})
+
+
+def spaces_of_start(data: GraphData, start: Sequence[ExactMatrix]) -> NodeSpaces:
+    """Return the smallest spaces of all nodes in which an exact start stays.
+
+    Args:
+        data: The graph on its data.
+        start: Exact weights, one matrix an edge.
+
+    Raises:
+        InputError: A matrix has another shape than its edge.
+    """
+    bases = dict(minimal_spaces(data).bases)
+    for place, edge in enumerate(data.graph.edges):
+        if start[place].shape != data.graph.shape(place):
+            msg = (
+                f"edge '{edge.name}': the start has shape {start[place].shape}, "
+                f"the edge {data.graph.shape(place)}"
+            )
+            raise InputError(msg)
+        for matrix in _coefficients([start[place]]):
+            for node, image in ((edge.target, matrix), (edge.source, matrix.transpose())):
+                size = data.graph.node(node).size
+                bases[node] = _grown(bases.get(node, fmpz_mat(size, 0)), [image])
+    for node in data.graph.nodes:
+        bases.setdefault(node.name, fmpz_mat(node.size, 0))
+    return _closed(data, bases)
+
+
+def _closed(data: GraphData, bases: dict[str, fmpz_mat]) -> NodeSpaces:
+    """Return the spaces enlarged until nothing leads out of them; checked."""
+    dimensions = None
+    while dimensions != (dimensions := {name: b.ncols() for name, b in bases.items()}):
+        for target, image in _images(data, bases):
+            bases[target] = _grown(bases[target], [image])
+    found = NodeSpaces(data=data, bases=bases)
+    found.check()
+    return found
+
+
+def _images(data: GraphData, bases: Mapping[str, fmpz_mat]) -> Iterable[tuple[str, fmpz_mat]]:
+    """Yield (node, columns that its space must hold)."""
+    for bundle, sigma in zip(data.bundles, data.sigma_yx, strict=True):
+        for matrix in _coefficients([sigma]):
+            yield bundle.target, matrix
+            yield bundle.source, matrix.transpose()
+    for (c, b), sigma in data.sigma_x.items():
+        for matrix in _coefficients([sigma]):
+            yield data.bundles[b].source, matrix.transpose() * bases[data.bundles[c].source]
+        (overlap,) = _coefficients([data.overlaps[c, b]])
+        yield data.bundles[b].target, overlap * bases[data.bundles[c].target]
+
+
+def _coefficients(matrices: Iterable[ExactMatrix]) -> list[fmpz_mat]:
+    """Return the integer coefficient matrices of every monomial that occurs."""
+    return [matrix for whole in matrices for matrix in whole.terms.values()]
+
+
+def _grown(basis: fmpz_mat, images: list[fmpz_mat]) -> fmpz_mat:
+    """Return a basis of the span of a basis and more columns, the old columns first."""
+    whole = integers.stack_columns([basis, *images], basis.nrows())
+    if not whole.ncols():
+        return basis
+    # Independent modulo a prime is independent; a column that is lost by bad luck is missed by
+    # ``check`` and never in silence.
+    return integers.select_columns(whole, integers.pivot_columns(whole))
+
+
+def _contains(basis: fmpz_mat | None, columns: fmpz_mat) -> bool:
+    """Return whether columns lie in a space, exactly; None is the space of everything."""
+    if basis is None or integers.is_zero(columns):
+        return True
+    return bool(basis.ncols()) and integers.coordinates(basis, columns) is not None
+
+
+def open_directions(data: GraphData, spaces: NodeSpaces) -> Counter[str]:
+    """Return for every input and output node how many of its directions the space leaves out."""
+    return Counter(
+        {
+            node.name: node.size - spaces.dimension(node.name)
+            for node in data.graph.nodes
+            if not node.is_hidden
+        }
+    )

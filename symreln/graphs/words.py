@@ -1,0 +1,143 @@
+"""Sums of products of matrices, each a letter: exact identities that hold for every size.
+
+A letter is a named matrix or its transpose; letters do not commute. What is the zero sum here is
+zero for all matrices of fitting shapes that obey the rules used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+Letter = tuple[str, bool]
+"""Name of a matrix, and whether it is transposed."""
+
+Word = tuple[Letter, ...]
+Rules = Mapping[tuple[Letter, Letter], Word]
+"""What two neighbouring letters may be replaced by, such as RᵀR by nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A sum of words with coefficients.
+
+    Attributes:
+        terms: Coefficient of every word, none of them zero. The empty word is the identity.
+    """
+
+    terms: dict[Word, Any] = field(default_factory=dict)
+
+    @classmethod
+    def letter(cls, name: str) -> Words:
+        """Return one matrix."""
+        return cls({((name, False),): 1})
+
+    @classmethod
+    def product(cls, factors: Iterable[Words]) -> Words:
+        """Return a product, the identity where there are no factors."""
+        result = cls({(): 1})
+        for factor in factors:
+            result = result @ factor
+        return result
+
+    @classmethod
+    def total(cls, parts: Iterable[Words]) -> Words:
+        """Return a sum."""
+        found: dict[Word, Any] = {}
+        for part in parts:
+            for word, value in part.terms.items():
+                found[word] = found.get(word, 0) + value
+        return cls(_without_zeros(found))
+
+    def __add__(self, other: Words) -> Words:
+        return Words.total((self, other))
+
+    def __sub__(self, other: Words) -> Words:
+        return self + other.scale(-1)
+
+    def __matmul__(self, other: Words) -> Words:
+        found: dict[Word, Any] = {}
+        for left, a in self.terms.items():
+            for right, b in other.terms.items():
+                word = left + right
+                found[word] = found.get(word, 0) + a * b
+        return Words(_without_zeros(found))
+
+    def scale(self, factor: Any) -> Words:
+        """Return the sum times a number or an expression."""
+        return Words(_without_zeros({word: factor * v for word, v in self.terms.items()}))
+
+    @property
+    def T(self) -> Words:
+        """The transpose."""
+        return Words({_transposed(word): value for word, value in self.terms.items()})
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing is left: zero for all matrices."""
+        return not self.terms
+
+    def under(self, rules: Rules) -> Words:
+        """Return the sum after replacing neighbours until no rule applies.
+
+        Every rule must make a word shorter, or replace a letter by others that no rule starts
+        from again; then this ends.
+        """
+        found: dict[Word, Any] = {}
+        for word, value in self.terms.items():
+            short = _shortened(word, rules)
+            found[short] = found.get(short, 0) + value
+        return Words(_without_zeros(found))
+
+    def traced(self) -> Words:
+        """Return the sum with every word as the first of those with the same trace.
+
+        tr(AB) = tr(BA) and tr(A) = tr(Aᵀ): the trace vanishes if the sum returned does.
+        """
+        found: dict[Word, Any] = {}
+        for word, value in self.terms.items():
+            turns = [w[k:] + w[:k] for w in (word, _transposed(word)) for k in range(len(w) or 1)]
+            first = min(turns)
+            found[first] = found.get(first, 0) + value
+        return Words(_without_zeros(found))
+
+
+def derivative(words: Words, velocity: Mapping[str, Words]) -> Words:
+    """Return the time derivative by the product rule.
+
+    Args:
+        words: What is differentiated.
+        velocity: Derivative of every matrix that moves; others are constant.
+    """
+    parts = []
+    for word, value in words.terms.items():
+        for place, (name, transposed) in enumerate(word):
+            if name in velocity:
+                inner = velocity[name].T if transposed else velocity[name]
+                before, after = Words({word[:place]: value}), Words({word[place + 1 :]: 1})
+                parts.append(before @ inner @ after)
+    return Words.total(parts)
+
+
+def _transposed(word: Word) -> Word:
+    return tuple((name, not turned) for name, turned in reversed(word))
+
+
+def _shortened(word: Word, rules: Rules) -> Word:
+    place = 0
+    while place < len(word) - 1:
+        pair = (word[place], word[place + 1])
+        if pair in rules:
+            word = word[:place] + rules[pair] + word[place + 2 :]
+            place = max(place - 1, 0)
+        else:
+            place += 1
+    return word
+
+
+def _without_zeros(terms: Mapping[Word, Any]) -> dict[Word, Any]:
+    simple = {w: sp.cancel(v) if isinstance(v, sp.Expr) else v for w, v in terms.items()}
+    return {word: value for word, value in simple.items() if value != 0}
