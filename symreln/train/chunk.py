@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.train.batches import Batches
 from symreln.train.model import AbstractModel
-from symreln.train.network import LayerWeights, TrainingSettings
+from symreln.train.network import TrainingSettings, Weights
 from symreln.train.record import Observer, Recording
 
 BLOCK = 64  # steps between two looks at finiteness and two reports of progress
@@ -22,29 +23,32 @@ class Chunk:
 
     losses: np.ndarray
     snapshots: dict[str, np.ndarray]
-    weights: tuple[LayerWeights, ...]
+    weights: Weights
 
 
 def train_chunk(
     model: AbstractModel,
-    weights: tuple[LayerWeights, ...],
+    weights: Weights,
     settings: TrainingSettings,
     record: Recording,
     first_seed: int,
     report: Callable[[int], None],
+    keys: np.ndarray | None = None,
 ) -> Chunk:
     """Train some seeds from their initial weights.
 
     Args:
         model: Network and data.
-        weights: Initial weights, one entry a pathway.
+        weights: Initial weights, one entry a pathway or an edge.
         settings: Hyper-parameters.
         record: What to keep.
         first_seed: Number of the first seed, for messages.
         report: Called after each block with the seed-steps done so far.
+        keys: Of the streams of mini-batches (:func:`symreln.train.batches.batch_keys`); needed
+            where ``settings.batch_size`` is given.
     """
-    seeds, steps = len(weights[0].w1), settings.steps
-    state = model.start(weights)
+    seeds, steps = weights[0].seeds, settings.steps
+    state, batches = model.start(weights), _batches(model, settings, keys)
     snapshot_steps = record.snapshot_steps(steps)
     observers: dict[str, Observer] = {
         **{name: model.observer(name, record) for name in record.quantities},
@@ -63,12 +67,22 @@ def train_chunk(
             for step in range(start, stop):
                 block.append(state.evaluate())
                 if step + 1 < steps:
-                    state.update()
+                    factors = None if batches is None else batches.next()
+                    state.update(None if factors is None else model.arithmetic.array(factors))
             losses[:, start:stop] = model.arithmetic.stack(block)
             _check_finite(model, settings, losses[:, start:stop], first_seed, start)
             report(stop * seeds)
     snapshots = {name: np.stack(values, axis=1) for name, values in kept.items()}
     return Chunk(losses=losses, snapshots=snapshots, weights=state.weights())
+
+
+def _batches(
+    model: AbstractModel, settings: TrainingSettings, keys: np.ndarray | None
+) -> Batches | None:
+    if settings.batch_size is None:
+        return None
+    assert keys is not None
+    return Batches(keys, model.data_shape[2], settings.batch_size)
 
 
 def _blocks(steps: int, snapshot_steps: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -89,11 +103,14 @@ def _check_finite(
         return
     step = int(np.argmin(finite.all(axis=0)))
     seed = int(np.argmin(finite[:, step]))
+    samples = model.data_shape[2]
+    batch = settings.batch_size
+    noisy = f" Batches of {batch} may need {samples / batch:.3g} times less." if batch else ""
     msg = (
         f"training diverged at step {first_step + step} (seed {first_seed + seed}): the loss is "
         f"not finite with learning rate {settings.learning_rate:g} and loss {settings.loss!r}. "
         "Lower network.learning_rate below about 2/λmax = "
         f"{model.stable_learning_rate():.2g} (λmax: curvature of the loss where the data are "
-        "fitted), and network.init_std if it is large."
+        f"fitted), and network.init_std if it is large.{noisy}"
     )
     raise InputError(msg)

@@ -1,4 +1,4 @@
-"""Full-batch gradient descent on a gated deep linear network with one hidden layer a pathway.
+"""Gradient descent on a gated deep linear network with one hidden layer a pathway.
 
 A pathway is linear, so its map W2 W1 is formed before it meets the samples: the same gradient as
 sample by sample, with fewer products as soon as a gate is open on more samples than there are
@@ -18,7 +18,7 @@ from symreln.errors import InputError
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.loop import Progress, run_training
 from symreln.train.memory import DEFAULT_MEMORY_LIMIT
-from symreln.train.model import AbstractModel, AbstractState, curvature_limit
+from symreln.train.model import AbstractState, AbstractTwoLayerModel, curvature_limit
 from symreln.train.network import (
     GatedPathway,
     LayerWeights,
@@ -51,7 +51,8 @@ def train_gdln(
     step 0 and train side by side, but those of stage k go down the gradient of the residual that
     stages ≤ k leave, with the outputs of earlier stages as constants in it; they do not see later
     stages. Recorded losses are those of the whole sum over pathways, always the mean loss
-    1/(2P) Σ_μ ‖y_μ − ŷ_μ‖², taken before each update.
+    1/(2P) Σ_μ ‖y_μ − ŷ_μ‖² over all samples, taken before each update. Weight decay and
+    mini-batches: :class:`symreln.train.network.TrainingSettings`.
 
     Args:
         inputs: X, shape (n_x, P), one column a sample; a numpy array or any array-API array.
@@ -62,7 +63,8 @@ def train_gdln(
         seeds: How many networks to train.
         rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
         initial: Exact initial weights by pathway name, w1 (seeds, H_p, inputs of p) and
-            w2 (seeds, outputs of p, H_p); then ``seeds`` and ``rng`` are not used.
+            w2 (seeds, outputs of p, H_p); then ``seeds`` is not used, and ``rng`` for
+            mini-batches only.
         record: What to keep besides the losses; default nothing.
         workers: Processes; default one a processor for long trainings, else this one alone.
             Results do not depend on it.
@@ -80,13 +82,16 @@ def train_gdln(
     model = GatedModel(inputs, targets, pathways, settings, staged=training == "staged")
     if initial is None:
         children = seed_children(rng, seeds)
-        source = gaussian_weights(children, model.shapes, settings.init_std)
+        spreads = [pathway.spread for pathway in model.pathways]
+        source = gaussian_weights(children, model.shapes, settings.layer_stds(2), spreads)
     else:
         seeds, source = given_weights(_by_name(initial, pathways), model.shapes)
+        children = seed_children(rng, seeds)
     return run_training(
         model,
         source,
         settings,
+        children=children,
         seeds=seeds,
         record=record,
         workers=workers,
@@ -106,7 +111,7 @@ def _by_name(
 
 
 @final
-class GatedModel(AbstractModel):
+class GatedModel(AbstractTwoLayerModel):
     """A GDLN and its data."""
 
     def __init__(
@@ -130,8 +135,8 @@ class GatedModel(AbstractModel):
         self._arithmetic = arithmetic_of(inputs)
         self.inputs = self._arithmetic.array(inputs)
         self.targets = self._arithmetic.array(targets)
-        self.rate_scale = 1.0 if settings.loss == "sum" else 1.0 / self.samples
-        self.rate = settings.learning_rate * self.rate_scale
+        settings.check_fits(self.samples)
+        self.settings = settings
         self.staged = staged
         stages = sorted({pathway.stage for pathway in self.pathways}) if staged else [None]
         self.stages = [
@@ -170,7 +175,9 @@ class GatedModel(AbstractModel):
         layers = sum(2 * hidden * (n_x + n_y) for n_x, hidden, n_y in self.shapes)
         # Per pathway: its map and gradient map, its outputs, their spread, the cut residual.
         outputs = sum(2 * n_x * n_y + 3 * self.samples * self.n_y for n_x, _, n_y in self.shapes)
-        return 8 * (layers + outputs + (1 + len(self.stages)) * self.samples * self.n_y)
+        # Of mini-batches: the order, the factors, and a residual times the factors.
+        batches = 0 if self.settings.batch_size is None else self.samples * (2 + self.n_y)
+        return 8 * (layers + outputs + (1 + len(self.stages)) * self.samples * self.n_y + batches)
 
     def start(self, weights: tuple[LayerWeights, ...]) -> AbstractState:
         return _GatedState(self, weights)
@@ -185,7 +192,17 @@ class GatedModel(AbstractModel):
         if quantity == "contribution":
             return contribution
         groups = [(tuple(p.inputs), tuple(p.outputs)) for p in self.pathways]
-        return maps_observer(groups, self.n_x, self.n_y)
+        maps = maps_observer(groups, self.n_x, self.n_y)
+        return maps if quantity == "maps" else self._outputs(maps)
+
+    def _outputs(self, maps: Observer) -> Observer:
+        inputs = self._arithmetic.numpy(self.inputs)
+        gates = np.array([pathway.gate for pathway in self.pathways])
+
+        def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
+            return np.einsum("spyx,xm,pm->sym", maps(step, weights), inputs, gates, optimize=True)
+
+        return observe
 
     def stable_learning_rate(self) -> float:
         inputs = self._arithmetic.numpy(self.inputs)
@@ -196,11 +213,11 @@ class GatedModel(AbstractModel):
             for pathway in self.pathways
             if not {0.0, 1.0}.issuperset(pathway.gate)
         ]
-        return min(curvature_limit(features, targets, self.rate_scale) for features in seen)
+        return min(curvature_limit(features, targets, self.settings) for features in seen)
 
 
 @final
-class _Axis:
+class Axis:
     """The part of one axis that a pathway takes: all of it, or the entries at some indices."""
 
     def __init__(
@@ -231,9 +248,10 @@ class _PathwayState:
     ) -> None:
         do = self.do = model.arithmetic
         n_x, n_y, hidden = len(pathway.inputs), len(pathway.outputs), pathway.hidden
-        self.rate = model.rate
-        self.rows = _Axis(do, pathway.open_samples, model.samples, -2)
-        self.columns = _Axis(do, pathway.outputs, model.n_y, -1)
+        self.rate = model.settings.rate(model.samples)
+        self.kept = 1 - model.settings.decay(model.samples)
+        self.rows = Axis(do, pathway.open_samples, model.samples, -2)
+        self.columns = Axis(do, pathway.outputs, model.n_y, -1)
         effective = do.take(model.inputs, do.index(pathway.inputs), 0)
         effective = do.take(effective, do.index(pathway.open_samples), 1)
         gains = np.array([pathway.gate[sample] for sample in pathway.open_samples])
@@ -272,6 +290,9 @@ class _PathwayState:
         self.pull = do.multiply(self.pull, self.rate, out=self.pull)
         self.step_second = do.matmul(do.transpose(self.pull), self.first, out=self.step_second)
         self.step_first = do.matmul(self.pull, self.second, out=self.step_first)
+        if self.kept != 1:
+            self.second = do.multiply(self.second, self.kept, out=self.second)
+            self.first = do.multiply(self.first, self.kept, out=self.first)
         self.second = do.add(self.second, self.step_second, out=self.second)
         self.first = do.add(self.first, self.step_first, out=self.first)
 
@@ -292,6 +313,8 @@ class _GatedState(AbstractState):
             for pathway, layer in zip(model.pathways, weights, strict=True)
         ]
         self.residuals = [do.buffer(seeds, model.samples, model.n_y) for _ in model.stages]
+        batched = model.settings.batch_size is not None
+        self.weighted = do.buffer(seeds, model.samples, model.n_y) if batched else None
 
     def evaluate(self) -> Array:
         do = self.do
@@ -303,10 +326,13 @@ class _GatedState(AbstractState):
             self.residuals[stage] = left
         return do.square_sums(left) * (0.5 / self.samples)
 
-    def update(self) -> None:
-        for stage, members in enumerate(self.stages):
+    def update(self, factors: Array | None = None) -> None:
+        for residual, members in zip(self.residuals, self.stages, strict=True):
+            seen = residual
+            if factors is not None:
+                seen = self.weighted = self.do.multiply(residual, factors, out=self.weighted)
             for member in members:
-                self.pathways[member].update(self.residuals[stage])
+                self.pathways[member].update(seen)
 
     def weights(self) -> tuple[LayerWeights, ...]:
         return tuple(pathway.weights() for pathway in self.pathways)

@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.memory import MemoryEstimate, estimate_memory
 from symreln.train.model import AbstractModel
-from symreln.train.network import LayerWeights, TrainingRun, TrainingSettings
-from symreln.train.randomness import InitialWeights
+from symreln.train.network import EdgeWeights, LayerWeights, TrainingRun, TrainingSettings
+from symreln.train.randomness import InitialWeights, Seed
 from symreln.train.record import Recording
 
 Progress = Callable[[int, int], None]
@@ -36,13 +37,17 @@ def run_training(
     source: InitialWeights,
     settings: TrainingSettings,
     *,
+    children: Sequence[Seed],
     seeds: int,
     record: Recording | None,
     workers: int | None,
     memory_limit: int,
     progress: Progress | None,
 ) -> TrainingRun:
-    """Train ``seeds`` networks of one model; see ``train_network`` and ``train_gdln``."""
+    """Train ``seeds`` networks of one model; see ``train_network`` and ``train_gdln``.
+
+    ``children`` holds the random stream of every seed, of which its batches are drawn.
+    """
     record = record or Recording()
     if seeds < 1 or (workers is not None and workers < 1):
         msg = f"training: {seeds} seeds, workers {workers}. Give at least 1 of each."
@@ -60,7 +65,8 @@ def run_training(
         memory_limit=memory_limit,
     )
     started = time.perf_counter()
-    chunks = _train_chunks(model, source, settings, seeds, record, plan, progress)
+    keys = None if settings.batch_size is None else batch_keys(children)
+    chunks = _train_chunks(model, source, settings, seeds, record, plan, progress, keys)
     return _gather(chunks, settings, record, plan, time.perf_counter() - started)
 
 
@@ -82,7 +88,8 @@ def _can_share(model: AbstractModel, record: Recording) -> bool:
     return model.arithmetic.on_host and not record.observers and bool(sys.executable)
 
 
-def _one_blas_thread(model: AbstractModel) -> AbstractContextManager[object]:
+def one_blas_thread(model: AbstractModel) -> AbstractContextManager[object]:
+    """A context in which a model's products on this machine take one thread."""
     # The matrices are small: a threaded BLAS loses more in waiting than it gains. One thread also
     # fixes the order of summation.
     if not model.arithmetic.on_host:
@@ -100,6 +107,7 @@ def _train_chunks(
     record: Recording,
     plan: MemoryEstimate,
     progress: Progress | None,
+    keys: np.ndarray | None,
 ) -> list[Chunk]:
     size, total = plan.seeds_per_chunk, seeds * settings.steps
     bounds = [(start, min(start + size, seeds)) for start in range(0, seeds, size)]
@@ -107,9 +115,9 @@ def _train_chunks(
     if plan.workers > 1:
         from symreln.train.workers import train_in_workers
 
-        return train_in_workers(model, source, settings, record, bounds, plan.workers, report)
+        return train_in_workers(model, source, settings, record, bounds, plan.workers, report, keys)
     chunks = []
-    with _one_blas_thread(model):
+    with one_blas_thread(model):
         for start, stop in bounds:
             before = start * settings.steps
 
@@ -117,7 +125,8 @@ def _train_chunks(
                 report(before + done)
 
             weights = source(start, stop)
-            chunks.append(train_chunk(model, weights, settings, record, start, here))
+            own = None if keys is None else keys[start:stop]
+            chunks.append(train_chunk(model, weights, settings, record, start, here, own))
     return chunks
 
 
@@ -132,19 +141,25 @@ def _gather(
         name: np.concatenate([chunk.snapshots[name] for chunk in chunks])
         for name in chunks[0].snapshots
     }
-    weights = tuple(
-        LayerWeights(
-            w1=np.concatenate([layer.w1 for layer in layers]),
-            w2=np.concatenate([layer.w2 for layer in layers]),
-        )
-        for layers in zip(*(chunk.weights for chunk in chunks), strict=True)
-    )
+    places = list(zip(*(chunk.weights for chunk in chunks), strict=True))
     return TrainingRun(
         settings=settings,
         losses=np.concatenate([chunk.losses for chunk in chunks]),
         snapshot_steps=record.snapshot_steps(settings.steps),
         snapshots=snapshots,
-        weights=weights,
+        weights=tuple(
+            LayerWeights(
+                w1=np.concatenate([layer.w1 for layer in layers]),
+                w2=np.concatenate([layer.w2 for layer in layers]),
+            )
+            for layers in places
+            if isinstance(layers[0], LayerWeights)
+        ),
+        matrices=tuple(
+            np.concatenate([edge.matrix for edge in edges])
+            for edges in places
+            if isinstance(edges[0], EdgeWeights)
+        ),
         memory=plan,
         seconds=seconds,
     )

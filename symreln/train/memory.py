@@ -61,13 +61,13 @@ def estimate_memory(
 def _result_bytes(model: AbstractModel, steps: int, record: Recording) -> int:
     """Bytes that one seed leaves behind."""
     n_x, n_y, samples = model.data_shape
-    hidden = sum(width for _, width, _ in model.shapes)
-    weights = 8 * sum(width * (left + right) for left, width, right in model.shapes)
-    snapshot = {
-        "activity": hidden * samples,  # one byte a truth value
-        "contribution": 8 * hidden,
-        "maps": 8 * len(model.shapes) * n_x * n_y,
-        "gate_maps": 8 * len(record.gates) * n_x * n_y,
+    sizes = {
+        "activity": lambda: model.hidden_units * samples,  # one byte a truth value
+        "contribution": lambda: 8 * model.hidden_units,
+        "maps": lambda: 8 * model.map_count * n_x * n_y,
+        "gate_maps": lambda: 8 * len(record.gates) * n_x * n_y,
+        "outputs": lambda: 8 * n_y * samples,
     }
-    snapshots = len(record.snapshot_steps(steps)) * sum(snapshot[q] for q in record.quantities)
-    return 8 * steps + weights + snapshots
+    # Called only where they are asked for: a graph's maps are counted by finding its pathways.
+    snapshot = sum(sizes[quantity]() for quantity in record.quantities)
+    return 8 * (steps + model.weight_count) + len(record.snapshot_steps(steps)) * snapshot

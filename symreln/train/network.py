@@ -17,39 +17,93 @@ PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """Hyper-parameters of full-batch gradient descent.
+    """Hyper-parameters of gradient descent, full-batch unless a batch size is given.
 
     Attributes:
         hidden: Hidden units H of the ReLU (or linear) network; GDLN pathways carry their own.
-        init_std: Standard deviation of the initial weights, N(0, init_std²).
+        init_std: Standard deviation of the initial weights, N(0, init_std²); or one for every layer
+            of weights, from the inputs on (for every edge of a graph, in its order).
         learning_rate: Step size η. With ``loss="mean"`` a step is η times the gradient of
             L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²; with ``"sum"`` of L = 1/2 Σ_μ ‖y_μ − ŷ_μ‖².
         loss: Which of the two losses the gradient is taken of. *Recorded* losses are always means.
         steps: How many losses are recorded, at 0, 1, …, steps − 1 updates.
         activation: Of the hidden layer of :func:`symreln.train.relu.train_network`.
+        weight_decay: λ; the *mean* loss gets λ/2 times the sum of all squared weights, the summed
+            one P times that: a step shrinks every weight by the factor 1 − ηλ with
+            ``loss="mean"`` and 1 − ηPλ with ``"sum"``, and means the same λ with both. Recorded
+            losses are without it.
+        batch_size: Samples of a step; None for all. Every seed visits all samples once an epoch,
+            in an order of its own, the last batch holding what is left. A batch stands for all
+            samples: its summed loss counts P/|batch| times, its mean loss is its own mean, so that
+            the expected step is the full-batch step. Recorded losses are over all samples.
     """
 
     hidden: int
-    init_std: float
+    init_std: float | tuple[float, ...]
     learning_rate: float
     loss: Literal["sum", "mean"]
     steps: int
     activation: Literal["relu", "linear"] = "relu"
+    weight_decay: float = 0.0
+    batch_size: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.init_std, (int, float)):
+            object.__setattr__(self, "init_std", tuple(float(std) for std in self.init_std))
         for name in ("hidden", "steps"):
             if getattr(self, name) < 1:
                 msg = f"network.{name}: {getattr(self, name)} is too small. Give at least 1."
                 raise InputError(msg)
-        for name in ("init_std", "learning_rate"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                msg = f"network.{name}: found {value}. Give a positive finite number."
+        scales = self.init_std if isinstance(self.init_std, tuple) else (self.init_std,)
+        for name, values in (("init_std", scales), ("learning_rate", (self.learning_rate,))):
+            if not values or not all(math.isfinite(value) and value > 0 for value in values):
+                found = getattr(self, name)
+                msg = f"network.{name}: found {found}. Give a positive finite number."
                 raise InputError(msg)
+        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
+            msg = f"weight_decay: found {self.weight_decay}. Give 0 or a positive finite number."
+            raise InputError(msg)
+        if self.batch_size is not None and self.batch_size < 1:
+            msg = f"batch_size: {self.batch_size} is too small. Give at least 1, or None for all."
+            raise InputError(msg)
         for name, known in (("loss", ("sum", "mean")), ("activation", ("relu", "linear"))):
             if getattr(self, name) not in known:
                 msg = f"network.{name}: found {getattr(self, name)!r}. Give one of {known}."
                 raise InputError(msg)
+
+    def layer_stds(self, layers: int) -> tuple[float, ...]:
+        """Standard deviation of each of so many layers of weights.
+
+        Raises:
+            InputError: Another number of them is given.
+        """
+        if not isinstance(self.init_std, tuple):
+            return (float(self.init_std),) * layers
+        if len(self.init_std) != layers:
+            msg = (
+                f"network.init_std: found {len(self.init_std)} numbers for {layers} layers of "
+                "weights. Give one number, or one for each."
+            )
+            raise InputError(msg)
+        return self.init_std
+
+    def rate(self, samples: int) -> float:
+        """Factor of the *summed* loss's gradient in a step on ``samples`` samples."""
+        return self.learning_rate * (1.0 if self.loss == "sum" else 1.0 / samples)
+
+    def decay(self, samples: int) -> float:
+        """Share of every weight that weight decay takes away in a step on ``samples`` samples."""
+        step = self.learning_rate * (samples if self.loss == "sum" else 1)
+        return step * self.weight_decay
+
+    def check_fits(self, samples: int) -> None:
+        """Raise InputError where a batch would hold more samples than there are."""
+        if self.batch_size is not None and self.batch_size > samples:
+            msg = (
+                f"batch_size: {self.batch_size}, but the data have {samples} samples. "
+                f"Give 1 to {samples}, or None for all."
+            )
+            raise InputError(msg)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +116,7 @@ class GatedPathway:
         inputs: Indices of the inputs that the pathway sees (the diagonal of I).
         outputs: Indices of the outputs that it writes to (the diagonal of O).
         hidden: Its hidden units.
+        spread: What the standard deviation of its initial weights is multiplied by.
         stage: Used by staged training only; stages are trained side by side (``train_gdln``).
     """
 
@@ -71,6 +126,7 @@ class GatedPathway:
     outputs: Sequence[int]
     hidden: int
     stage: int = 1
+    spread: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gate", tuple(float(value) for value in self.gate))
@@ -96,6 +152,9 @@ class GatedPathway:
                 raise InputError(msg)
         if self.hidden < 1:
             msg = f"pathway {self.name!r}: hidden is {self.hidden}. Give at least 1."
+            raise InputError(msg)
+        if not (math.isfinite(self.spread) and self.spread > 0):
+            msg = f"pathway {self.name!r}: spread is {self.spread}. Give a positive number."
             raise InputError(msg)
 
     @property
@@ -137,9 +196,38 @@ class LayerWeights:
         return LayerWeights(w1=self.w1[start:stop], w2=self.w2[start:stop])
 
     @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return len(self.w1)
+
+    @property
     def nbytes(self) -> int:
         """Size in bytes."""
         return self.w1.nbytes + self.w2.nbytes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EdgeWeights:
+    """Weights of one edge of a graph, or of one layer of a deep network, for all seeds.
+
+    Attributes:
+        matrix: Shape (seeds, units of the target, units of the source).
+    """
+
+    matrix: np.ndarray
+
+    def seed(self, start: int, stop: int) -> EdgeWeights:
+        """The weights of seeds start … stop − 1."""
+        return EdgeWeights(matrix=self.matrix[start:stop])
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return len(self.matrix)
+
+
+Weights = tuple[LayerWeights, ...] | tuple[EdgeWeights, ...]
+"""All weights of a network: one entry a pathway of two layers, or one an edge."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +268,10 @@ class TrainingRun:
             whichever loss was descended; ``losses[:, k]`` is taken after k updates.
         snapshot_steps: The K steps at which quantities were recorded, on the scale of ``losses``.
         snapshots: Recorded quantities by name, each of shape (seeds, K, …); see ``record``.
-        weights: Final weights (after steps − 1 updates), one entry a pathway, or one in all.
+        weights: Final weights (after steps − 1 updates), one entry a pathway, or one in all; empty
+            for a graph or a deep network.
+        matrices: Final weights of a graph's edges or of a deep network's layers, each of shape
+            (seeds, target, source); else empty.
         memory: What was predicted before the training began.
         seconds: Wall time of the training.
     """
@@ -192,6 +283,7 @@ class TrainingRun:
     weights: tuple[LayerWeights, ...]
     memory: MemoryEstimate
     seconds: float
+    matrices: tuple[np.ndarray, ...] = ()
 
     @property
     def seeds(self) -> int:

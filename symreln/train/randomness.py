@@ -8,15 +8,15 @@ from typing import Protocol
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.train.network import LayerWeights
+from symreln.train.network import EdgeWeights, LayerWeights, Weights
 
 Seed = np.random.SeedSequence
 
 
 class InitialWeights(Protocol):
-    """Hands out the initial weights of seeds start … stop − 1, one entry a pathway."""
+    """Hands out the initial weights of seeds start … stop − 1, one entry a pathway or an edge."""
 
-    def __call__(self, start: int, stop: int) -> tuple[LayerWeights, ...]:
+    def __call__(self, start: int, stop: int) -> Weights:
         """Weights with a leading axis of stop − start seeds."""
         ...
 
@@ -35,7 +35,10 @@ def seed_children(
 
 
 def gaussian_weights(
-    children: list[Seed], shapes: list[tuple[int, int, int]], init_std: float
+    children: list[Seed],
+    shapes: list[tuple[int, int, int]],
+    init_std: float | Sequence[float],
+    spreads: Sequence[float] | None = None,
 ) -> InitialWeights:
     """Weights N(0, init_std²), drawn when they are asked for.
 
@@ -43,11 +46,15 @@ def gaussian_weights(
         children: One a seed.
         shapes: (n_x, H, n_y), one a pathway. Each pathway has a stream of its own, so that the
             weights of one do not depend on which others there are after it.
-        init_std: Standard deviation.
+        init_std: Standard deviation, or one for each of the two layers.
+        spreads: What it is multiplied by, one a pathway; 1 by default.
     """
+    stds = (init_std, init_std) if isinstance(init_std, (int, float)) else tuple(init_std)
 
     def draw(start: int, stop: int) -> tuple[LayerWeights, ...]:
-        seeds = [_draw_seed(child, shapes, init_std) for child in children[start:stop]]
+        layers = [[(hidden, n_x), (n_y, hidden)] for n_x, hidden, n_y in shapes]
+        own = [tuple(each * std for std in stds) for each in spreads or [1.0] * len(shapes)]
+        seeds = [_draw_seed(child, layers, own) for child in children[start:stop]]
         return tuple(
             LayerWeights(
                 w1=np.stack([seed[p][0] for seed in seeds]),
@@ -59,17 +66,49 @@ def gaussian_weights(
     return draw
 
 
+def gaussian_matrices(
+    children: list[Seed],
+    groups: Sequence[Sequence[tuple[int, int]]],
+    stds: Sequence[Sequence[float]],
+    *,
+    biases: bool = False,
+) -> InitialWeights:
+    """Weights N(0, std²) of edges or layers, drawn when they are asked for.
+
+    Args:
+        children: One a seed.
+        groups: (target, source) units of matrices; each group has a stream of its own, in which
+            its matrices follow one another.
+        stds: Standard deviations, alike.
+        biases: Whether every matrix gets another column, which starts at 0.
+    """
+    space = ((0, 0), (0, 0), (0, int(biases)))
+
+    def draw(start: int, stop: int) -> tuple[EdgeWeights, ...]:
+        seeds = [_draw_seed(child, groups, stds) for child in children[start:stop]]
+        flat = [[matrix for group in seed for matrix in group] for seed in seeds]
+        stacked = [np.stack(one) for one in zip(*flat, strict=True)]
+        return tuple(EdgeWeights(matrix=np.pad(one, space)) for one in stacked)
+
+    return draw
+
+
 def _draw_seed(
-    child: Seed, shapes: list[tuple[int, int, int]], init_std: float
-) -> list[tuple[np.ndarray, np.ndarray]]:
+    child: Seed,
+    groups: Sequence[Sequence[tuple[int, int]]],
+    stds: Sequence[Sequence[float]],
+) -> list[list[np.ndarray]]:
     # Grandchildren by key, not by spawn(): spawn() counts, so a second draw would differ.
     weights = []
-    for position, (n_x, hidden, n_y) in enumerate(shapes):
+    for position, (group, scales) in enumerate(zip(groups, stds, strict=True)):
         stream = Seed(child.entropy, spawn_key=(*child.spawn_key, position))
         generator = np.random.default_rng(stream)
-        w1 = init_std * generator.standard_normal((hidden, n_x))
-        w2 = init_std * generator.standard_normal((n_y, hidden))
-        weights.append((w1, w2))
+        weights.append(
+            [
+                std * generator.standard_normal(shape)
+                for shape, std in zip(group, scales, strict=True)
+            ]
+        )
     return weights
 
 
@@ -100,5 +139,32 @@ def given_weights(
 
     def take(start: int, stop: int) -> tuple[LayerWeights, ...]:
         return tuple(w.seed(start, stop) for w in arrays)
+
+    return seeds, take
+
+
+def given_matrices(
+    matrices: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]]
+) -> tuple[int, InitialWeights]:
+    """Number of seeds and source of weights of edges or layers that the caller chose exactly.
+
+    Args:
+        matrices: Each of shape (seeds, target, source).
+        shapes: (target, source) units of each.
+
+    Raises:
+        InputError: The shapes do not fit the network.
+    """
+    arrays = [np.array(matrix, dtype=float) for matrix in matrices]
+    found = [array.shape for array in arrays]
+    seeds = found[0][0] if found and len(found[0]) == 3 else 0
+    needed = [(seeds, *shape) for shape in shapes]
+    if found != needed or seeds < 1:
+        wanted = ", ".join(f"(seeds, {target}, {source})" for target, source in shapes)
+        msg = f"initial: shapes are {found}. Give one array an edge or layer, of shapes {wanted}."
+        raise InputError(msg)
+
+    def take(start: int, stop: int) -> tuple[EdgeWeights, ...]:
+        return tuple(EdgeWeights(matrix=array[start:stop]) for array in arrays)
 
     return seeds, take

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from symreln.errors import InputError
 from symreln.train.assignment import nearest_gates
 from symreln.train.network import LayerWeights
 
-Observer = Callable[[int, tuple[LayerWeights, ...]], np.ndarray]
-"""Step and weights (one entry a pathway) → array with a leading axis of seeds.
+Observer = Callable[[int, Any], np.ndarray]
+"""Step and weights (one entry a pathway or an edge) → array with a leading axis of seeds.
 
 Called at snapshot steps only; the weights are copies.
 """
 
-Quantity = Literal["activity", "contribution", "maps", "gate_maps"]
+Quantity = Literal["activity", "contribution", "maps", "gate_maps", "outputs"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,14 +29,16 @@ class Recording:
     Attributes:
         quantities: Any of
 
-            * ``"activity"``: hidden activity patterns 1[W1 x_μ > 0], bool, (seeds, K, H, P); only
-              for one-layer networks, a GDLN's gates being given;
+            * ``"activity"``: hidden activity patterns 1[W1 x_μ > 0], bool, (seeds, K, H, P), hidden
+              layers one after the other; not of a GDLN, its gates being given;
             * ``"contribution"``: ‖w1_h‖ ‖w2_h‖ of each hidden unit, (seeds, K, H); the pathways of
               a GDLN one after the other;
             * ``"maps"``: O_p W2_p W1_p I_p of each pathway, (seeds, K, pathways, n_y, n_x); for
-              the network of ``train_network`` W2 W1, one pathway;
+              the network of ``train_network`` W2 W1, one pathway; for a graph the products along
+              its pathways;
             * ``"gate_maps"``: Σ_h w2_h w1_hᵀ over the hidden units of a one-layer network whose
-              activity pattern is nearest to each of ``gates``, (seeds, K, G, n_y, n_x).
+              activity pattern is nearest to each of ``gates``, (seeds, K, G, n_y, n_x);
+            * ``"outputs"``: ŷ_μ, (seeds, K, n_y, P).
         gates: Shape (G, P), 0 or 1; for ``"gate_maps"``.
         observers: Further quantities by name, each an :data:`Observer`. A function cannot be sent
             to a worker process, so a training with observers runs in this one.

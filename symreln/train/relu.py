@@ -1,4 +1,4 @@
-"""Full-batch gradient descent on a network with one hidden layer and no biases."""
+"""Gradient descent on a network with one hidden layer and no biases."""
 
 # ruff: noqa: D102 - overriding methods: the abstract class documents them.
 from __future__ import annotations
@@ -11,7 +11,7 @@ from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.gdln import GatedModel
 from symreln.train.loop import Progress, run_training
 from symreln.train.memory import DEFAULT_MEMORY_LIMIT
-from symreln.train.model import AbstractModel, AbstractState, curvature_limit
+from symreln.train.model import AbstractState, AbstractTwoLayerModel, curvature_limit
 from symreln.train.network import (
     GatedPathway,
     LayerWeights,
@@ -48,7 +48,8 @@ def train_network(
 
     Each step goes down the gradient of the ``settings.loss``:
     ``sum`` L = 1/2 Σ_μ ‖y_μ − ŷ_μ‖², ``mean`` the same over P. Recorded losses are always the mean
-    loss L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖², taken before each update.
+    loss L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖² over all samples, taken before each update. Weight decay and
+    mini-batches: :class:`symreln.train.network.TrainingSettings`.
 
     Args:
         inputs: X, shape (n_x, P), one column a sample; a numpy array or any array-API array.
@@ -57,7 +58,7 @@ def train_network(
         seeds: How many networks to train.
         rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
         initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H); then ``seeds``
-            and ``rng`` are not used.
+            is not used, and ``rng`` for mini-batches only.
         record: What to keep besides the losses; default nothing.
         workers: Processes; default one a processor for long trainings, else this one alone.
             Results do not depend on it.
@@ -80,13 +81,15 @@ def train_network(
     model = _model(inputs, targets, settings)
     if initial is None:
         children = seed_children(rng, seeds)
-        source = gaussian_weights(children, model.shapes, settings.init_std)
+        source = gaussian_weights(children, model.shapes, settings.layer_stds(2))
     else:
         seeds, source = given_weights([initial], model.shapes)
+        children = seed_children(rng, seeds)
     return run_training(
         model,
         source,
         settings,
+        children=children,
         seeds=seeds,
         record=record,
         workers=workers,
@@ -95,7 +98,7 @@ def train_network(
     )
 
 
-def _model(inputs: Array, targets: Array, settings: TrainingSettings) -> AbstractModel:
+def _model(inputs: Array, targets: Array, settings: TrainingSettings) -> AbstractTwoLayerModel:
     if settings.activation == "relu":
         return ReluModel(inputs, targets, settings)
     whole = GatedPathway(
@@ -109,7 +112,7 @@ def _model(inputs: Array, targets: Array, settings: TrainingSettings) -> Abstrac
 
 
 @final
-class ReluModel(AbstractModel):
+class ReluModel(AbstractTwoLayerModel):
     """A one-hidden-layer ReLU network and its data."""
 
     def __init__(self, inputs: Array, targets: Array, settings: TrainingSettings) -> None:
@@ -119,8 +122,8 @@ class ReluModel(AbstractModel):
         self.hidden = settings.hidden
         self.n_x, self.samples = inputs.shape
         self.n_y = targets.shape[0]
-        self.rate_scale = 1.0 if settings.loss == "sum" else 1.0 / self.samples
-        self.rate = settings.learning_rate * self.rate_scale
+        settings.check_fits(self.samples)
+        self.settings = settings
 
     @property
     def description(self) -> dict[str, Any]:
@@ -145,7 +148,9 @@ class ReluModel(AbstractModel):
     @property
     def working_bytes(self) -> int:
         layers = 2 * self.hidden * (self.n_x + self.n_y)
-        return 8 * (layers + 2 * self.samples * (self.hidden + self.n_y))
+        # Of mini-batches: the order, the factors, and the factors times the learning rate.
+        batches = 0 if self.settings.batch_size is None else 3 * self.samples
+        return 8 * (layers + 2 * self.samples * (self.hidden + self.n_y) + batches)
 
     def start(self, weights: tuple[LayerWeights, ...]) -> AbstractState:
         return _ReluState(self, weights[0])
@@ -157,12 +162,21 @@ class ReluModel(AbstractModel):
             return gate_maps_observer(self._arithmetic.numpy(self.inputs), record.gates)
         if quantity == "contribution":
             return contribution
+        if quantity == "outputs":
+            return self._outputs(self._arithmetic.numpy(self.inputs))
         groups = [(tuple(range(self.n_x)), tuple(range(self.n_y)))]
         return maps_observer(groups, self.n_x, self.n_y)
 
+    @staticmethod
+    def _outputs(inputs: np.ndarray) -> Observer:
+        def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
+            return weights[0].w2 @ np.maximum(weights[0].w1 @ inputs, 0.0)
+
+        return observe
+
     def stable_learning_rate(self) -> float:
         inputs = self._arithmetic.numpy(self.inputs)
-        return curvature_limit(inputs, self._arithmetic.numpy(self.targets), self.rate_scale)
+        return curvature_limit(inputs, self._arithmetic.numpy(self.targets), self.settings)
 
 
 @final
@@ -173,7 +187,9 @@ class _ReluState(AbstractState):
         do = self.do = model.arithmetic
         seeds, hidden, _ = weights.w1.shape
         n_x, n_y, samples = model.data_shape
-        self.rate, self.samples = model.rate, samples
+        self.samples = samples
+        self.rate = model.settings.rate(samples)
+        self.kept = 1 - model.settings.decay(samples)
         self.inputs = model.inputs
         self.samples_by_inputs = do.array(do.transpose(model.inputs))
         self.targets = do.array(do.transpose(model.targets))
@@ -196,14 +212,18 @@ class _ReluState(AbstractState):
         self.residual = do.subtract(self.targets, self.residual, out=self.residual)
         return do.square_sums(self.residual) * (0.5 / self.samples)
 
-    def update(self) -> None:
+    def update(self, factors: Array | None = None) -> None:
         do = self.do
         # The learning rate goes into the residual, the smallest factor of both gradients.
-        self.scaled = do.multiply(self.residual, self.rate, out=self.scaled)
+        rate = self.rate if factors is None else do.multiply(factors, self.rate)
+        self.scaled = do.multiply(self.residual, rate, out=self.scaled)
         self.back = do.matmul(self.scaled, self.second, out=self.back)
         self.back = do.multiply(self.back, self.gate, out=self.back)
         self.step_second = do.matmul(do.transpose(self.scaled), self.active, out=self.step_second)
         self.step_first = do.matmul(self.inputs, self.back, out=self.step_first)
+        if self.kept != 1:
+            self.second = do.multiply(self.second, self.kept, out=self.second)
+            self.first = do.multiply(self.first, self.kept, out=self.first)
         self.second = do.add(self.second, self.step_second, out=self.second)
         self.first = do.add(self.first, self.step_first, out=self.first)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import io
 import json
 import struct
+import threading
 from typing import Any, BinaryIO
 
 import numpy as np
 
 _LENGTH = struct.Struct("<Q")
+# NumPy parses an array's header with `ast`, which fails now and then in CPython 3.11 where two
+# threads do so at once ("AST constructor recursion depth mismatch").
+_PARSING = threading.Lock()
 
 
 def send(stream: BinaryIO, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -31,7 +35,7 @@ def receive(stream: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]] | 
     body = stream.read(length)
     if len(body) < length:
         return None
-    with np.load(io.BytesIO(body), allow_pickle=False) as data:
+    with _PARSING, np.load(io.BytesIO(body), allow_pickle=False) as data:
         arrays = {name: data[name] for name in data.files}
     header = json.loads(arrays.pop("header").tobytes())
     return header, arrays

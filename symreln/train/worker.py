@@ -15,11 +15,20 @@ import numpy as np
 
 from symreln.errors import SymrelnError
 from symreln.train.chunk import train_chunk
+from symreln.train.deep import DeepModel
 from symreln.train.gdln import GatedModel
+from symreln.train.graph import GraphModel
 from symreln.train.model import AbstractModel
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import (
+    EdgeWeights,
+    GatedPathway,
+    LayerWeights,
+    TrainingSettings,
+    Weights,
+)
 from symreln.train.record import Recording
 from symreln.train.relu import ReluModel
+from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
 from symreln.train.wire import receive, send
 
 REPORT_SECONDS = 0.1  # between two messages of progress
@@ -32,6 +41,13 @@ def build_model(
     inputs, targets = arrays["inputs"], arrays["targets"]
     if description["kind"] == "relu":
         return ReluModel(inputs, targets, settings)
+    if description["kind"] == "deep":
+        widths, biases = description["widths"], description["biases"]
+        return DeepModel(inputs, targets, widths, settings, biases=biases)
+    if description["kind"] == "graph":
+        nodes = tuple(GatedNode(**node) for node in description["nodes"])
+        edges = tuple(GatedEdge(**edge) for edge in description["edges"])
+        return GraphModel(inputs, targets, GatedGraph(nodes=nodes, edges=edges), settings)
     pathways = [GatedPathway(**pathway) for pathway in description["pathways"]]
     return GatedModel(inputs, targets, pathways, settings, staged=description["staged"])
 
@@ -73,7 +89,9 @@ def _answer(
             send(replies, {"done": done}, {})
 
     weights = unpack_weights(arrays)
-    chunk = train_chunk(model, weights, settings, record, header["first_seed"], report)
+    chunk = train_chunk(
+        model, weights, settings, record, header["first_seed"], report, arrays.get("keys")
+    )
     snapshots = {f"snapshot {name}": values for name, values in chunk.snapshots.items()}
     send(
         replies,
@@ -82,16 +100,20 @@ def _answer(
     )
 
 
-def pack_weights(weights: tuple[LayerWeights, ...]) -> dict[str, np.ndarray]:
+def pack_weights(weights: Weights) -> dict[str, np.ndarray]:
     """Weights as named arrays."""
-    packed = {}
-    for position, layer in enumerate(weights):
-        packed[f"w1 {position}"], packed[f"w2 {position}"] = layer.w1, layer.w2
-    return packed
+    return {
+        f"{part} {position}": values
+        for position, one in enumerate(weights)
+        for part, values in vars(one).items()
+    }
 
 
-def unpack_weights(arrays: dict[str, np.ndarray]) -> tuple[LayerWeights, ...]:
+def unpack_weights(arrays: dict[str, np.ndarray]) -> Weights:
     """Inverse of :func:`pack_weights`; other arrays are passed over."""
+    edges = sum(name.startswith("matrix ") for name in arrays)
+    if edges:
+        return tuple(EdgeWeights(matrix=arrays[f"matrix {e}"]) for e in range(edges))
     count = sum(name.startswith("w1 ") for name in arrays)
     return tuple(LayerWeights(w1=arrays[f"w1 {p}"], w2=arrays[f"w2 {p}"]) for p in range(count))
 

@@ -18,6 +18,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import BinaryIO, cast
 
+import numpy as np
+
 from symreln.errors import InputError
 from symreln.train.chunk import Chunk
 from symreln.train.model import AbstractModel
@@ -53,17 +55,19 @@ def train_in_workers(
     bounds: list[Bounds],
     workers: int,
     report: Callable[[int], None],
+    keys: np.ndarray | None = None,
 ) -> list[Chunk]:
     """Train the chunks of seeds at ``bounds``, each in the first worker that is free.
 
-    ``report`` is called in this thread with the seed-steps done.
+    ``report`` is called in this thread with the seed-steps done. ``keys`` are those of the streams
+    of mini-batches, one row a seed.
     """
     shared = _Shared(queue=iter(bounds))
     processes = [_start() for _ in range(min(workers, len(bounds)))]
     try:
         with ThreadPoolExecutor(len(processes)) as pool:
             pending = {
-                pool.submit(_drive, process, shared, model, source, settings, record)
+                pool.submit(_drive, process, shared, model, source, settings, record, keys)
                 for process in processes
             }
             try:
@@ -112,6 +116,7 @@ def _drive(
     source: InitialWeights,
     settings: TrainingSettings,
     record: Recording,
+    keys: np.ndarray | None,
 ) -> None:
     """Feed one worker until the queue is empty."""
     requests, replies = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
@@ -125,7 +130,10 @@ def _drive(
     try:
         send(requests, header, {"inputs": model.inputs, "targets": model.targets})
         while (bounds := shared.next()) is not None:
-            send(requests, {"first_seed": bounds[0]}, pack_weights(source(*bounds)))
+            arrays = pack_weights(source(*bounds))
+            if keys is not None:
+                arrays["keys"] = keys[slice(*bounds)]
+            send(requests, {"first_seed": bounds[0]}, arrays)
             seed_steps = (bounds[1] - bounds[0]) * settings.steps
             shared.chunks[bounds] = _await_result(replies, bounds, shared)
             shared.done[bounds] = seed_steps

@@ -44,7 +44,8 @@ def test_divergence_names_step_seed_rate_and_limit(activation, workers, make_set
     assert "network.learning_rate below about 2/λmax" in str(caught.value)
 
 
-def test_curvature_limit_bounds_the_hessian_at_the_solution():
+@pytest.mark.parametrize("weight_decay", [0.0, 100.0])
+def test_curvature_limit_bounds_the_hessian_at_the_solution(weight_decay, make_settings):
     rng = np.random.default_rng(0)
     inputs, targets = rng.standard_normal((2, 5)), rng.standard_normal((2, 5))
     u, s, vt = np.linalg.svd(targets @ np.linalg.pinv(inputs))
@@ -53,7 +54,8 @@ def test_curvature_limit_bounds_the_hessian_at_the_solution():
     def gradient(weights):
         w1, w2 = weights[:4].reshape(2, 2), weights[4:].reshape(2, 2)
         error = (targets - w2 @ w1 @ inputs) @ inputs.T
-        return -np.concatenate([(w2.T @ error).ravel(), (error @ w1.T).ravel()])
+        pull = np.concatenate([(w2.T @ error).ravel(), (error @ w1.T).ravel()])
+        return 5 * weight_decay * weights - pull
 
     step = 1e-6
     hessian = np.array(
@@ -63,7 +65,8 @@ def test_curvature_limit_bounds_the_hessian_at_the_solution():
         ]
     )
     largest = np.linalg.eigvalsh((hessian + hessian.T) / 2)[-1]
-    bound = 2 / curvature_limit(inputs, targets, 1.0)
+    settings = make_settings(loss="sum", weight_decay=weight_decay)
+    bound = 2 / curvature_limit(inputs, targets, settings)
     # A bound, and of the right size: at most twice too large, since one of the two factors
     # 2‖X Xᵀ‖‖W‖ ≥ d (π_α + π_β) is met by some pair up to the spread of the strengths.
     assert largest <= bound * (1 + 1e-6)
@@ -96,6 +99,13 @@ def test_settings_are_checked():
         ("activation", "tanh"),
     ]:
         with pytest.raises(InputError, match=rf"network\.{name}: .*Give"):
+            TrainingSettings(**{**good, name: value})
+    for name, value in [
+        ("weight_decay", -1.0),
+        ("weight_decay", float("inf")),
+        ("batch_size", 0),
+    ]:
+        with pytest.raises(InputError, match=rf"^{name}: .*Give"):
             TrainingSettings(**{**good, name: value})
 
 

@@ -1,0 +1,155 @@
+"""sweep.json: one row a combination, from the files of its tasks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.provenance import library_versions
+from symreln.sweep.intervals import METHOD, Distance, distance, mutual_distance
+from symreln.validation.metrics import SeedFloor, seed_floor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.sweep.axes import Combination
+    from symreln.sweep.board import Failure
+    from symreln.sweep.files import Result
+    from symreln.sweep.plan import Plan, Row
+
+FORMAT = "symreln-sweep/1"
+#: As in validation.json: the ReLU network's place is a linear network's where that is trained.
+PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu", "moving_vs_relu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryRow:
+    """One combination.
+
+    Attributes:
+        over: Its ``key=value`` texts.
+        seeds: Networks of each kind that are compared.
+        level: The verdict of its derivation; "" where its theory failed.
+        method: How the theory is evaluated.
+        free_constants: Of the theory.
+        metrics: By pair of curves; pairs that there are not are left out.
+        floor: What networks of different seeds differ by; None for one seed or no network.
+        failures: What could not be done.
+    """
+
+    over: Combination
+    seeds: int
+    level: str = ""
+    method: str = ""
+    free_constants: int | None = None
+    metrics: dict[str, Distance]
+    floor: SeedFloor | None = None
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A whole sweep.
+
+    Attributes:
+        plan: What was asked for.
+        rows: One a combination, in the plan's order.
+    """
+
+    plan: Plan
+    rows: tuple[SummaryRow, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return sweep.json."""
+        known = self.plan.to_json()
+        return {
+            "format": FORMAT,
+            "title": self.plan.rows[0].spec.title,
+            **{key: known[key] for key in ("spec", "set", "over", "seeds", "rng", "program")},
+            "intervals": METHOD,
+            "rows": [_row_json(row) for row in self.rows],
+            "versions": library_versions(),
+        }
+
+
+def _row_json(row: SummaryRow) -> dict[str, Any]:
+    return {
+        "over": list(row.over),
+        "seeds": row.seeds,
+        "level": row.level or None,
+        "method": row.method or None,
+        "free_constants": row.free_constants,
+        "metrics": {
+            pair: asdict(row.metrics[pair]) if pair in row.metrics else None for pair in PAIRS
+        },
+        "seed_floor": None
+        if row.floor is None
+        else {"mean": asdict(row.floor.mean), "maximum": asdict(row.floor.maximum)},
+        "failures": [
+            {"seed": failure.seed, "message": failure.message} for failure in row.failures
+        ],
+    }
+
+
+def summarise(plan: Plan, failures: Sequence[Failure] = ()) -> Summary:
+    """Compare what is in the folder, and tidy up what killed writers left there.
+
+    One combination's curves are in memory at a time.
+
+    Args:
+        plan: The sweep; files that are missing are left out.
+        failures: Of this run.
+    """
+    whole: set[str] = set()
+    rows = tuple(
+        _summary_row(plan, number, row, tuple(f for f in failures if f.row == number), whole)
+        for number, row in enumerate(plan.rows)
+    )
+    plan.results.tidy(whole)
+    return Summary(plan=plan, rows=rows)
+
+
+def _summary_row(
+    plan: Plan, number: int, row: Row, failures: tuple[Failure, ...], whole: set[str]
+) -> SummaryRow:
+    found = {name: plan.results.read(name) for name in row.files}
+    whole |= {name for name, result in found.items() if result is not None}
+    networks = [result for name in row.networks if (result := found[name]) is not None]
+    theory = found[row.theory]
+    ordered = tuple(sorted(failures, key=lambda f: -1 if f.seed is None else f.seed))
+    if theory is None or not networks:
+        return SummaryRow(over=row.over, seeds=0, metrics={}, failures=ordered)
+    gdln, relu = _losses(networks, "gdln"), _losses(networks, "network")
+    return SummaryRow(
+        over=row.over,
+        seeds=len(networks),
+        level=theory.values["level"],
+        method=theory.values["method"],
+        free_constants=theory.values["free_constants"],
+        metrics=_metrics(theory, gdln, relu, plan.rng),
+        floor=None if relu is None else seed_floor(relu),
+        failures=ordered,
+    )
+
+
+def _losses(networks: Sequence[Result], kind: str) -> np.ndarray | None:
+    if kind not in networks[0].arrays:
+        return None
+    return np.stack([one.arrays[kind] for one in networks])
+
+
+def _metrics(
+    theory: Result, gdln: np.ndarray | None, relu: np.ndarray | None, rng: int
+) -> dict[str, Distance]:
+    assert gdln is not None  # every task trains one
+    curve = theory.arrays["theory"]
+    found = {"theory_vs_gdln": distance(curve, gdln, rng)}
+    if relu is None:
+        return found
+    found["theory_vs_relu"] = distance(curve, relu, rng)
+    found["gdln_vs_relu"] = mutual_distance(gdln, relu, rng)
+    if "moving" in theory.arrays:
+        found["moving_vs_relu"] = distance(theory.arrays["moving"], relu, rng)
+    return found

@@ -1,0 +1,77 @@
+"""A sweep of tiny networks, and ways to run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from symreln import cli
+from symreln.sweep.axes import read_axes
+from symreln.sweep.plan import Plan
+
+SPEC = """\
+title = "Two numbers"
+
+[dataset]
+X = [["2", "0", "1"], ["0", "1", "1"]]
+Y = [["1", "0", "c"], ["0", "2", "1"]]
+
+[dataset.labels]
+sample = [1, 2, 3]
+
+[parameters.c]
+positive = true
+value = 1
+
+[[pathway]]
+name = "all"
+gate = "all"
+
+[network]
+activation = "linear"
+hidden = 4
+init_std = "1/10"
+learning_rate = "1/20"
+steps = 80
+"""
+OVER = ("--over", "network.hidden=3,5", "--over", "parameters.c.value=1,1/2")
+AXES = read_axes(OVER[1::2])
+SEEDS = 5
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """The spec in a file."""
+    path = tmp_path / "two.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def plan(source: Path | str, folder: Path, seeds: int = SEEDS, **more) -> Plan:
+    """The sweep that :data:`OVER` asks for, in its folder."""
+    asked = {"axes": AXES, "seeds": seeds, **more}
+    found = Plan(source=str(source), folder=folder, **asked)
+    found.settle()
+    return found
+
+
+def arguments(source: Path, out: Path, *more: str) -> list[str]:
+    """What a user types."""
+    return ["sweep", str(source), *OVER, "--seeds", str(SEEDS), "--out", str(out), "-q", *more]
+
+
+def command(capsys: pytest.CaptureFixture[str], *typed: str) -> tuple[int, str, str]:
+    """Run a command in this process; return (exit code, stdout, stderr)."""
+    code = cli._guarded(list(typed))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }

@@ -1,0 +1,87 @@
+"""Intervals: they hold for the mean over all seeds as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symreln.sweep.intervals import LEVEL, distance, mutual_distance
+from symreln.validation.metrics import compare
+
+STEPS = 40
+STEP = np.arange(STEPS)
+
+
+def curves(count: int, stream: np.random.Generator, spread: float = 0.3) -> np.ndarray:
+    """Losses that drop at different times; all start from 1."""
+    times = 12 + 12 * spread * stream.standard_normal((count, 1))
+    return 1 / (1 + np.exp((STEP - times) / 2)) / (1 / (1 + np.exp(-times / 2)))
+
+
+def test_values_are_those_of_the_metrics():
+    losses = curves(6, np.random.default_rng(0))
+    theory = losses[0] ** 1.1
+    for found, other in (
+        (distance(theory, losses, 0), compare(theory, losses.mean(axis=0))),
+        (
+            mutual_distance(losses[:3], losses[3:], 0),
+            compare(losses[:3].mean(0), losses[3:].mean(0)),
+        ),
+    ):
+        for name, value in vars(other).items():
+            interval = getattr(found, name)
+            assert interval.value == value
+            assert interval.low <= value <= interval.high
+            assert interval.low < interval.high
+
+
+def test_a_stream_is_fixed():
+    losses = curves(6, np.random.default_rng(0))
+    assert distance(losses[0], losses, 4) == distance(losses[0], losses, 4)
+    assert distance(losses[0], losses, 4) != distance(losses[0], losses, 5)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.02, 0.3])
+def test_intervals_cover_the_distance_from_the_mean_over_all_seeds(wrong):
+    stream = np.random.default_rng(7)
+    every = curves(40_000, stream).mean(axis=0)
+    theory = every + wrong * np.exp(-((STEP - 12) ** 2) / 20)
+    truth = compare(theory, every)
+    trials, held = 150, {"max_abs_over_initial": 0, "mean_abs_over_initial": 0}
+    for trial in range(trials):
+        found = distance(theory, curves(10, stream), trial)
+        for name in held:
+            interval = getattr(found, name)
+            held[name] += interval.low <= getattr(truth, name) <= interval.high
+    # Three standard errors of the count below what is said.
+    least = trials * LEVEL - 3 * (trials * LEVEL * (1 - LEVEL)) ** 0.5
+    assert all(count >= least for count in held.values()), held
+
+
+def test_seeds_that_are_equal_leave_no_doubt():
+    losses = np.repeat(curves(1, np.random.default_rng(1)), 4, axis=0)
+    found = distance(losses[0], losses, 0).max_abs_over_initial
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high < 1e-12
+
+
+def test_one_seed_has_no_interval():
+    losses = curves(1, np.random.default_rng(1))
+    found = distance(losses[0] * 0.9, losses, 0).max_abs_over_initial
+    assert found.value == pytest.approx(0.1)
+    assert (found.low, found.high) == (None, None)
+
+
+def test_a_drop_that_some_resamples_never_reach_has_no_interval():
+    losses = np.ones((4, STEPS))
+    losses[0, 20:] = 0.2  # the mean drops to 0.8; without the first seed it never does
+    found = distance(np.where(STEP < 25, 1.0, 0.5), losses, 0).drop_time_error_steps
+    assert (found.value, found.low, found.high) == (5, None, None)
+
+
+def test_intervals_narrow_with_the_root_of_the_seeds():
+    stream = np.random.default_rng(3)
+    few, many = curves(16, stream), curves(256, stream)
+    radius = [distance(few[0], losses, 0).max_abs_over_initial for losses in (few, many)]
+    ratio = (radius[0].high - radius[0].value) / (radius[1].high - radius[1].value)
+    assert 2.5 < ratio < 6.5

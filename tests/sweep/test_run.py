@@ -1,0 +1,289 @@
+"""Sweeps are done once, exactly, whoever does them and whatever ends them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln import cli
+from symreln.errors import InputError
+from symreln.spec.reader import load
+from symreln.sweep import board as boards
+from symreln.sweep import local, tasks
+from symreln.sweep.axes import read_axes
+from symreln.sweep.board import MOST_DEATHS, Board
+from symreln.sweep.run import Shard, missing, sweep
+from symreln.validation.metrics import seed_floor
+from tests.sweep.examples import SEEDS, SPEC, arguments, command, contents, plan, spec
+
+__all__ = ["spec"]
+WHOLE = Shard(index=1, parts=1)
+
+
+def run_here(board: Board, workers: int = 1) -> None:
+    """Do a board's jobs in this process."""
+    while (task := board.next(wait=False)) is not None:
+        job, request = task
+        for name, data in tasks.perform(json.loads(json.dumps(request))).items():
+            board.plan.results.write(name, data)
+        board.finish(job)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Let the command use no other process."""
+    monkeypatch.setattr(local, "run_local", run_here)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> Path:
+    """The folder of a sweep that nothing disturbs; not to be changed."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    source, out = folder / "two.toml", folder / "out"
+    source.write_text(SPEC)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local, "run_local", run_here)
+        patch.setenv("SYMRELN_CACHE", "off")
+        assert cli._guarded([*arguments(source, out), "--json"]) == 0
+    return out
+
+
+@pytest.fixture
+def reference(undisturbed) -> dict[str, bytes]:
+    """Its files."""
+    return contents(undisturbed)
+
+
+@pytest.fixture
+def done(undisturbed, tmp_path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(undisturbed, tmp_path / "done"))
+
+
+def test_networks_are_bit_for_bit_those_of_validate(spec, done):
+    found = plan(spec, done)
+    for row in found.rows[::3]:
+        own = sr.validate(sr.derive(load(str(spec), row.overrides)), seeds=SEEDS, rng=0)
+        for seed, name in enumerate(row.networks):
+            result = found.results.read(name)
+            assert np.array_equal(result.arrays["network"], own.network.losses[seed])
+            assert np.array_equal(result.arrays["gdln"], own.gdln.losses[seed])
+        theory = found.results.read(row.theory)
+        assert np.array_equal(theory.arrays["theory"], own.prediction.loss)
+
+
+def test_a_summary_is_what_validate_says(spec, done, reference):
+    summary = json.loads(reference["sweep.json"])
+    assert summary["format"] == "symreln-sweep/1"
+    found = plan(spec, done)
+    assert [row["over"] for row in summary["rows"]] == [list(row.over) for row in found.rows]
+    own = sr.validate(sr.derive(load(str(spec), found.rows[1].overrides)), seeds=SEEDS, rng=0)
+    row = summary["rows"][1]
+    assert row["seeds"] == SEEDS
+    assert row["level"] == own.derivation.at_values.verdict.level.value
+    for pair in ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"):
+        for name, value in vars(own.metrics[pair]).items():
+            interval = row["metrics"][pair][name]
+            assert interval["value"] == pytest.approx(value, rel=1e-12)
+            assert interval["low"] <= interval["value"] <= interval["high"]
+    floor = seed_floor(own.network.losses)
+    assert row["seed_floor"]["mean"]["max_abs_over_initial"] == pytest.approx(
+        floor.mean.max_abs_over_initial, rel=1e-12
+    )
+
+
+def test_relu_networks_with_a_derived_start_are_those_of_validate(tmp_path):
+    axes = read_axes(["parameters.Delta.value=1/2"])
+    small = ("network.hidden=6", "network.steps=30", "network.init_std=1/10")
+    found = plan("xor", tmp_path / "out", seeds=3, rng=4, overrides=small, axes=axes)
+    left = missing(found, WHOLE.seeds(found))
+    assert sweep(found, WHOLE.seeds(found), left, run_here, 1) == []
+    own = sr.validate(sr.derive(load("xor", found.rows[0].overrides)), seeds=3, rng=4)
+    assert own.kappas, "a κ that the trainings must hear of"
+    for seed, name in enumerate(found.rows[0].networks):
+        result = found.results.read(name)
+        assert np.array_equal(result.arrays["network"], own.network.losses[seed])
+        assert np.array_equal(result.arrays["gdln"], own.gdln.losses[seed])
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_bytes_do_not_depend_on_what_is_trained_together(spec, tmp_path, reference, size):
+    found = plan(spec, tmp_path / "out")
+    run_here(Board(found, WHOLE.seeds(found), [size] * 4))
+    for name in found.names:
+        assert (found.results.path / name).read_bytes() == reference[f"tasks/{name}"]
+
+
+def test_starting_again_does_only_what_is_missing(spec, done, capsys, reference, here, monkeypatch):
+    out, found = done, plan(spec, done)
+    gone = [found.rows[0].networks[1], found.rows[2].theory, found.rows[2].networks[4]]
+    (out / "tasks" / gone[0]).unlink()
+    (out / "tasks" / gone[1]).write_bytes(b"")
+    path = out / "tasks" / gone[2]
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    (out / "tasks" / f".{gone[0]}.{'0' * 16}.tmp").write_bytes(b"half of")
+    made = []
+    genuine = tasks.perform
+    monkeypatch.setattr(tasks, "perform", lambda r: made.extend(r["names"]) or genuine(r))
+    assert command(capsys, *arguments(spec, out))[0] == 0
+    assert sorted(made) == sorted(gone)
+    assert contents(out) == reference
+    made.clear()
+    assert command(capsys, *arguments(spec, out, "--collect"))[0] == 0
+    assert made == []
+
+
+def test_a_file_that_is_damaged_while_the_sweep_runs_is_made_again(spec, tmp_path, reference):
+    found = plan(spec, tmp_path / "out")
+    wanted = WHOLE.seeds(found)
+    rounds = []
+
+    def careless(board: Board) -> None:
+        run_here(board)
+        if not rounds:
+            (found.results.path / found.rows[1].networks[0]).write_bytes(b"PK")
+            (found.results.path / found.rows[3].theory).unlink()
+        rounds.append(board.total)
+
+    assert sweep(found, wanted, missing(found, wanted), careless, 1) == []
+    assert rounds == [24, 2]
+    for name in found.names:
+        assert (found.results.path / name).read_bytes() == reference[f"tasks/{name}"]
+
+
+def test_shards_add_up_to_the_whole(spec, tmp_path, capsys, here, reference):
+    out = tmp_path / "out"
+    for part in ("2/3", "3/3", "1/3"):
+        code, said, _ = command(capsys, *arguments(spec, out, "--shard", part, "--json"))
+        assert code == 0
+        assert not (out / "sweep.json").exists()
+        done = json.loads(said)["done"]
+    assert done == 24
+    assert command(capsys, *arguments(spec, out, "--collect"))[0] == 0
+    assert contents(out) == reference
+
+
+def test_two_runs_at_once_do_no_harm(spec, tmp_path, reference):
+    found = plan(spec, tmp_path / "out")
+    wanted = WHOLE.seeds(found)
+    failures = []
+
+    def run():
+        failures.extend(sweep(found, wanted, missing(found, wanted), run_here, 2))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    for name in found.names:
+        assert (found.results.path / name).read_bytes() == reference[f"tasks/{name}"]
+
+
+def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path, capsys, here, monkeypatch):
+    genuine = tasks._networks
+
+    def diverging(numbers, request):
+        seeds = range(request["first"], request["first"] + len(request["names"]))
+        if numbers.network.hidden == 5 and 4 in seeds:
+            msg = "training diverged"
+            raise InputError(msg)
+        return genuine(numbers, request)
+
+    def telling(board: Board, workers: int) -> None:
+        while (task := board.next(wait=False)) is not None:
+            try:
+                found = tasks.perform(task[1])
+            except InputError as error:
+                board.fail(task[0], str(error), 2)
+                continue
+            for name, data in found.items():
+                board.plan.results.write(name, data)
+            board.finish(task[0])
+
+    monkeypatch.setattr(local, "run_local", telling)
+    monkeypatch.setattr(tasks, "_networks", diverging)
+    out = tmp_path / "out"
+    code, said, err = command(capsys, *arguments(spec, out, "--json"))
+    assert code == 2
+    assert err.count("seed 4: training diverged") == 2
+    rows = json.loads(said)["rows"]
+    assert [row["seeds"] for row in rows] == [5, 5, 4, 4]
+    assert rows[2]["failures"] == [{"seed": 4, "message": "training diverged"}]
+    assert rows[2]["metrics"]["theory_vs_relu"]["max_abs_over_initial"]["value"] > 0
+
+
+def test_a_spec_that_changes_while_the_sweep_runs_is_no_part_of_it(spec, tmp_path):
+    found = plan(spec, tmp_path / "out")
+    request = tasks.theory_request(found, found.rows[0])
+    with pytest.raises(InputError, match="another version"):
+        tasks.perform({**request, "program": "0"})
+    spec.write_text(spec.read_text().replace('"2", "0"', '"3", "0"'))
+    with pytest.raises(InputError, match="changed while"):
+        tasks.perform(request)
+
+
+def test_a_task_that_ends_its_worker_again_and_again_fails_alone(
+    spec, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(local, "PROCESS", "tests.sweep.deadly_worker")
+    out = tmp_path / "out"
+    code, said, err = command(capsys, *arguments(spec, out, "--json", "--workers", "1"))
+    assert code == 1
+    assert f"died, {MOST_DEATHS} times" in err
+    rows = json.loads(said)["rows"]
+    assert [row["seeds"] for row in rows] == [4, 5, 5, 5]
+    assert [f["seed"] for row in rows for f in row["failures"]] == [2]
+
+
+def test_workers_that_do_not_start_end_the_sweep(spec, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(local, "PROCESS", "tests.sweep.deadly_worker")
+    monkeypatch.setenv("DEADLY_WORKER", "at once")
+    code, _, err = command(capsys, *arguments(spec, tmp_path / "out", "--workers", "1"))
+    assert code == 1
+    assert "workers end before they begin" in err
+
+
+def test_a_board_waits_for_theories_and_counts_deaths(spec, tmp_path):
+    found = plan(spec, tmp_path / "out")
+    board = Board(found, {0: (0, 1)}, [2] * 4)
+    job, request = board.next(wait=False)
+    assert request["kind"] == "theory"
+    assert board.next(wait=False) is None, "networks need the theory's κ"
+    for name, data in tasks.perform(request).items():
+        found.results.write(name, data)
+    board.finish(job)
+    (pair, request) = board.next(wait=False)
+    assert (pair.first, pair.count, request["first"]) == (0, 2, 0)
+    board.die(pair)
+    singles = [board.next(wait=False)[0] for _ in range(2)]
+    assert [job.first for job in singles] == [0, 1]
+    for _ in range(boards.MOST_DEATHS - 2):
+        board.die(singles[1])
+        singles[1], _ = board.next(wait=False)
+    board.die(singles[1])
+    assert [(f.row, f.seed) for f in board.failures] == [(0, 1)]
+    assert not board.over
+    board.finish(singles[0])
+    assert board.over
+
+
+def test_a_waiting_thread_hears_of_the_end(spec, tmp_path):
+    board = Board(plan(spec, tmp_path / "out"), {0: (0,)}, [1] * 4)
+    job, _ = board.next()
+    heard = []
+    thread = threading.Thread(target=lambda: heard.append(board.next()))
+    thread.start()
+    time.sleep(0.05)
+    assert thread.is_alive()
+    board.fail(job, "no theory", 2)
+    thread.join(5)
+    assert heard == [None]
