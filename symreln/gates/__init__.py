@@ -1,0 +1,1 @@
+"""Gates: which ones a dataset allows, which ones early training selects, and who is fastest."""

@@ -1,0 +1,239 @@
+r"""Self-consistent gates: the ones that early training from small weights selects, exactly.
+
+While weights are small the residual R is constant and a unit follows
+
+.. math:: \tau\dot w = \sum_\mu g_\mu (b \cdot r_\mu)\, x_\mu / P, \qquad
+   \tau\dot b = \sum_\mu g_\mu (w \cdot x_\mu)\, r_\mu / P, \qquad g = 1[X^T w > 0].
+
+A direction stays fixed and grows with rate s where w and b are along a singular pair (v, u) of
+:math:`R\,{\rm diag}(g) X^T/P` with s > 0 and v opens exactly the samples of g: then g is
+self-consistent. Where s has several directions, any of their span will do: whether one opens the
+right samples is a linear programme. (u, v) and (-u, -v) are both asked.
+
+There need not be any. The rates are critical values of
+:math:`\sum_\mu (w\cdot x_\mu)_+\,(b\cdot r_\mu)/P` on unit vectors; its maximum is smooth, and
+then a self-consistent gate, unless samples with :math:`b\cdot r_\mu < 0` lie exactly on the
+boundary of w: opening them would push w back, so units stay there. That is no gate of 0 and 1.
+
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from flint import fmpq
+
+from symreln.errors import InputError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.field import quotient_coefficients
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.gates.enumerate import pattern, without_parameters
+from symreln.gates.programming import Direction, Number, direction, dot
+from symreln.gates.real import RealField
+
+if TYPE_CHECKING:
+    from symreln.exact.modes import ModeClass
+
+Vector = tuple[Number, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pair:
+    """A singular value of a gate's correlation with all its right singular vectors.
+
+    Attributes:
+        s: The singular value, positive.
+        vectors: Independent vectors that span them, not normalised; rational numbers (``fmpq``)
+            or elements of one real field.
+    """
+
+    s: AlgebraicNumber
+    vectors: tuple[Vector, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SelfConsistentGate:
+    """A gate with a singular pair that opens exactly its samples.
+
+    Attributes:
+        gate: 0 or 1 a sample.
+        s: Growth rate, in units of 1/tau.
+        v: The direction, not normalised; exact.
+        dimension: Of the space of directions with this rate.
+        largest: Whether s is the largest singular value of the gate's correlation.
+        boundary: Samples, not zero, to which v is orthogonal: a unit a little off the direction
+            may open them.
+        size: How many gates a symmetry of the data makes alike, this one included.
+    """
+
+    gate: tuple[int, ...]
+    s: AlgebraicNumber
+    v: Vector
+    dimension: int
+    largest: bool
+    boundary: tuple[int, ...]
+    size: int = 1
+
+    @property
+    def pattern(self) -> str:
+        """The gate as text, one digit a sample."""
+        return pattern(self.gate)
+
+
+def gated_correlation(
+    inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int]
+) -> ExactMatrix:
+    """Return R diag(g) Xᵀ/P, shape (n_y, n_x).
+
+    Raises:
+        InputError: X, R and the gate do not have one column or entry a sample.
+    """
+    count = inputs.shape[1]
+    if residual.shape[1] != count or len(gate) != count:
+        msg = (
+            f"self-consistent gates: X has {count} samples, the residual {residual.shape[1]} and "
+            f"the gate {len(gate)} entries; give one of each for every sample"
+        )
+        raise InputError(msg)
+    places = [i for i, value in enumerate(gate) if value]
+    seen = residual.select(columns=places) @ inputs.select(columns=places).T
+    return seen.scale(Fraction(1, count)).reduced()
+
+
+def gate_spectrum(inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int]) -> JointSpectrum:
+    """Return the exact singular values of R diag(g) Xᵀ/P with their spaces."""
+    sigma = gated_correlation(inputs, residual, gate)
+    # Only the singular pairs are asked for: without Sigma^x, spaces are as large as they are.
+    return joint_spectrum(sigma, ExactMatrix.zeros(sigma.shape[1], sigma.shape[1]))
+
+
+def singular_pairs(spectrum: JointSpectrum) -> tuple[Pair, ...]:
+    """Return the pairs with s > 0, the largest first, of a spectrum without parameters."""
+    pairs = [
+        Pair(s=mode.s, vectors=eigenvectors(spectrum, mode.mode_class, mode.root))
+        for mode in spectrum.modes
+        if not mode.is_null
+    ]
+    return tuple(sorted(pairs, key=lambda pair: order_key(pair.s, {})))
+
+
+def eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
+    """Return vectors that span a mode's space, without parameters.
+
+    For a root theta of the class's polynomial f they are Σ_j c_j(theta) T^j w, with
+    f(x)/(x - theta) = Σ c_j x^j, for the generators w: (T - theta) maps them to f(T) w = 0.
+    """
+    words = [columns(mode_class.generators)]
+    if mode_class.degree == 1:
+        return tuple(words[0])
+    operator = spectrum.operator_matrix(mode_class)
+    current = mode_class.generators
+    for _ in range(mode_class.degree - 1):
+        current = (operator @ current).reduced()
+        words.append(columns(current))
+    field = RealField([value.to_fraction() for value in mode_class.minpoly], root)
+    weights = [
+        field.element([value.to_fraction() for value in coefficients])
+        for coefficients in quotient_coefficients(mode_class.minpoly)
+    ]
+    return tuple(
+        tuple(
+            sum(
+                (weight * word[k][i] for weight, word in zip(weights, words, strict=True)),
+                start=field.element([0]),
+            )
+            for i in range(spectrum.n_x)
+        )
+        for k in range(mode_class.multiplicity)
+    )
+
+
+def opening(pair: Pair, samples: Sequence[Vector], gate: Sequence[int]) -> Vector | None:
+    """Return a vector of the pair's span that opens exactly the gate's samples, or None.
+
+    Args:
+        pair: A singular value with its vectors.
+        samples: The columns of X.
+        gate: 0 or 1 a sample.
+    """
+    rows = [[dot(vector, sample) for vector in pair.vectors] for sample in samples]
+    if len(pair.vectors) == 1:
+        for sign in (1, -1):
+            if all((row[0] * sign > 0) == bool(g) for row, g in zip(rows, gate, strict=True)):
+                return tuple(value * sign for value in pair.vectors[0])
+        return None
+    strict = [row for row, g in zip(rows, gate, strict=True) if g]
+    weak = [row for row, g in zip(rows, gate, strict=True) if not g]
+    answer = direction(strict, weak, len(pair.vectors))
+    if not isinstance(answer, Direction):
+        return None
+    return tuple(
+        dot(answer.vector, [vector[i] for vector in pair.vectors])
+        for i in range(len(pair.vectors[0]))
+    )
+
+
+def consistent_pairs(
+    pairs: Sequence[Pair], samples: Sequence[Vector], gate: Sequence[int], size: int = 1
+) -> list[SelfConsistentGate]:
+    """Return the pairs, the largest first, that open exactly the samples of their gate."""
+    found = []
+    for place, pair in enumerate(pairs):
+        v = opening(pair, samples, gate)
+        if v is not None:
+            on = [i for i, x in enumerate(samples) if any(x) and not gate[i] and not dot(v, x)]
+            found.append(
+                SelfConsistentGate(
+                    gate=tuple(int(value) for value in gate),
+                    s=pair.s,
+                    v=v,
+                    dimension=len(pair.vectors),
+                    largest=place == 0,
+                    boundary=tuple(on),
+                    size=size,
+                )
+            )
+    return found
+
+
+def self_consistent_gates(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    gates: Iterable[tuple[Sequence[int], int]],
+) -> tuple[SelfConsistentGate, ...]:
+    """Return which gates are self-consistent, the fastest first.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        residual: R, shape (n_y, P), without parameters: the targets, or what a stage leaves.
+        gates: (gate, how many are alike): all gates that the dataset allows, or one of each kind.
+
+    Raises:
+        InputError: Shapes do not fit, or a parameter occurs.
+    """
+    inputs, residual = without_parameters(inputs), without_parameters(residual)
+    samples = columns(inputs)
+    found: list[SelfConsistentGate] = []
+    for gate, size in gates:
+        pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
+        found += consistent_pairs(pairs, samples, gate, size)
+    return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
+
+
+def columns(matrix: ExactMatrix) -> list[Vector]:
+    """Return the columns of a matrix without parameters as rational numbers.
+
+    Raises:
+        InputError: A parameter occurs.
+    """
+    numerator, denominator = matrix.integers()
+    return [
+        tuple(fmpq(int(value), denominator) for value in column)
+        for column in numerator.transpose().tolist()
+    ]

@@ -1,0 +1,177 @@
+r"""Polynomials in one parameter between whose roots gates and their self-consistency stay the same.
+
+*Which gates there are* depends on the signs of the r-rowed minors of X alone (r the rank): on the
+oriented matroid of the samples. Between roots of these minors the list is the same.
+
+*Whether a gate is self-consistent* depends on eigenvalues of :math:`M = \Sigma^T \Sigma`,
+:math:`\Sigma = R\,{\rm diag}(g)X^T/P`, staying apart and off 0, and then, for an eigenspace with
+basis V(Δ) of dimension m, on the signs of the m-rowed minors of :math:`V^T X`. Where V(Δ) loses
+rank all of these vanish, so such points are roots too. Over an irrational eigenvalue the norm of
+:math:`v\cdot x_\mu` takes the minor's place: it vanishes if any conjugate does.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+from flint import fmpz_mpoly, fmpz_poly
+
+from symreln.errors import LimitReachedError, NotSupportedError
+from symreln.exact.exceptional import in_x, resultant
+from symreln.exact.field import Field, quotient_coefficients
+from symreln.exact.integers import pivot_columns
+from symreln.exact.linear import rank
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.modes import JointSpectrum, ModeClass
+from symreln.exact.polynomials import SPECTRAL
+from symreln.exact.scalar import polynomial_ring
+
+#: Minors of one matrix above which an answer for all values of a parameter is refused.
+MOST_MINORS = 20_000
+
+
+def realisability(inputs: ExactMatrix) -> list[fmpz_mpoly]:
+    """Return polynomials between whose roots the list of gates is the same.
+
+    Args:
+        inputs: X over Q(parameter), shape (n_x, P).
+
+    Raises:
+        LimitReachedError: There are more than ``MOST_MINORS`` minors.
+    """
+    return [inputs.denominator, *_minors(inputs.select(rows=_independent_rows(inputs)))]
+
+
+def consistency(inputs: ExactMatrix, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
+    """Return polynomials between whose roots a gate stays self-consistent, or stays not so.
+
+    Args:
+        inputs: X over Q(parameter).
+        spectrum: Of R diag(g) Xᵀ/P, see :func:`symreln.gates.consistent.gate_spectrum`.
+
+    Raises:
+        NotSupportedError: An irrational eigenvalue has several directions for all values.
+        LimitReachedError: There are more than ``MOST_MINORS`` minors.
+    """
+    found = [inputs.denominator, spectrum.sigma_yx.denominator]
+    for a, one in enumerate(spectrum.classes):
+        found += _apart(one)
+        found += [resultant(one, two, 0) for two in spectrum.classes[:a]]
+        if not one.is_null:
+            found += _openings(inputs, spectrum, one)
+    return found
+
+
+def crossings(one: ModeClass, two: ModeClass) -> list[fmpz_mpoly]:
+    """Return polynomials between whose roots two classes of growth rates keep their order."""
+    return [resultant(one, two, 0)]
+
+
+def _apart(one: ModeClass) -> list[fmpz_mpoly]:
+    """Return where conjugates of a class meet, or are 0 or infinite."""
+    characteristic = Field(one.minpoly).characteristic(one.eigenvalue)
+    found = [value.denominator for value in characteristic] + [one.minpoly[-1].numerator]
+    if not one.is_null:
+        found.append(characteristic[0].numerator)
+    if one.degree > 1:
+        names = one.minpoly[0].parameters
+        ring = polynomial_ring(names)
+        for coefficients in (one.minpoly, characteristic):
+            discriminant = in_x(coefficients).discriminant(SPECTRAL)
+            found.append(discriminant.project_to_context(ring))
+    return found
+
+
+def _openings(inputs: ExactMatrix, spectrum: JointSpectrum, one: ModeClass) -> list[fmpz_mpoly]:
+    """Return where a direction of a class's eigenspaces reaches the boundary of a sample."""
+    if one.degree == 1:
+        seen = (one.generators.T @ inputs).reduced()
+        return [seen.denominator, *_minors(seen)]
+    if one.multiplicity > 1:
+        msg = (
+            "gates over a parameter: a growth rate of degree "
+            f"{one.degree} has {one.multiplicity} directions for all values of the parameter, "
+            "which is decided at single values only. Give the parameter a value"
+        )
+        raise NotSupportedError(msg)
+    field = Field(one.minpoly)
+    words, operator = [one.generators], spectrum.operator_matrix(one)
+    while len(words) < one.degree:
+        words.append((operator @ words[-1]).reduced())
+    seen = [(word.T @ inputs).reduced().rows()[0] for word in words]
+    weights = [field.reduce(c) for c in quotient_coefficients(one.minpoly)]
+    found = []
+    for sample in range(inputs.shape[1]):
+        total = field.constant(0)
+        for weight, row in zip(weights, seen, strict=True):
+            total = field.add(total, field.scale(weight, row[sample]))
+        norm = field.characteristic(total)[0]
+        found += [norm.numerator, *(value.denominator for value in total)]
+    return found
+
+
+def _minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
+    """Return the distinct minors, not 0, of a matrix with at most as many rows as columns."""
+    height, width = matrix.shape
+    if comb(width, height) > MOST_MINORS:
+        msg = (
+            f"gates over a parameter: {comb(width, height)} minors of {height} × {width}, more "
+            f"than {MOST_MINORS}. Give the parameter a value, or use fewer samples"
+        )
+        raise LimitReachedError(msg)
+    ring = polynomial_ring(matrix.parameters)
+    columns = list({tuple(map(str, column)): column for column in _columns(matrix)}.values())
+    found: dict[str, fmpz_mpoly] = {}
+    for chosen in combinations(columns, height):
+        value = _determinant([list(column) for column in chosen])
+        if value:
+            name = str(value)
+            if name not in found:
+                terms = {(k,): value[k] for k in range(value.degree() + 1) if value[k]}
+                found[name] = ring.from_dict(terms)
+    return list(found.values())
+
+
+def _columns(matrix: ExactMatrix) -> list[list[fmpz_poly]]:
+    """Return the numerators over the common denominator, column by column."""
+    height, width = matrix.shape
+    top = max((key[0] for key in matrix.terms), default=0)
+    blank = [[[0] * (top + 1) for _ in range(height)] for _ in range(width)]
+    for (power,), part in matrix.terms.items():
+        for i, row in enumerate(part.tolist()):
+            for j, value in enumerate(row):
+                blank[j][i][power] = int(value)
+    return [[fmpz_poly(entry) for entry in column] for column in blank]
+
+
+def _determinant(rows: list[list[fmpz_poly]]) -> fmpz_poly:
+    """Return the determinant without fractions (Bareiss), up to its sign."""
+    size, previous = len(rows), fmpz_poly([1])
+    for k in range(size):
+        pivot = next((i for i in range(k, size) if rows[i][k]), None)
+        if pivot is None:
+            return fmpz_poly([])
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(k + 1, size):
+            for j in range(k + 1, size):
+                value = rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]
+                rows[i][j] = value // previous
+        previous = rows[k][k]
+    return previous
+
+
+def _independent_rows(matrix: ExactMatrix) -> list[int]:
+    """Return rows that are independent over Q(parameter), as many as the rank."""
+    wanted = rank(matrix)
+    (name,) = matrix.parameters
+    for step in range(1, 1000):  # all but finitely many values have the full rank
+        try:
+            at = matrix.substitute({name: Fraction(7 * step + 1, 3)})
+        except ZeroDivisionError:
+            continue
+        rows = pivot_columns(at.integers()[0].transpose())
+        if len(rows) == wanted:
+            return rows
+    raise AssertionError

@@ -1,0 +1,250 @@
+r"""All gates that a dataset allows, each with a witness, and proofs that others are impossible.
+
+A gate is :math:`g = 1[X^T w > 0]`: a sample exactly on the boundary is closed, as a ReLU has it.
+A gate is *open* if some witness has no sample on its boundary; a direction drawn at random gives
+open gates only. Others occur where samples cancel, such as x and -x, and matter: at Delta = 0 the
+gates of XoR that early training selects are of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpz_mat
+
+from symreln.errors import InputError
+from symreln.exact.integers import pivot_columns
+from symreln.exact.matrix import ExactMatrix
+from symreln.gates.cells import Cells, Found, gate_keys
+from symreln.gates.programming import Direction, Farkas, direction, fractions
+from symreln.gates.whole import fitted, primitive, product, reduced_rows
+
+#: Gates above which an enumeration ends, unless told otherwise.
+LIMIT = 2_000_000
+#: Directions are drawn as whole numbers of this size; which gate each gives is exact.
+DRAWN = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RealisableGates:
+    """Gates that a dataset allows.
+
+    Attributes:
+        gates: Bool, shape (N, P), distinct; in descending order as binary numbers.
+        witnesses: Whole numbers, shape (N, n_x): gates[k] = 1[Xᵀ witnesses[k] > 0], exactly.
+        open: Whether a direction drawn at random can give the gate, shape (N,).
+        sampled: Whether directions were drawn: there may be more gates then.
+        draws: How many directions were drawn; 0 where all gates are listed.
+    """
+
+    gates: np.ndarray
+    witnesses: np.ndarray
+    open: np.ndarray
+    sampled: bool = False
+    draws: int = 0
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return len(self.gates)
+
+    @property
+    def samples(self) -> int:
+        """P."""
+        return self.gates.shape[1]
+
+    def pattern(self, index: int) -> str:
+        """Return a gate as text, one digit a sample."""
+        return pattern(self.gates[index])
+
+    def index(self, gate: Sequence[int] | np.ndarray) -> int | None:
+        """Return the place of a gate in the list, or None."""
+        wanted = np.asarray(gate, dtype=bool)[None]
+        (found,) = np.nonzero(gate_keys(self.gates) == gate_keys(wanted)[0])
+        return int(found[0]) if len(found) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impossible:
+    """Proof that no direction has a gate: Σ open·x = Σ closed·x with the open ones not all 0.
+
+    Attributes:
+        gate: The gate, 0 or 1 a sample.
+        multipliers: One a sample, none negative, at least one on an open sample positive.
+    """
+
+    gate: tuple[int, ...]
+    multipliers: tuple[Fraction, ...]
+
+    def proves(self, inputs: Sequence[Sequence[Fraction]]) -> bool:
+        """Return whether this is a proof for inputs of shape (n_x, P); with fractions alone."""
+        if any(value < 0 for value in self.multipliers):
+            return False
+        signed = [
+            value if open_ else -value
+            for value, open_ in zip(self.multipliers, self.gate, strict=True)
+        ]
+        if not any(value > 0 for value in signed):
+            return False
+        return all(sum(x * v for x, v in zip(row, signed, strict=True)) == 0 for row in inputs)
+
+
+def pattern(gate: Sequence[int] | np.ndarray) -> str:
+    """Return a gate as text, one digit a sample."""
+    return "".join("1" if value else "0" for value in gate)
+
+
+def enumerate_gates(
+    inputs: ExactMatrix, *, open_only: bool = False, limit: int | None = LIMIT
+) -> RealisableGates:
+    """Return all gates that a dataset allows.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters. Any rank; samples may repeat, be zero or be
+            negatives of each other.
+        open_only: Whether to leave out gates that need a sample exactly on their boundary.
+        limit: Number of gates above which to stop.
+
+    Raises:
+        InputError: A parameter occurs, or there are no samples.
+        LimitReachedError: There are more than ``limit`` gates.
+    """
+    columns, rows = whole_samples(inputs)
+    reduced = columns[rows]
+    cells = Cells(reduced, open_only=True, limit=limit).found()
+    found = cells
+    if not open_only and not _one_sided(reduced):
+        found = Cells(reduced, limit=limit).found()
+    is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
+    return _listed(found, is_open, rows, inputs.shape[0])
+
+
+def sample_gates(
+    inputs: ExactMatrix, draws: int, rng: int | np.random.Generator = 0
+) -> RealisableGates:
+    """Return the gates of random directions: a part of all, and of the open ones only.
+
+    Directions are normal, rounded to whole numbers; their gates are exact.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        draws: How many directions are drawn.
+        rng: Seed or generator.
+
+    Raises:
+        InputError: A parameter occurs, there are no samples, or draws is not positive.
+    """
+    if draws < 1:
+        msg = f"gates: found draws = {draws}, expected at least 1"
+        raise InputError(msg)
+    columns, rows = whole_samples(inputs)
+    generator = np.random.default_rng(rng)
+    drawn = np.rint(generator.standard_normal((draws, len(rows))) * DRAWN).astype(np.int64)
+    products = product(drawn, columns[rows])
+    off = ((products != 0) | ~columns.any(axis=0)).all(axis=1)
+    gates = products[off] > 0
+    _, first = np.unique(gate_keys(gates), return_index=True)
+    found = Found(gates[first], reduced_rows(drawn[off][first]))
+    listed = _listed(found, np.ones(len(first), dtype=bool), rows, inputs.shape[0])
+    return RealisableGates(
+        gates=listed.gates,
+        witnesses=listed.witnesses,
+        open=listed.open,
+        sampled=True,
+        draws=draws,
+    )
+
+
+def realise(inputs: ExactMatrix, gate: Sequence[int]) -> tuple[Fraction, ...] | Impossible:
+    """Return w with gate = 1[Xᵀw > 0], or the proof that there is none.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        gate: 0 or 1 a sample.
+
+    Raises:
+        InputError: The gate's length or entries do not fit, or a parameter occurs.
+    """
+    entries = constant_rows(inputs)
+    height, count = inputs.shape
+    if len(gate) != count or any(value not in (0, 1) for value in gate):
+        msg = (
+            f"gate {pattern(gate)!r}: {len(gate)} entries for {count} samples; "
+            "give 0 or 1 for every sample"
+        )
+        raise InputError(msg)
+    columns = [
+        [fmpq(row[i].numerator, row[i].denominator) for row in entries] for i in range(count)
+    ]
+    strict = [i for i in range(count) if gate[i]]
+    weak = [i for i in range(count) if not gate[i]]
+    answer = direction([columns[i] for i in strict], [columns[i] for i in weak], height)
+    if isinstance(answer, Direction):
+        return fractions(answer.vector)
+    multipliers = dict(zip(strict + weak, fractions(answer.strict + answer.weak), strict=True))
+    return Impossible(
+        gate=tuple(int(value) for value in gate),
+        multipliers=tuple(multipliers[i] for i in range(count)),
+    )
+
+
+def without_parameters(matrix: ExactMatrix) -> ExactMatrix:
+    """Return a matrix in which no parameter occurs over no parameters.
+
+    Raises:
+        InputError: A parameter occurs.
+    """
+    if not matrix.is_constant:
+        names = ", ".join(matrix.parameters)
+        msg = (
+            f"gates: the data depend on {names}. Give values, or ask for the chambers of one "
+            "parameter"
+        )
+        raise InputError(msg)
+    return matrix.substitute(dict.fromkeys(matrix.parameters, Fraction(1)))
+
+
+def constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
+    """Return the entries of X.
+
+    Raises:
+        InputError: A parameter occurs, or there are no samples.
+    """
+    if not inputs.shape[1]:
+        msg = "gates: the dataset has no samples"
+        raise InputError(msg)
+    return without_parameters(inputs).to_fractions()
+
+
+def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
+    """Return X with every sample made a primitive whole-number vector, and independent rows.
+
+    A positive factor changes no gate. The rows are as many as the rank.
+    """
+    entries = constant_rows(inputs)
+    columns = [primitive([row[i] for row in entries]) for i in range(inputs.shape[1])]
+    whole = np.array([[int(v) for v in column] for column in columns], dtype=object).T
+    table = fmpz_mat([[int(v) for v in row] for row in whole])
+    rank = int(table.rank())
+    rows = pivot_columns(table.transpose())
+    if len(rows) != rank:
+        msg = "gates: rows are dependent modulo 2^61 - 1 but not over Q"
+        raise ArithmeticError(msg)
+    return fitted(whole), rows
+
+
+def _one_sided(samples: np.ndarray) -> bool:
+    """Return whether some direction is strictly positive on every sample that is not zero."""
+    strict = [[fmpq(int(v)) for v in column] for column in samples.T if column.any()]
+    return not isinstance(direction(strict, [], len(samples)), Farkas)
+
+
+def _listed(found: Found, is_open: np.ndarray, rows: list[int], height: int) -> RealisableGates:
+    """Return the gates in order, with witnesses for all inputs."""
+    order = np.lexsort(found.gates.T[::-1])[::-1]
+    witnesses = np.zeros((len(order), height), dtype=found.witnesses.dtype)
+    witnesses[:, rows] = found.witnesses[order]
+    return RealisableGates(gates=found.gates[order], witnesses=witnesses, open=is_open[order])

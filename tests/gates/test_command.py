@@ -1,0 +1,85 @@
+"""``symreln gates`` and ``symreln race`` as a user calls them."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from symreln.cli import cli
+from symreln.errors import InputError
+from symreln.gates.line import parameter_range
+from symreln.gates.race import race
+from symreln.spec.reader import load
+
+
+def call(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, list(arguments), standalone_mode=True)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+def test_race_of_xor(tmp_path: Path) -> None:
+    shown = call("race", "xor", "--set", "parameters.Delta.value=2", "--out", str(tmp_path))
+    assert "Delta = sqrt(6)/3: speed of 1100, 1000, the winner changes" in shown
+    found = json.loads((tmp_path / "race.json").read_text())
+    assert found["format"] == "symreln-race/1"
+    assert found["winner"] == ["1100"]
+    kinds = [(b["value"]["expr"], b["kind"]) for b in found["boundaries"]]
+    assert kinds == [("0", "existence"), ("sqrt(6)/3", "speed"), ("sqrt(2)", "existence")]
+    speeds = {c["pattern"]: c["speed"]["decimal"] for c in found["candidates"]}
+    assert speeds["1100"] == "1"
+
+
+def test_gates_that_were_found_are_a_spec(tmp_path: Path) -> None:
+    arguments = ["--set", "parameters.Delta.value=1", "--out", str(tmp_path)]
+    call("gates", "xor", "--method", "self-consistent", *arguments)
+    spec = load(str(tmp_path / "gates.toml"))
+    assert [pathway.gate for pathway in spec.pathways] == [(1, 1, 0, 0), (0, 0, 1, 1)]
+    original = load("xor", ["parameters.Delta.value=1"])
+    assert (spec.dataset.inputs - original.dataset.inputs).is_zero
+    assert (spec.dataset.targets - original.dataset.targets).is_zero
+    assert spec.network == original.network
+    assert spec.values == original.values
+
+
+def test_all_gates_and_sampled_ones(tmp_path: Path) -> None:
+    call("gates", "xor", "--method", "enumerate", "--out", str(tmp_path))
+    found = json.loads((tmp_path / "gates.json").read_text())
+    assert (found["count"], found["open"], found["symmetries"]) == (9, 4, 8)
+    assert sum(kind["size"] for kind in found["kinds"]) == len(found["gates"]) == 9
+    assert len(load(str(tmp_path / "gates.toml")).pathways) == 8
+    few = ["--samples", "50", "--out", str(tmp_path), "--json"]
+    sampled = json.loads(call("gates", "xor", "--method", "enumerate", *few))
+    assert sampled["sampled"] is True
+    assert sampled["draws"] == 50
+    assert sampled["count"] == 4
+
+
+def test_a_value_lies_in_one_piece() -> None:
+    spec = load("xor")
+    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    places = {
+        value: [k for k, part in enumerate(found.pieces) if part.contains(Fraction(value))]
+        for value in ("0", "1/2", "81/100", "82/100", "141/100", "142/100", "9")
+    }
+    assert places == {
+        "0": [0],
+        "1/2": [1],
+        "81/100": [1],
+        "82/100": [3],
+        "141/100": [3],
+        "142/100": [4],
+        "9": [4],
+    }
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    out = ["--out", str(tmp_path)]
+    with pytest.raises(InputError, match="found q; --over needs"):
+        call("race", "xor", "--over", "q", *out)
+    with pytest.raises(InputError, match="the spec has 1 stages"):
+        call("race", "xor", "--stage", "2", *out)
+    assert "Missing option '--method'" in call("gates", "xor", *out)

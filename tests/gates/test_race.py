@@ -1,0 +1,227 @@
+"""Chambers and races over a parameter: XoR, and every interval asked at other numbers."""
+
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from symreln.errors import InputError, LimitReachedError
+from symreln.exact.domain import Range
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.gates import critical
+from symreln.gates.chambers import gate_chambers
+from symreln.gates.consistent import self_consistent_gates
+from symreln.gates.enumerate import enumerate_gates, pattern
+from symreln.gates.line import Piece, parameter_range, pieces
+from symreln.gates.orbits import moved_gates
+from symreln.gates.race import Race, RacePiece, race
+from symreln.spec.reader import load
+from tests.strategies import seeds
+
+WHOLE = Range(name="a")
+
+
+def text(number: object) -> str | None:
+    return None if number is None else str(number.to_sympy())
+
+
+def ends(part: object) -> tuple[str | None, str | None]:
+    return text(part.piece.low), text(part.piece.high)
+
+
+def within(piece: Piece, value: Fraction) -> bool:
+    """Whether a number lies strictly inside an interval."""
+    low = piece.low is None or piece.low.to_float() < value
+    return low and (piece.high is None or value < piece.high.to_float())
+
+
+def entry(random: Random, degree: int) -> Scalar:
+    a = Scalar.symbol("a", ("a",))
+    total = Scalar(("a",), random.randint(-2, 2))
+    for power in range(1, degree + 1):
+        total = total + a**power * random.choice([0, 0, 1, -1])
+    return total
+
+
+def matrix(random: Random, height: int, width: int, degree: int) -> ExactMatrix:
+    rows = [[entry(random, degree) for _ in range(width)] for _ in range(height)]
+    return ExactMatrix.from_rows(rows, ("a",))
+
+
+def test_xor_is_the_known_answer() -> None:
+    """Single samples up to Delta = √(2/3), whole classes beyond; single ones end at √2."""
+    spec = load("xor")
+    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    assert [(*ends(part), part.order) for part in found.pieces] == [
+        ("0", "0", (("1000",),)),
+        ("0", "sqrt(6)/3", (("1000",), ("1100",))),
+        ("sqrt(6)/3", "sqrt(6)/3", (("1100", "1000"),)),
+        ("sqrt(6)/3", "sqrt(2)", (("1100",), ("1000",))),
+        ("sqrt(2)", None, (("1100",),)),
+    ]
+    # At √2 itself the single samples are still there: the other of the class is on the boundary.
+    assert [part.closed for part in found.pieces[-2:]] == [(False, True), (False, False)]
+    assert [(text(b.value), b.kind, b.between, b.winner) for b in found.boundaries] == [
+        ("0", "existence", ("1100",), False),
+        ("sqrt(6)/3", "speed", ("1100", "1000"), True),
+        ("sqrt(2)", "existence", ("1000",), False),
+    ]
+    rates = {r.pattern: text(r.rate) for rank in found.pieces[1].ranks for r in rank}
+    assert rates == {"1000": "sqrt(Delta**2 + 2)/4", "1100": "Abs(Delta)/2"}
+    assert {r.pattern: r.size for rank in found.pieces[1].ranks for r in rank} == {
+        "1000": 4,
+        "1100": 2,
+    }
+
+
+def test_xor_gates_change_at_zero_only() -> None:
+    spec = load("xor")
+    found = gate_chambers(spec.dataset.inputs, Range(name="Delta"))
+    assert [(*ends(part), len(part.gates or ()), part.closed) for part in found] == [
+        (None, "0", 15, (False, False)),
+        ("0", "0", 9, (True, True)),
+        ("0", None, 15, (False, False)),
+    ]
+
+
+def test_an_irrational_boundary() -> None:
+    a = Scalar.symbol("a", ("a",))
+    inputs = ExactMatrix.from_rows([[1, a, 1], [0, 1, a * a - 2]], ("a",))
+    found = gate_chambers(inputs, Range(name="a", low=Fraction(0), open_low=True))
+    # x_1 = (1, 0) and x_3 = (1, a² - 2) are parallel at √2; x_2 = (a, 1) and x_3 where a³ = 2a + 1.
+    assert [ends(part) for part in found] == [
+        ("0", "sqrt(2)"),
+        ("sqrt(2)", "sqrt(2)"),
+        ("sqrt(2)", "1/2 + sqrt(5)/2"),
+        ("1/2 + sqrt(5)/2", "1/2 + sqrt(5)/2"),
+        ("1/2 + sqrt(5)/2", None),
+    ]
+    at_root = found[1].gates
+    assert at_root is not None
+    assert all(gate[0] == gate[2] for gate in at_root)
+
+
+@given(seeds)
+@settings(max_examples=15, deadline=None)
+def test_chambers_hold_throughout(seed: int) -> None:
+    random = Random(seed)
+    inputs = matrix(random, 2, 4, 2)
+    if inputs.is_constant:
+        return
+    found = gate_chambers(inputs, WHOLE)
+    for one, two in pairwise(found):
+        assert one.gates != two.gates
+    for value in (Fraction(random.randint(-60, 60), 17) for _ in range(6)):
+        places = [part for part in found if not part.piece.is_root and within(part.piece, value)]
+        for part in places:
+            there = enumerate_gates(inputs.substitute({"a": value}))
+            assert part.gates == tuple(there.pattern(k) for k in range(there.count))
+
+
+def order_at(found: Race, part: RacePiece, inputs: ExactMatrix, r: ExactMatrix) -> list[list[str]]:
+    """Derive the ranks anew from all gates, without symmetries or critical values."""
+    listed = enumerate_gates(inputs)
+    gates = [(tuple(int(v) for v in gate), 1) for gate in listed.gates]
+    ranks: list[list[str]] = []
+    last = None
+    for each in self_consistent_gates(inputs, r, gates):
+        kind = pattern(max(moved_gates(each.gate, found.group)))
+        if last is None or last != each.s:
+            ranks.append([])
+        if kind not in ranks[-1]:
+            ranks[-1].append(kind)
+        last = each.s
+    return [sorted(rank, reverse=True) for rank in ranks]
+
+
+def check_race(outputs: int, seed: int) -> None:
+    """Derive anew at random numbers, and at those at which intervals were decided."""
+    random = Random(seed)
+    inputs, residual = matrix(random, 2, 3, 1), matrix(random, outputs, 3, 1)
+    if inputs.is_constant and residual.is_constant:
+        return
+    found = race(inputs, residual, WHOLE)
+    values = [Fraction(random.randint(-60, 60), 17) for _ in range(4)]
+    values += [p.piece.sample for p in found.pieces if p.piece.sample is not None][::4]
+    for value in values:
+        x, r = inputs.substitute({"a": value}), residual.substitute({"a": value})
+        for part in found.pieces:
+            if part.piece.sample == value or (not part.piece.is_root and within(part.piece, value)):
+                wanted = order_at(found, part, x, r)
+                assert [list(dict.fromkeys(rank)) for rank in part.order] == wanted
+    intervals = [part for part in found.pieces if not part.piece.is_root]
+    turns = [b.piece.low for a, b in pairwise(intervals) if a.winners != b.winners]
+    inner = {text(b.value) for b in found.boundaries if b.winner}
+    assert {text(value) for value in turns} == inner
+    for part in found.pieces:
+        for rank in part.ranks:
+            for runner in rank:
+                if runner.rate is not None and part.piece.sample is not None:
+                    there = runner.rate.to_float({"a": part.piece.sample})
+                    assert there == pytest.approx(float(runner.s))
+
+
+@given(seeds)
+@settings(max_examples=6, deadline=None)
+def test_the_race_holds_throughout(seed: int) -> None:
+    check_race(1, seed)
+
+
+@pytest.mark.parametrize(("outputs", "seed"), [(1, 11), (2, 2), (2, 6)])
+def test_races_that_need_every_kind_of_critical_value(outputs: int, seed: int) -> None:
+    """Chosen so that leaving out crossings, or openings of irrational rates, is seen."""
+    check_race(outputs, seed)
+
+
+def test_a_gate_that_exists_where_two_rates_meet_only() -> None:
+    """Orthogonal samples with targets (1, 0), (0, a): both together grow as one at a = 1."""
+    a = Scalar.symbol("a", ("a",))
+    inputs = ExactMatrix.identity(2, ("a",))
+    residual = ExactMatrix.from_rows([[1, 0], [0, a]], ("a",))
+    found = race(inputs, residual, Range(name="a", low=Fraction(0), open_low=True))
+    assert [(*ends(part), part.order) for part in found.pieces] == [
+        ("0", "1", (("10",), ("01",))),
+        ("1", "1", (("11", "10", "01"),)),
+        ("1", None, (("01",), ("10",))),
+    ]
+    assert [(b.kind, b.between, b.winner) for b in found.boundaries] == [
+        ("existence", ("11",), True),
+        ("speed", ("10", "01"), True),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_many_races_hold_throughout(seed: int) -> None:
+    check_race(1 + seed % 2, 1000 + seed)
+
+
+def test_pieces_cover_the_range_and_ends_count() -> None:
+    a = Scalar.symbol("a", ("a",))
+    polynomials = [(a * a - 2).numerator, (a * a * a - 3 * a + 1).numerator, (a - 1).numerator]
+    found = pieces(polynomials, ("a",), Range(name="a", low=Fraction(0), high=Fraction(3)))
+    roots = [float(p.low) for p in found if p.is_root]
+    assert roots == pytest.approx([0, 0.3472963553, 1, 2**0.5, 1.5320888862, 3])
+    assert [p.is_root for p in found] == [k % 2 == 0 for k in range(11)]
+    for piece in found:
+        if not piece.is_root:
+            assert within(piece, piece.sample)
+    whole = pieces(polynomials, ("a",), WHOLE)
+    assert len(whole) == 2 * 6 + 1
+    assert pieces([], ("a",), WHOLE)[0].sample == 0
+
+
+def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = load("xor")
+    with pytest.raises(InputError, match="found none in the data"):
+        gate_chambers(spec.at_values().dataset.inputs, WHOLE)
+    b = Scalar.symbol("b", ("a", "b"))
+    several = ExactMatrix.from_rows([[b, Scalar.symbol("a", ("a", "b"))]], ("a", "b"))
+    with pytest.raises(InputError, match="expected exactly one"):
+        gate_chambers(several, WHOLE)
+    monkeypatch.setattr(critical, "MOST_MINORS", 3)
+    with pytest.raises(LimitReachedError, match="4 minors"):
+        gate_chambers(spec.dataset.inputs, Range(name="Delta"))
