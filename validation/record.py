@@ -1,8 +1,8 @@
 """Record a confrontation: ``python -m validation.record [NAME …] [--seeds 20]``.
 
 Each folder holds validation.json (settings, tolerance with its reason, every metric, the published
-figures where there are any) and the figure of the loss curves. The curves themselves are not kept:
-the seed in the record gives them again.
+figures where there are any) and the figures of the loss curves and of gates that move. The curves
+themselves are not kept: the seed in the record gives them again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import symreln as sr
 from symreln.report.jsonio import write_json, write_text
-from symreln.report.plots import loss_figure
+from symreln.report.plots import validation_sketches
+from symreln.report.sketches import draw
 
 HERE = Path(__file__).parent
 NAMES = (
@@ -27,10 +28,11 @@ NAMES = (
 
 def record(name: str, seeds: int, rng: int) -> str:
     """Train, compare and write one record; return its verdict in a sentence."""
-    validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng)
+    validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng, terms=True)
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    write_text(folder / "loss.svg", loss_figure(validation, pdf=False).svg)
+    for sketch in validation_sketches(validation):
+        write_text(folder / f"{sketch['name']}.svg", draw(sketch, pdf=False).svg)
     write_json(folder / "validation.json", validation.to_json())
     return validation.sentence()
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from symreln.dynamics.early_phase import EarlyStrength
+from symreln.dynamics.moving_gates import MovingGates
+from symreln.early import mode_kappas
 from symreln.errors import InputError
-from symreln.integration import network_of
+from symreln.integration import check_two_layers, network_of
 from symreln.prediction import Prediction
-from symreln.train.gdln import train_gdln
 from symreln.train.network import TrainingRun
-from symreln.train.record import Recording
-from symreln.train.relu import train_network
 from symreln.validation.aligned import PathwayAlignment, gdln_alignment, split_network
+from symreln.validation.closed import train_aligned
+from symreln.validation.foretold import Foretold, foretell
 from symreln.validation.metrics import (
     CurveComparison,
     GateDrift,
@@ -27,19 +27,22 @@ from symreln.validation.metrics import (
     seed_band,
     seed_floor,
 )
+from symreln.validation.pair import pair_streams, train_pair
 from symreln.validation.published import PUBLISHED, PublishedPrediction
 from symreln.validation.trained import (
     ProgressCallback,
     gained_pathways,
-    gated_pathways,
-    map_recording,
-    shared_progress,
-    training_settings,
+    sized_pathways,
 )
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
+    from symreln.dynamics.chain_start import ChainStart
     from symreln.spec.model import Spec
+    from symreln.validation.band import PredictedBand
+    from symreln.validation.narrow import NarrowOutcome
+    from symreln.validation.rules import RuleComparison
+    from symreln.validation.terms import Term
 
 #: Names of the pairs of curves, fixed by the interface.
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
@@ -55,7 +58,11 @@ class Validation:
         network: The trained ReLU (or linear) networks; None where a gate has gains, which no
             network realises.
         gdln: The trained gated deep linear networks.
-        metrics: Comparison of every pair of curves, by the interface's names, and
+        early: What the early phase says of modes, by the label of their strength; empty for a
+            linear network.
+        kappas: κ of the pathways that the theory starts from it, by name.
+        metrics: Comparison of every pair of curves, by the interface's names, "moving_vs_relu"
+            for gates that are predicted to move, "flow_vs_relu" for infinitely small steps, and
             "closed_vs_relu" where the closed forms alone are not the prediction.
         floor: The same metrics between seeds of the network; None for one seed.
         drift: How far the network's gates move; None for a linear network.
@@ -67,12 +74,23 @@ class Validation:
         assignment_exact: Share of the network's contribution by neurons whose activity is
             exactly a pathway's gate, mean over seeds; None for a linear network.
         rng: Seed of the random streams.
+        terms: What the distance to the network is made of; empty where that was not asked for.
+        predicted: Curves of several networks, from the scatter of initial strengths; None where
+            that was not asked for.
+        rules: What other learning rules change; None where that was not asked for.
+        moving: The prediction with gates that move; None where there is none.
+        not_moving: Why there is none, or "".
+        aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
+            these are the whole prediction, else None.
+        chain: Where modes of three or more layers start; None for one or two.
     """
 
     derivation: Derivation
     prediction: Prediction
     network: TrainingRun | None
     gdln: TrainingRun
+    early: Mapping[str, EarlyStrength]
+    kappas: Mapping[str, float]
     metrics: dict[str, CurveComparison]
     floor: SeedFloor | None
     drift: GateDrift | None
@@ -81,6 +99,13 @@ class Validation:
     network_shares: tuple[float, ...] | None
     assignment_exact: float | None
     rng: int
+    terms: tuple[Term, ...] = ()
+    predicted: PredictedBand | None = None
+    rules: RuleComparison | None = None
+    moving: MovingGates | None = None
+    not_moving: str = ""
+    aligned: TrainingRun | None = None
+    chain: ChainStart | None = None
 
     @property
     def seeds(self) -> int:
@@ -92,8 +117,24 @@ class Validation:
         """Why only GDLNs were trained, or ""."""
         if self.network is not None:
             return ""
-        names = ", ".join(f"'{name}'" for name in gained_pathways(self.derivation.at_values.spec))
-        return f"no ReLU network realises the gains of {names}, so that none was trained"
+        spec = self.derivation.at_values.spec
+        gained, own = gained_pathways(spec), sized_pathways(spec)
+        names = ", ".join(f"'{name}'" for name in gained or own)
+        if gained:
+            return f"no ReLU network realises the gains of {names}, so that none was trained"
+        return (
+            f"hidden units of {names} alone are a gated network's, so that no network without "
+            "gates was trained"
+        )
+
+    @cached_property
+    def narrow(self) -> tuple[NarrowOutcome, ...]:
+        """Which modes the GDLN's narrow pathways hold at the last step."""
+        if not self.derivation.narrow or self.derivation.later:
+            return ()
+        from symreln.validation.narrow import narrow_outcomes
+
+        return narrow_outcomes(self.derivation.at_values, self.gdln)
 
     @property
     def tolerance(self) -> float:
@@ -110,7 +151,7 @@ class Validation:
         """The pairs that the tolerance excludes."""
         return tuple(
             name
-            for name in ("theory_vs_gdln", "theory_vs_relu")
+            for name in ("theory_vs_gdln", "theory_vs_relu", "closed_vs_aligned")
             if name in self.metrics and self.metrics[name].max_abs_over_initial > self.tolerance
         )
 
@@ -141,12 +182,17 @@ class Validation:
             "theory_vs_gdln": "theory – GDLN",
             "theory_vs_relu": f"theory – {self.network_name}",
             "gdln_vs_relu": f"GDLN – {self.network_name}",
+            "moving_vs_relu": f"theory, gates that move – {self.network_name}",
+            "flow_vs_relu": f"flow (infinitely small steps) – {self.network_name}",
             "closed_vs_relu": f"{self._modes_name} alone – {self.network_name}",
+            "closed_vs_aligned": f"{self._modes_name} – GDLN that started aligned",
         }
         for name, found in self.metrics.items():
-            yield (titles[name], *_cells(found))
+            yield (titles[name], *metric_cells(found))
         if self.floor is not None:
-            yield (f"seed floor of the {self.network_name}", *_cells(self.floor.mean))
+            yield (f"seed floor of the {self.network_name}", *metric_cells(self.floor.mean))
+        if self.predicted is not None:
+            yield ("the same, predicted", *metric_cells(self.predicted.floor.mean))
         if self.published is not None:
             drop = self.published.drop_time_error_steps
             yield (
@@ -165,12 +211,30 @@ class Validation:
         if self.network is not None:
             worst = percent(self.metrics["theory_vs_relu"].max_abs_over_initial)
             distances.insert(0, f"{worst} against the {self.network_name}")
+        if self.aligned is not None:
+            least = percent(self.metrics["closed_vs_aligned"].max_abs_over_initial)
+            distances.append(f"{least} against a GDLN that starts aligned")
         head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
         return (
             f"{head}: max |ΔL|/L(0) is {' and '.join(distances)}, "
             f"tolerance {percent(self.tolerance)}; "
             f"free constants: {self.prediction.free_constants}"
             + (f"; {self.no_network}" if self.no_network else "")
+            + self._gates_clause
+            + "".join(f"; {outcome.sentence()}" for outcome in self.narrow)
+        )
+
+    @property
+    def _gates_clause(self) -> str:
+        """Say what is left of the distance when gates move, and blame them where they are it."""
+        if "moving_vs_relu" not in self.metrics:
+            return ""
+        left = self.metrics["moving_vs_relu"].max_abs_over_initial
+        blamed = "theory_vs_relu" in self.disagreements and left <= self.tolerance
+        stay = "" if self.derivation.spec.switches else ", or that they stay as they are"
+        return (
+            f"; with gates that move, as the theory of single units predicts, {percent(left)}"
+            + (f": what fails is the spec's gates{stay}" if blamed else "")
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -198,7 +262,8 @@ def steps_text(steps: float) -> str:
     return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
 
 
-def _cells(found: CurveComparison) -> tuple[str, str, str, str]:
+def metric_cells(found: CurveComparison) -> tuple[str, str, str, str]:
+    """Return (max, mean, drop time error, tail) as text."""
     drop = found.drop_time_error_steps
     return (
         percent(found.max_abs_over_initial),
@@ -213,6 +278,8 @@ def validate(
     seeds: int = 20,
     rng: int = 0,
     progress: ProgressCallback | None = None,
+    *,
+    terms: bool = False,
 ) -> Validation:
     """Train the network and the GDLN of a derivation's spec and compare the loss curves.
 
@@ -223,15 +290,19 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams (SPEC 7); results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
+        terms: Whether to say what the distance to the network is made of, which follows
+            single units at any cost (:mod:`symreln.validation.terms`), and to predict how far
+            networks scatter (:mod:`symreln.validation.band`).
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
-    from symreln.prediction import predict
-
     if seeds < 1:
         msg = f"validate: found seeds = {seeds}. Give at least 1."
         raise InputError(msg)
+    asked = network_of(derivation.spec)
+    if terms:
+        check_two_layers(asked, "Taking the distance apart (--terms)")
     numbers = derivation.at_values
     if numbers.initial_loss.is_zero:
         msg = (
@@ -239,68 +310,69 @@ def validate(
             "Give targets that are not zero"
         )
         raise InputError(msg)
-    prediction = predict(numbers, None)
+    foretold = foretell(numbers, whatever_cost=terms)
     spec = numbers.spec
-    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    settings = training_settings(spec)
-    streams = np.random.SeedSequence(rng).spawn(2)
-    relu = settings.activation == "relu"
-    possible = not gained_pathways(spec)
-    report = shared_progress(progress, 1 + possible)
-    network = None
-    if possible:
-        network = train_network(
-            inputs,
-            targets,
-            settings,
-            seeds=seeds,
-            rng=streams[0],
-            record=Recording(quantities=("activity", "contribution")) if relu else None,
-            progress=report(0),
-        )
-    gdln = train_gdln(
-        inputs,
-        targets,
-        gated_pathways(spec),
-        settings,
-        training=network_of(spec).training,
-        seeds=seeds,
-        rng=streams[1],
-        record=map_recording(spec, seeds),
-        progress=report(int(possible)),
+    network, gdln = train_pair(spec, foretold.kappas, seeds, pair_streams(rng), progress)
+    seen = network if asked.activation == "relu" else None
+    chain, predicted = (), None
+    if terms and network is not None:
+        from symreln.validation.band import predicted_band
+        from symreln.validation.terms import distance_terms
+
+        chain = distance_terms(numbers, foretold, network)
+        if not numbers.later and not numbers.narrow:
+            by_mode = mode_kappas(numbers, foretold.kappas)
+            predicted = predicted_band(numbers, foretold.early, by_mode, rng)
+    split = (
+        None if seen is None else split_network(numbers.last, seen, spec.dataset.inputs.to_numpy())
     )
-    seen = network if relu else None
-    split = None if seen is None else split_network(numbers, seen, inputs)
+    aligned = train_aligned(numbers, foretold.chain) if asked.unusual else None
     return Validation(
         derivation=derivation,
-        prediction=prediction,
+        prediction=foretold.prediction,
         network=network,
         gdln=gdln,
-        metrics=_metrics(prediction, network, gdln),
+        early=foretold.early,
+        kappas=foretold.kappas,
+        moving=foretold.moving,
+        not_moving=foretold.not_moving,
+        aligned=aligned,
+        chain=foretold.chain,
+        metrics=_metrics(foretold, network, gdln, aligned),
         floor=None if network is None else seed_floor(network.losses),
         drift=None if seen is None else _drift(seen),
-        gdln_alignment=gdln_alignment(numbers, gdln),
+        gdln_alignment=gdln_alignment(numbers.last, gdln),
         network_alignment=None if split is None else split.alignment,
         network_shares=None if split is None else split.shares,
         assignment_exact=None if split is None else split.exact,
         rng=rng,
+        terms=chain,
+        predicted=predicted,
     )
 
 
 def _metrics(
-    prediction: Prediction, network: TrainingRun | None, gdln: TrainingRun
+    foretold: Foretold, network: TrainingRun | None, gdln: TrainingRun, aligned: TrainingRun | None
 ) -> dict[str, CurveComparison]:
+    prediction = foretold.prediction
+    alone = {}
+    if aligned is not None and prediction.closed_loss is not None:
+        alone["closed_vs_aligned"] = compare(prediction.closed_loss, aligned.mean_loss)
     if network is None:
-        return {"theory_vs_gdln": compare(prediction.loss, gdln.mean_loss)}
+        return {"theory_vs_gdln": compare(prediction.loss, gdln.mean_loss), **alone}
     curves = (
         (prediction.loss, gdln.mean_loss),
         (prediction.loss, network.mean_loss),
         (gdln.mean_loss, network.mean_loss),
     )
     metrics = {name: compare(*pair) for name, pair in zip(PAIRS, curves, strict=True)}
+    if foretold.moving is not None:
+        metrics["moving_vs_relu"] = compare(foretold.moving.losses, network.mean_loss)
+    if prediction.flow_loss is not None and prediction.flow_loss is not prediction.closed_loss:
+        metrics["flow_vs_relu"] = compare(prediction.flow_loss, network.mean_loss)
     if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
         metrics["closed_vs_relu"] = compare(prediction.closed_loss, network.mean_loss)
-    return metrics
+    return metrics | alone
 
 
 def _drift(network: TrainingRun) -> GateDrift:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from symreln.dynamics.initial import pathway_units
+from symreln.dynamics.solutions import odd_relu
 from symreln.integration import network_of
 from symreln.train.network import GatedPathway, TrainingSettings
 from symreln.train.record import Recording
@@ -22,33 +25,64 @@ MAPS_LIMIT = 200_000_000
 def training_settings(spec: Spec) -> TrainingSettings:
     """Return the spec's network in floats."""
     network = network_of(spec)
+    std, out = float(network.init_std), network.init_std_out
     return TrainingSettings(
         hidden=network.hidden,
-        init_std=float(network.init_std),
+        init_std=std if out is None else (std, float(out)),
         learning_rate=float(network.learning_rate),
         loss=network.loss,
         steps=network.steps,
         activation=network.activation,
+        weight_decay=float(network.weight_decay),
     )
 
 
-def gated_pathways(spec: Spec) -> tuple[GatedPathway, ...]:
+def gated_settings(spec: Spec, settings: TrainingSettings) -> TrainingSettings:
+    """Return how the GDLN is trained where the network has the given settings.
+
+    As the network, but where that is a ReLU network which is linear at half speed: what it is
+    like is then the linear network of :mod:`symreln.dynamics.solutions.odd_relu`.
+    """
+    if not odd_relu.asked(spec)[0]:
+        return settings
+    return replace(
+        settings,
+        learning_rate=settings.learning_rate / odd_relu.SLOWER,
+        weight_decay=settings.weight_decay * odd_relu.SLOWER,
+    )
+
+
+def gated_pathways(
+    spec: Spec, kappas: Mapping[str, float] | None = None
+) -> tuple[GatedPathway, ...]:
     """Return the GDLN that a spec's theory describes.
 
-    Every pathway has the hidden units that the initial strength counts on (half of the network's
-    for ReLU, all of them for a linear network), drawn from the same law.
+    Every pathway has the hidden units that the initial strength counts on, drawn from the same
+    law: κ H, or without a κ half of the network's for ReLU and all of them for a linear network.
+    A pathway with hidden units of its own draws these so much wider or narrower that the mean of
+    its initial strengths is the same: what is derived of them holds for it too.
+
+    Args:
+        spec: With a network.
+        kappas: κ of pathways by name (:func:`symreln.early.pathway_kappas`).
     """
-    hidden = max(1, round(pathway_units(network_of(spec))))
+    network, given = network_of(spec), kappas or {}
+    half = pathway_units(network)
+    units = [
+        float(given.get(pathway.name, half / network.hidden)) * network.hidden
+        for pathway in spec.pathways
+    ]
     return tuple(
         GatedPathway(
             name=pathway.name,
             gate=tuple(gain_value(gain) for gain in pathway.gate),
             inputs=pathway.inputs,
             outputs=pathway.outputs,
-            hidden=hidden,
+            hidden=pathway.hidden or max(1, round(law)),
             stage=pathway.stage,
+            spread=1.0 if pathway.hidden is None else sqrt(law / pathway.hidden),
         )
-        for pathway in spec.pathways
+        for pathway, law in zip(spec.pathways, units, strict=True)
     )
 
 
@@ -63,6 +97,11 @@ def gained_pathways(spec: Spec) -> tuple[str, ...]:
     No ReLU network realises them: a unit's output on a sample is its input or nothing.
     """
     return tuple(pathway.name for pathway in spec.pathways if pathway.has_gains)
+
+
+def sized_pathways(spec: Spec) -> tuple[str, ...]:
+    """Return the pathways with hidden units of their own, which no network without gates has."""
+    return tuple(pathway.name for pathway in spec.pathways if pathway.hidden is not None)
 
 
 def shared_progress(

@@ -1,0 +1,198 @@
+"""Networks that closed forms alone predict: other depths, weight decay, layers that start apart.
+
+Their closed forms are confronted twice: with gated deep linear networks that start as the theory
+assumes, aligned with the modes, where only finite steps are left to differ; and with networks
+drawn from the law of the spec, which says what that assumption costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.dynamics.chain_start import chain_start, rising_curves
+from symreln.dynamics.switchboard import expected_start
+from symreln.errors import NotSupportedError
+from symreln.integration import check_range, network_of
+from symreln.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
+from symreln.train.deep import train_deep_network
+from symreln.train.gdln import train_gdln
+from symreln.train.graph import train_graph
+from symreln.train.network import GatedPathway, LayerWeights
+from symreln.train.topology import chain_graph
+from symreln.validation.trained import gated_pathways, gated_settings, training_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.derivation import Derivation
+    from symreln.dynamics.chain_start import ChainStart
+    from symreln.prediction import Prediction
+    from symreln.spec.model import NetworkSpec
+    from symreln.train.network import TrainingRun, TrainingSettings
+
+
+def closed_start(network: NetworkSpec) -> ChainStart | None:
+    """Return where modes of three or more layers start, or None for one or two layers."""
+    return chain_start(network.layers, network.hidden) if network.layers > 2 else None
+
+
+def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
+    """Predict by the closed forms alone, at every step of the network.
+
+    With three or more layers the loss is the mean over where modes start, which scatters more
+    between networks than with two: strengths are those of the mean start.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        start: :func:`closed_start`.
+
+    Raises:
+        NotSupportedError: The closed forms are not the whole prediction.
+    """
+    network = network_of(numbers.spec)
+    _check(numbers)
+    times = np.arange(network.steps, dtype=float)
+    if start is None:
+        found = closed_forms(numbers, times)
+        assert found is not None  # _check has seen to it
+        return found
+    std = float(network.init_std)
+    found = closed_forms(numbers, times, start.strength(std))
+    assert found is not None
+    return replace(
+        found,
+        loss=_mean_loss(numbers, start.strengths(std), times),
+        method=(
+            "closed forms of all modes, from where single modes of as many random layers were "
+            f"followed to start: the mean over {len(start.times)} of them"
+        ),
+    )
+
+
+def _check(numbers: Derivation) -> None:
+    """Refuse what the closed forms of such a network do not predict."""
+    check_range(numbers)
+    network = network_of(numbers.spec)
+    if len(numbers.stages) > 1 or not numbers.loss_separates:
+        # Of closed modes: the pipeline refuses other levels for such networks.
+        msg = (
+            f"network.{network.unusual[0]}: the closed forms are confronted where they are the "
+            "whole loss, in one stage whose loss is a sum over modes"
+        )
+        raise NotSupportedError(msg)
+    needed = 2 if network.init_std_out is not None else 1
+    if network.layers == 1:
+        return
+    for pathway, trained in zip(numbers.pathways, gated_pathways(numbers.spec), strict=True):
+        rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+        if trained.hidden < needed * rank:
+            each = "one each" if needed == 1 else "two each, for amplitudes that start apart"
+            msg = (
+                f"network.hidden: pathway '{pathway.name}' has {trained.hidden} hidden units for "
+                f"{rank} modes ({each}), and with {', '.join(network.unusual)} it is not derived "
+                f"which of them it learns. Give the pathway at least {needed * rank}"
+            )
+            raise NotSupportedError(msg)
+
+
+def _mean_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
+    layers, tau = network_of(numbers.spec).layers, float(numbers.tau or 1)
+    curves = {}
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        s, d = mode.s.to_float(), mode.d_eff.to_float()
+        curves[mode.label] = rising_curves(layers, s, d, starts, times, tau)
+    losses = [
+        loss_of_modes(numbers, {label: curve[draw] for label, curve in curves.items()}, times)
+        for draw in range(len(starts))
+    ]
+    return np.mean([loss for loss in losses if loss is not None], axis=0)
+
+
+def aligned_weights(
+    numbers: Derivation, gated: Sequence[GatedPathway], start: ChainStart | None
+) -> dict[str, list[np.ndarray]]:
+    """Return weights that start as the closed forms assume, layer by layer, by pathway.
+
+    Every mode has hidden units of its own and no weight is elsewhere. Balanced layers carry
+    amplitudes π₀^{1/L} in the same unit; of two layers that start apart the first one's amplitude
+    is in one unit and the second one's in another, so that the product starts at 0 and the
+    conserved |a + b||a − b| = |a|² + |b|² is what the law expects.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        gated: The pathways that are trained.
+        start: :func:`closed_start`.
+    """
+    network = network_of(numbers.spec)
+    found = {}
+    for pathway, one in zip(numbers.pathways, gated, strict=True):
+        u, v, _ = probe_bases(pathway)
+        found[one.name] = _aligned(network, u[list(one.outputs)], v, one.hidden, start)
+    return found
+
+
+def _aligned(
+    network: NetworkSpec, u: np.ndarray, v: np.ndarray, units: int, start: ChainStart | None
+) -> list[np.ndarray]:
+    rank, layers = u.shape[1], network.layers
+    if layers == 1:
+        return [float(expected_start(network).strength0) * u @ v.T]
+    first = np.eye(units, rank)
+    if network.init_std_out is not None:
+        second = np.eye(units, 2 * rank)[:, rank:]
+        a, b = (float(std) * np.sqrt(units) for std in (network.init_std, network.init_std_out))
+        return [a * first @ v.T, b * u @ second.T]
+    strength = (
+        float(expected_start(network).strength0)
+        if start is None
+        else start.strength(float(network.init_std))
+    )
+    amplitude = strength ** (1 / layers)
+    middle = [amplitude * first @ first.T for _ in range(layers - 2)]
+    return [amplitude * first @ v.T, *middle, amplitude * u @ first.T]
+
+
+def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
+    """Train the GDLN of a spec from :func:`aligned_weights`, one network."""
+    spec = numbers.spec
+    gated = gated_pathways(spec)
+    weights = aligned_weights(numbers, gated, start)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    settings = gated_settings(spec, training_settings(spec))
+    if network_of(spec).layers == 2:
+        initial = {
+            name: LayerWeights(w1=layers[0][None], w2=layers[1][None])
+            for name, layers in weights.items()
+        }
+        return train_gdln(*data, gated, settings, initial=initial)
+    graph = chain_graph(gated, network_of(spec).layers)
+    edges = [layer[None] for one in gated for layer in weights[one.name]]
+    initial = {edge.name: layer for edge, layer in zip(graph.edges, edges, strict=True)}
+    return train_graph(*data, graph, settings, initial=initial)
+
+
+def train_layers(
+    layers: int, inputs: Any, targets: Any, settings: TrainingSettings, **options: Any
+) -> TrainingRun:
+    """Train a network of other than two layers; arguments as of ``train_network``."""
+    widths = [settings.hidden] * (layers - 1)
+    return train_deep_network(inputs, targets, widths, settings, **options)
+
+
+def train_chains(
+    layers: int,
+    inputs: Any,
+    targets: Any,
+    pathways: Sequence[GatedPathway],
+    settings: TrainingSettings,
+    *,
+    training: str = "joint",
+    **options: Any,
+) -> TrainingRun:
+    """Train a GDLN whose pathways have other than two layers; arguments as of ``train_gdln``."""
+    assert training == "joint"  # the spec has seen to it
+    return train_graph(inputs, targets, chain_graph(pathways, layers), settings, **options)

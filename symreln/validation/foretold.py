@@ -1,0 +1,67 @@
+"""All that is predicted of the networks of a spec before any of them is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from symreln.early import early_strengths, mode_kappas, pathway_kappas
+from symreln.integration import network_of
+from symreln.moving import moving_prediction, why_not_moving
+from symreln.prediction import predict_training
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.derivation import Derivation
+    from symreln.dynamics.chain_start import ChainStart
+    from symreln.dynamics.early_phase import EarlyStrength
+    from symreln.dynamics.moving_gates import MovingGates
+    from symreln.prediction import Prediction
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Foretold:
+    """Predictions of one derivation, none of which has seen a trained network.
+
+    Attributes:
+        prediction: The curves of the theory, with the spec's gates, at steps 0, 1, …
+        early: What the early phase says of modes, by the label of their strength; empty for a
+            linear network.
+        kappas: κ of the pathways that the theory starts from it, by name.
+        moving: The prediction with gates that move; None where there is none.
+        not_moving: Why there is none, or "".
+        chain: Where modes of three or more layers start; None for one or two.
+    """
+
+    prediction: Prediction
+    early: Mapping[str, EarlyStrength] = field(default_factory=dict)
+    kappas: Mapping[str, float] = field(default_factory=dict)
+    moving: MovingGates | None = None
+    not_moving: str = ""
+    chain: ChainStart | None = None
+
+
+def foretell(numbers: Derivation, *, whatever_cost: bool = False) -> Foretold:
+    """Make all predictions.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        whatever_cost: Whether gates that move are predicted also where that takes long.
+    """
+    network = network_of(numbers.spec)
+    if network.unusual:
+        from symreln.validation.closed import closed_start, predict_closed
+
+        chain = closed_start(network)
+        return Foretold(prediction=predict_closed(numbers, chain), chain=chain)
+    early = early_strengths(numbers)
+    kappas = pathway_kappas(numbers, early)
+    why = why_not_moving(numbers, whatever_cost=whatever_cost)
+    return Foretold(
+        prediction=predict_training(numbers, mode_kappas(numbers, kappas)),
+        early=early,
+        kappas=kappas,
+        moving=None if why else moving_prediction(numbers),
+        not_moving=why,
+    )

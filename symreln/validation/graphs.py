@@ -1,0 +1,188 @@
+"""Networks given as graphs against their scalar modes: what is predicted, trained and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.integration import network_of
+from symreln.train.graph import train_graph
+from symreln.train.record import Recording
+from symreln.validation.confront import metric_cells, percent
+from symreln.validation.graph_start import GraphStart, graph_start
+from symreln.validation.metrics import CurveComparison, SeedFloor, compare, seed_floor
+from symreln.validation.scalar_modes import GraphPrediction, ScalarModes, gated_graph
+from symreln.validation.trained import shared_progress, training_settings
+
+if TYPE_CHECKING:
+    from symreln.graphs.derivation import GraphDerivation
+    from symreln.train.network import TrainingRun
+    from symreln.validation.trained import ProgressCallback
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphValidation:
+    """A graph's derivation confronted with trained gated deep linear networks.
+
+    Attributes:
+        derivation: What was predicted.
+        aligned: One GDLN whose edges start aligned with strength ``network.init_std``.
+        aligned_theory: The scalar modes from the same start.
+        gdln: GDLNs drawn from N(0, init_std²).
+        start: Where their modes start in effect, or why that is not derived.
+        theory: Mean loss of the scalar modes from there, over where single modes start; None where
+            it is not derived. Shape (steps,).
+        metrics: "theory_vs_aligned", and "theory_vs_gdln" where there is a start.
+        floor: What GDLNs of different seeds differ by; None for one seed.
+        strengths: (label, number of the mode, of the aligned theory, of the aligned GDLN).
+        rng: Seed of the random streams.
+    """
+
+    derivation: GraphDerivation
+    aligned: TrainingRun
+    aligned_theory: GraphPrediction
+    gdln: TrainingRun
+    start: GraphStart | str
+    theory: np.ndarray | None
+    metrics: dict[str, CurveComparison]
+    floor: SeedFloor | None
+    strengths: tuple[tuple[str, int, float, float], ...]
+    rng: int
+
+    @property
+    def seeds(self) -> int:
+        """Networks from random weights."""
+        return self.gdln.seeds
+
+    @property
+    def terms(self) -> tuple[()]:
+        """What the distance is made of: nothing that is measured here."""
+        return ()
+
+    @property
+    def tolerance(self) -> float:
+        """Largest allowed max |ΔL|/L(0)."""
+        return float(self.derivation.spec.validation.tolerance)
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """The pairs that the tolerance excludes."""
+        found = self.metrics.items()
+        return tuple(name for name, m in found if m.max_abs_over_initial > self.tolerance)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the prediction is within the tolerance of all that was trained."""
+        return not self.disagreements
+
+    @property
+    def strength_distance(self) -> float:
+        """Largest distance of a strength of the aligned GDLN at the end, over the largest one."""
+        largest = max((abs(row[2]) for row in self.strengths), default=0.0)
+        return max((abs(row[2] - row[3]) for row in self.strengths), default=0.0) / (largest or 1)
+
+    def metric_rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
+        titles = {
+            "theory_vs_aligned": "theory – GDLN that started aligned",
+            "theory_vs_gdln": "theory – GDLN from random weights",
+        }
+        for name, found in self.metrics.items():
+            yield (titles[name], *metric_cells(found))
+        if self.floor is not None:
+            yield ("seed floor of the GDLN", *metric_cells(self.floor.mean))
+
+    def sentence(self) -> str:
+        """Return the verdict in one sentence."""
+        head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
+        near = percent(self.metrics["theory_vs_aligned"].max_abs_over_initial)
+        text = f"{head}: max |ΔL|/L(0) is {near} against a GDLN that starts aligned"
+        if isinstance(self.start, str):
+            law = f"no start of random weights: {self.start}"
+        else:
+            law = percent(self.metrics["theory_vs_gdln"].max_abs_over_initial)
+            law = f"{law} against GDLNs from random weights"
+            if self.floor is not None:
+                law += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
+        return (
+            f"{text}, its strengths end within {self.strength_distance:.1e}; {law}; "
+            f"tolerance {percent(self.tolerance)}; free constants: 0"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return validation.json."""
+        from symreln.report.graph_validation import graph_validation_to_json
+
+        return graph_validation_to_json(self)
+
+
+def validate_graph(
+    derivation: GraphDerivation,
+    seeds: int = 20,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+) -> GraphValidation:
+    """Train the gated deep linear network of a graph and compare it with its scalar modes.
+
+    Once from an aligned start, in which the modes are exact, and ``seeds`` times from random
+    weights, whose effective start is derived where it can be.
+
+    Args:
+        derivation: What is confronted; its spec needs a network and a value for every parameter.
+        seeds: Networks from random weights.
+        rng: Seed of the random streams (SPEC 7).
+        progress: Called with (done, total) in seed-steps.
+
+    Raises:
+        InputError: No network, a parameter without a value, or training diverged.
+        NotSupportedError: The data are not proven to diagonalise, a hidden node has fewer units
+            than modes, or training is staged.
+    """
+    spec = derivation.spec.at_values()
+    modes = ScalarModes.of(spec)
+    settings = training_settings(spec)
+    assert spec.graph is not None
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    graph, std = gated_graph(spec.graph), float(network_of(spec).init_std)
+    report = shared_progress(progress, 1)
+    aligned = train_graph(
+        *data,
+        graph,
+        settings,
+        initial={
+            edge.name: weights[None]
+            for edge, weights in zip(graph.edges, modes.aligned(std), strict=True)
+        },
+        record=Recording(quantities=("maps",), steps=(settings.steps - 1,)),
+    )
+    gdln = train_graph(*data, graph, settings, seeds=seeds, rng=rng, progress=report(0))
+    aligned_theory, start = modes.descend(std), graph_start(spec, modes.parts)
+    theory = None if isinstance(start, str) else modes.expected_loss(start.amplitudes)
+    metrics = {"theory_vs_aligned": compare(aligned_theory.loss, aligned.mean_loss)}
+    if theory is not None:
+        metrics["theory_vs_gdln"] = compare(theory, gdln.mean_loss)
+    return GraphValidation(
+        derivation=derivation,
+        aligned=aligned,
+        aligned_theory=aligned_theory,
+        gdln=gdln,
+        start=start,
+        theory=theory,
+        metrics=metrics,
+        floor=seed_floor(gdln.losses),
+        strengths=_beside(aligned_theory, modes.measured(aligned.snapshots["maps"][0, -1])),
+        rng=rng,
+    )
+
+
+def _beside(
+    theory: GraphPrediction, trained: dict[str, tuple[float, ...]]
+) -> tuple[tuple[str, int, float, float], ...]:
+    return tuple(
+        (label, number, one, other)
+        for label, values in theory.strengths.items()
+        for number, (one, other) in enumerate(zip(values, trained[label], strict=True), start=1)
+    )

@@ -1,0 +1,104 @@
+"""The networks and the GDLNs of one spec: the same seeds wherever they are trained."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.integration import network_of
+from symreln.train.record import Recording
+from symreln.train.relu import train_network
+from symreln.validation.closed import train_chains, train_layers
+from symreln.validation.switching import gated_phases, train_phases
+from symreln.validation.trained import (
+    gained_pathways,
+    gated_settings,
+    map_recording,
+    shared_progress,
+    sized_pathways,
+    training_settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from symreln.spec.model import Spec
+    from symreln.train.network import TrainingRun
+    from symreln.validation.trained import ProgressCallback
+
+
+def pair_streams(rng: int, first: int = 0) -> tuple[np.random.SeedSequence, ...]:
+    """Return the random streams of the networks and of the GDLNs (SPEC 7).
+
+    Args:
+        rng: Seed of them all.
+        first: Number of the first network that will be drawn from each; it is the same network
+            whether those before it are drawn or not.
+    """
+    return tuple(
+        np.random.SeedSequence(
+            entropy=one.entropy, spawn_key=one.spawn_key, n_children_spawned=first
+        )
+        for one in np.random.SeedSequence(rng).spawn(2)
+    )
+
+
+def train_pair(
+    spec: Spec,
+    kappas: Mapping[str, float],
+    seeds: int,
+    streams: Sequence[np.random.SeedSequence],
+    progress: ProgressCallback | None = None,
+    *,
+    losses_only: bool = False,
+    workers: int | None = None,
+) -> tuple[TrainingRun | None, TrainingRun]:
+    """Train the networks and the GDLNs of a spec; no network where only a GDLN can be it.
+
+    Args:
+        spec: With a network and without free parameters.
+        kappas: κ of pathways by name (:func:`symreln.early.pathway_kappas`).
+        seeds: How many of each kind.
+        streams: :func:`pair_streams`; they move on by ``seeds``.
+        progress: Called with (done, total) in seed-steps.
+        losses_only: Whether to record nothing but the losses.
+        workers: Processes; by default as many as pay.
+
+    Raises:
+        InputError: Training diverged.
+    """
+    asked, settings = network_of(spec), training_settings(spec)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    relu = settings.activation == "relu"
+    possible = not gained_pathways(spec) and not sized_pathways(spec)
+    report = shared_progress(progress, 1 + possible)
+    seen = Recording(quantities=("activity", "contribution")) if relu else None
+    network = None
+    if possible:
+        plain = train_network if asked.layers == 2 else partial(train_layers, asked.layers)
+        network = plain(
+            *data,
+            settings,
+            seeds=seeds,
+            rng=streams[0],
+            record=None if losses_only else seen,
+            progress=report(0),
+            workers=workers,
+        )
+    phases = gated_phases(spec, kappas)
+    if asked.layers == 2:
+        gated = partial(train_phases, *data, phases)
+    else:
+        gated = partial(train_chains, asked.layers, *data, phases[0][1])
+    gdln = gated(
+        gated_settings(spec, settings),
+        training=asked.training,
+        seeds=seeds,
+        rng=streams[1],
+        record=Recording() if losses_only else map_recording(spec, seeds),
+        progress=report(int(possible)),
+        workers=workers,
+    )
+    return network, gdln

@@ -1,0 +1,81 @@
+"""What the distance between theory and network is made of, one approximation at a time.
+
+The chain of curves begins with the theory's boldest form and ends with the trained network. Every
+link replaces one approximation by what it stands for, so the change of the distance from link to
+link is what that approximation costs, given those that are still there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.prediction import predict_training
+from symreln.validation.metrics import CurveComparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symreln.derivation import Derivation
+    from symreln.train.network import TrainingRun
+    from symreln.validation.foretold import Foretold
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Term:
+    """One link of the chain.
+
+    Attributes:
+        name: What the curve is.
+        replaced: Which approximation of the link before it is no longer made; "" for the first.
+        loss: The curve, shape (steps,).
+        distance: Its distance to the mean of the networks.
+    """
+
+    name: str
+    replaced: str
+    loss: np.ndarray
+    distance: CurveComparison
+
+
+def distance_terms(
+    numbers: Derivation, foretold: Foretold, network: TrainingRun
+) -> tuple[Term, ...]:
+    """Return the chain from a prediction to trained ReLU networks; empty for linear ones.
+
+    Args:
+        numbers: The derivation, without free parameters.
+        foretold: What was predicted; gates that move too.
+        network: The trained networks.
+    """
+    if network.settings.activation == "linear":
+        return ()
+    return tuple(
+        Term(name=name, replaced=what, loss=loss, distance=compare(loss, network.mean_loss))
+        for name, what, loss in _chain(numbers, foretold)
+    )
+
+
+def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, np.ndarray]]:
+    prediction, early, kappas = foretold.prediction, foretold.early, foretold.kappas
+    replaced = ""
+    if prediction.closed_loss is not None and numbers.closed and len(numbers.stages) > 1:
+        yield "closed forms, every stage after the one before", replaced, prediction.closed_loss
+        replaced = "converged earlier stages"
+    if prediction.flow_loss is not None:
+        name = "coupled flow from t = 0" if replaced else "flow"
+        yield name, replaced, prediction.flow_loss
+        replaced = "infinitely small steps"
+    if kappas:
+        yield "gradient descent, half of the units", replaced, predict_training(numbers).loss
+        replaced = "half of the units in every pathway"
+    yield "theory: gradient descent, units of each pathway", replaced, prediction.loss
+    modes = {label: found.kappa for label, found in early.items()}
+    if len(set(modes.values())) > len(set(kappas.values())):
+        better = predict_training(numbers, modes).loss
+        yield "theory with the units of each mode", "one strength for all modes", better
+    if foretold.moving is not None:
+        replaced = "fixed gates, and pathways that share no units"
+        yield "theory of single units: gates that move", replaced, foretold.moving.losses

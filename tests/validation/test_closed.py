@@ -1,0 +1,228 @@
+"""Other depths, weight decay and layers that start apart: closed forms against training."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.commands import Request, execute
+from symreln.errors import InputError, NotSupportedError
+from symreln.integration import network_of
+from symreln.prediction import closed_forms
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.chapters.closing import provenance_chapter
+from symreln.report.write import write_validation
+from symreln.train import gdln, graph
+from symreln.validation.closed import (
+    aligned_weights,
+    closed_start,
+    predict_closed,
+    train_aligned,
+)
+from symreln.validation.trained import gated_pathways, training_settings
+
+#: Two closed pathways whose modes have rational s; inputs and outputs of their own.
+SPEC = {
+    "dataset": {
+        "X": [
+            ["1", "1", "0", "0"],
+            ["1", "-1", "0", "0"],
+            ["0", "0", "2", "0"],
+            ["0", "0", "0", "1"],
+        ],
+        "Y": [
+            ["2", "2", "0", "0"],
+            ["1", "-1", "0", "0"],
+            ["0", "0", "3", "0"],
+            ["0", "0", "0", "1"],
+        ],
+        "labels": {"half": [1, 1, 2, 2]},
+    },
+    "pathway": [
+        {"name": "left", "gate": "half == 1", "inputs": [0, 1], "outputs": [0, 1]},
+        {"name": "right", "gate": "half == 2", "inputs": [2, 3], "outputs": [2, 3]},
+    ],
+}
+NETWORK = {
+    "hidden": 40,
+    "init_std": "1/1000",
+    "learning_rate": "1/50",
+    "loss": "mean",
+    "steps": 1000,
+    "activation": "linear",
+}
+KINDS = {
+    "one layer": {"layers": 1},
+    "three layers": {"layers": 3, "init_std": "3/100"},
+    "four layers": {"layers": 4, "init_std": "1/16"},
+    "decay": {"weight_decay": "1/5"},
+    "apart": {"init_std": ["1/100", "1/1000"]},
+    "both": {"init_std": ["1/1000", "1/100"], "weight_decay": "1/10"},
+}
+
+
+def derived(**keys):
+    return sr.derive(sr.load({**SPEC, "network": {**NETWORK, **keys}}))
+
+
+def confronted(**keys):
+    return sr.validate(derived(**keys), seeds=4, rng=1)
+
+
+@lru_cache(maxsize=8)
+def report_of(kind):
+    return confronted(**KINDS[kind])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_aligned_start_differs_by_finite_steps_alone(kind):
+    """Halving the learning rate halves the distance to the closed forms: Euler's first order."""
+    distances = []
+    for rate, steps in (("1/20", 601), ("1/40", 1201)):
+        numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": steps}).at_values
+        start = closed_start(network_of(numbers.spec))
+        predicted = predict_closed(numbers, start).closed_loss
+        found = train_aligned(numbers, start).losses[0]
+        assert found[-1] < 0.8 * found[0]  # weight decay keeps a part of it
+        distances.append(np.abs(predicted - found).max() / found[0])
+    assert distances[-1] < 0.02
+    assert 0.8 < np.log2(distances[0] / distances[1]) < 1.2, distances
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_aligned_weights_are_what_the_closed_forms_start_from(kind):
+    numbers = derived(**KINDS[kind]).at_values
+    network = network_of(numbers.spec)
+    start = closed_start(network)
+    pathways = gated_pathways(numbers.spec)
+    for one in aligned_weights(numbers, pathways, start).values():
+        product = one[0]
+        for matrix in one[1:]:
+            product = matrix @ product
+        sizes = np.linalg.svd(product, compute_uv=False)
+        times = np.array([0.0])
+        strength = None if start is None else start.strength(float(network.init_std))
+        modes = closed_forms(numbers, times, strength).modes
+        assert sizes == pytest.approx([modes[0].closed[0]] * len(sizes), rel=1e-9, abs=1e-18)
+        if network.layers > 1 and network.init_std_out is None:  # balanced
+            for before, after in pairwise(one):
+                np.testing.assert_allclose(after.T @ after, before @ before.T, atol=1e-15)
+        elif network.layers == 2:
+            # |a|² and |b|² of every mode are H σ₁² and H σ₂², in units apart.
+            squares = [40 * float(std) ** 2 for std in (network.init_std, network.init_std_out)]
+            np.testing.assert_allclose(np.linalg.svd(one[0])[1] ** 2, squares[0])
+            np.testing.assert_allclose(np.linalg.svd(one[1])[1] ** 2, squares[1])
+            assert not product.any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_networks_from_the_law_are_near(kind):
+    report = report_of(kind)
+    assert report.prediction.free_constants == 0
+    assert {"theory_vs_gdln", "theory_vs_relu", "closed_vs_aligned"} <= set(report.metrics)
+    assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
+    # Two pathways' gates are more than one linear network has; the GDLN has the gates.
+    found, floor = report.metrics["theory_vs_gdln"], report.floor.mean
+    assert found.max_abs_over_initial < max(0.03, 2 * floor.max_abs_over_initial)
+    assert "starts aligned" in report.sentence()
+    assert [row[0] for row in report.metric_rows()][-2:] == [
+        "closed forms – GDLN that started aligned",
+        "seed floor of the linear network",
+    ]
+
+
+def test_the_gdln_of_three_layers_is_the_graph_of_its_chains():
+    report = report_of("three layers")
+    assert len(report.gdln.matrices) == 6  # two pathways of three layers
+    assert [m.shape for m in report.gdln.matrices[:3]] == [(4, 40, 2), (4, 40, 40), (4, 2, 40)]
+    assert [m.shape for m in report.network.matrices] == [(4, 40, 4), (4, 40, 40), (4, 4, 40)]
+    assert [a.pathway for a in report.gdln_alignment] == ["left", "right"]
+    assert report.chain.kappa == pytest.approx(0.85, abs=0.03)
+
+
+def test_a_wrong_decay_or_start_disagrees():
+    """The confrontation can fail: training with a decay that the theory does not know of."""
+    numbers = derived(weight_decay="1/5").at_values
+    start = None
+    wrong = derived(weight_decay="1/10").at_values
+    right = train_aligned(numbers, start).losses[0]
+    other = predict_closed(wrong, start).loss
+    assert np.abs(other - right).max() / right[0] > 0.05
+
+
+def test_a_relu_network_with_decay_is_confronted():
+    report = sr.validate(
+        sr.derive(
+            sr.load(
+                "xor",
+                overrides=(
+                    'network.weight_decay="1/20"',
+                    "network.steps=900",
+                    "network.hidden=150",
+                    'network.init_std="1/1000"',
+                ),
+            )
+        ),
+        seeds=3,
+    )
+    assert report.gdln.settings.weight_decay == 0.05
+    assert report.drift is not None
+    assert report.network_shares is not None
+    assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
+
+
+def test_what_is_not_covered_is_refused():
+    with pytest.raises(NotSupportedError, match=r"1 hidden units for 2 modes \(one each\)"):
+        confronted(layers=3, hidden=1)
+    with pytest.raises(NotSupportedError, match=r"3 hidden units for 2 modes \(two each"):
+        confronted(hidden=3, init_std=["1/10", "1/20"])
+    with pytest.raises(NotSupportedError, match=r"--terms.* network.layers"):
+        sr.validate(derived(layers=3), seeds=1, terms=True)
+    assert confronted(layers=1, hidden=1, steps=3).seeds == 4  # no hidden layer, no unit needed
+    with pytest.raises(InputError, match="diverged"):
+        confronted(layers=3, learning_rate="40", init_std="1/2", steps=400)
+
+
+def test_it_is_written(tmp_path):
+    report = report_of("three layers")
+    write_validation(report, tmp_path)
+    written = json.loads((tmp_path / "validation.json").read_text())
+    assert written["metrics"]["closed_vs_aligned"]["max_abs_over_initial"] < 0.05
+    assert written["free_constants"] == 0
+    assert written["chain_start"]["layers"] == 3
+    assert written["chain_start"]["error"] < 0.05 * written["chain_start"]["kappa"]
+    with np.load(tmp_path / "curves.npz") as curves:
+        assert curves["gdln_aligned"].shape == (1, 1000)
+    text = str(agreement_chapter(report, figures=False))
+    assert "Aligned start" in text
+    assert "single modes of random layers" in text
+    assert "40 a layer" in str(provenance_chapter(report.derivation, report))
+
+
+@pytest.mark.slow  # drawing and typesetting
+def test_the_command_runs(tmp_path):
+    keys = ("network.layers=1", "network.steps=60", "network.hidden=20")
+    request = Request(
+        command="run",
+        spec="linear-hierarchy",
+        overrides=keys,
+        out=str(tmp_path),
+        seeds=2,
+        quiet=True,
+    )
+    assert execute(request) in (0, 3)
+    assert "Aligned start" in (tmp_path / "derivation.html").read_text()
+
+
+def test_two_scales_reach_the_trainers():
+    settings = training_settings(derived(init_std=["1/10", "1/20"]).spec)
+    assert settings.init_std == (0.1, 0.05)
+    assert replace(settings, init_std=0.1).layer_stds(2) == (0.1, 0.1)
+    assert callable(gdln.train_gdln)
+    assert callable(graph.train_graph)

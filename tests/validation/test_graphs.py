@@ -1,0 +1,236 @@
+"""Networks given as graphs against their scalar modes, from aligned starts and from random ones."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.commands import Request, execute
+from symreln.dynamics.chain_start import chain_start
+from symreln.errors import NotSupportedError
+from symreln.graphs.derivation import derive_graph
+from symreln.report.chapters.graph_agreement import chapter
+from symreln.train.graph import train_graph
+from symreln.validation.graph_start import GraphStart, blow_up, early_flow, graph_start
+from symreln.validation.graphs import validate_graph
+from symreln.validation.scalar_modes import ScalarModes, gated_graph
+from symreln.validation.trained import training_settings
+
+DATA = {
+    "X": [["1", "0", "2", "0"], ["0", "1", "0", "1"]],
+    "Y": [["3", "0", "1", "0"], ["0", "2", "0", "1"]],
+    "labels": {"half": [1, 1, 2, 2]},
+}
+NETWORK = {
+    "hidden": 40,
+    "init_std": "1/50",
+    "learning_rate": "1/20",
+    "loss": "mean",
+    "steps": 300,
+    "activation": "linear",
+}
+
+
+def table(nodes: str, edges: str, **network):
+    """A spec of nodes "name in|out|hidden [gate]" and edges "from to [gate]" apart by commas."""
+    kinds = {"in": {"inputs": [0, 1]}, "out": {"outputs": [0, 1]}, "hidden": {}}
+    found_nodes, found_edges = [], []
+    for text in nodes.split(", "):
+        name, kind, *gate = text.split(" ", 2)
+        found_nodes.append({"name": name, **kinds[kind], **({"gate": gate[0]} if gate else {})})
+    for number, text in enumerate(edges.split(", ")):
+        source, target, *gate = text.split(" ", 2)
+        entry = {"name": f"e{number}", "from": source, "to": target}
+        found_edges.append({**entry, **({"gate": gate[0]} if gate else {})})
+    return {
+        "dataset": DATA,
+        "node": found_nodes,
+        "edge": found_edges,
+        "network": {**NETWORK, **network},
+    }
+
+
+GRAPHS = {
+    "chain of three": ("x in, a hidden, b hidden, y out", "x a, a b, b y"),
+    "skip": ("x in, a hidden, b hidden, y out", "x a, a b, b y, a y half == 2"),
+    "shared first edge": (
+        "x in, a hidden, y out half == 1, z out half == 2",
+        "x a, a y, a z",
+    ),
+    "lengths": ("x in, a hidden, y out", "x a half == 1, a y half == 1, x y half == 2"),
+    "two parts": (
+        "x in half == 1, w in half == 2, a hidden, b hidden, y out half == 1, z out half == 2",
+        "x a, a y, w b, b z",
+    ),
+}
+
+
+def validated(name, **network):
+    return validate_graph(derive_graph(sr.load(table(*GRAPHS[name], **network))), seeds=3, rng=2)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_scalar_modes_are_the_trained_graph_from_an_aligned_start(name):
+    """Losses at every step and strengths at the end, in whole matrices and in single numbers."""
+    found = validated(name, init_std="1/5")
+    theory, trained = found.aligned_theory, found.aligned
+    scale = trained.losses[0, 0]
+    np.testing.assert_allclose(theory.loss, trained.losses[0], atol=1e-12 * scale)
+    assert trained.losses[0, -1] < 0.9 * scale
+    assert found.strength_distance < 1e-10
+    assert max(row[3] for row in found.strengths) > 0.5
+    assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-12
+
+
+def test_the_routing_network_is_its_scalar_modes():
+    small = ("network.hidden=30", 'network.init_std="1/100"', "network.steps=220")
+    found = validate_graph(derive_graph(sr.load("routing", overrides=small)), seeds=6, rng=1)
+    assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-10
+    assert found.strength_distance < 1e-10
+    assert len(found.strengths) == 8 * 4
+    text = str(chapter(found))
+    assert "32 single modes of random weights" in text
+    assert f"{found.start.amplitude:.4g} ± " in text
+    # Random weights: the strengths rise when the start says, as far as networks agree themselves.
+    distance = found.metrics["theory_vs_gdln"].max_abs_over_initial
+    assert distance < found.floor.mean.max_abs_over_initial
+    assert found.metrics["theory_vs_gdln"].mean_abs_over_initial < 0.02
+
+
+def test_a_wrong_graph_disagrees():
+    """The confrontation can fail: modes of a shared edge beside a network that shares none."""
+    spec = sr.load(table(*GRAPHS["shared first edge"])).at_values()
+    apart = sr.load(
+        table("x in, a hidden, b hidden, y out half == 1, z out half == 2", "x a, a y, x b, b z")
+    ).at_values()
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    weights = ScalarModes.of(apart).aligned(0.02)
+    graph = gated_graph(apart.graph)
+    initial = {e.name: w[None] for e, w in zip(graph.edges, weights, strict=True)}
+    trained = train_graph(*data, graph, training_settings(apart), initial=initial)
+    theory = ScalarModes.of(spec).descend(0.02)
+    assert np.abs(theory.loss - trained.losses[0]).max() > 0.05 * trained.losses[0, 0]
+
+
+def test_a_chain_starts_where_chains_do():
+    """Two programs for one number: a graph's start and that of the chain's own module."""
+    spec = sr.load(table(*GRAPHS["chain of three"])).at_values()
+    found = graph_start(spec, ScalarModes.of(spec).parts)
+    assert isinstance(found, GraphStart)
+    own = chain_start(3, 40)
+    kappa = found.amplitude / (0.02 * np.sqrt(40))
+    error = np.hypot(own.error, found.error / (0.02 * np.sqrt(40)))
+    assert abs(kappa - own.kappa) < 5 * error
+    assert error < 0.02
+
+
+def test_the_blow_up_of_shared_edges_is_that_of_their_equations():
+    """Aligned, M = 4 domains and K = 2: a' = K b c, b' = 8 a c, c' = K a b from 1, 1, 1."""
+    spec = sr.load("routing").at_values()
+    flow = early_flow(ScalarModes.of(spec).parts[0], hidden=1)
+    found = blow_up(flow, [np.ones((1, 1)) for _ in flow.shapes], 3)
+    # b² − 4 a² = −3 is conserved, c = a: a' = 2 a sqrt(4 a² − 3), T = ∫ da/(2 a sqrt(4a² − 3)).
+    expected = np.arcsin(np.sqrt(3) / 2) / (2 * np.sqrt(3))
+    assert found == pytest.approx(expected, rel=3e-4)
+
+
+def test_two_edges_start_at_their_growing_combination():
+    """Mean over 40 networks of one first edge and two last ones, early, against the aligned one."""
+    spec = sr.load(table(*GRAPHS["shared first edge"], hidden=60, init_std="1/10000")).at_values()
+    parts = ScalarModes.of(spec).parts
+    found = graph_start(spec, parts)
+    assert isinstance(found, str)  # the data of the two halves differ
+    assert "regular" in found
+    same = table(*GRAPHS["shared first edge"], hidden=60, init_std="1/10000", steps=90)
+    same["dataset"] = {
+        **DATA,
+        "X": [["1", "0", "1", "0"], ["0", "1", "0", "1"]],
+        "Y": [["3", "0", "3", "0"], ["0", "2", "0", "2"]],
+    }
+    spec = sr.load(same).at_values()
+    modes = ScalarModes.of(spec)
+    found = graph_start(spec, modes.parts)
+    assert found.amplitude == pytest.approx(1e-4 * np.sqrt(120) / (1 + np.sqrt(2)), rel=1e-12)
+    settings = training_settings(spec)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    runs = train_graph(*data, gated_graph(spec.graph), settings, seeds=40, rng=0)
+    theory = modes.expected_loss(found.amplitudes)
+    risen = np.argmax(runs.mean_loss < 0.5 * runs.mean_loss[0])
+    assert abs(risen - np.argmax(theory < 0.5 * theory[0])) <= 1
+    assert np.abs(theory - runs.mean_loss).max() < 0.03 * theory[0]
+
+
+def test_the_mean_over_starts_is_that_of_the_scalar_modes():
+    """L numbers a mode against a number an edge."""
+    spec = sr.load("routing", overrides=("network.steps=60",)).at_values()
+    modes = ScalarModes.of(spec)
+    starts = (0.1, 0.25)
+    apart = [modes.descend(start).loss for start in starts]
+    np.testing.assert_allclose(modes.expected_loss(starts), np.mean(apart, axis=0), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("skip", "different numbers of edges"),
+        ("lengths", "parts differ|different numbers"),
+    ],
+)
+def test_starts_that_are_not_derived_are_said(name, reason):
+    found = validated(name, steps=5)
+    assert isinstance(found.start, str)
+    assert re.search(reason, found.start)
+    assert found.theory is None
+    assert list(found.metrics) == ["theory_vs_aligned"]
+    assert "no start of random weights" in found.sentence()
+    assert found.to_json()["initial_strengths"]["why_not"] == found.start
+    assert "compared with nothing" in str(chapter(found))
+
+
+def test_what_is_not_covered_is_refused():
+    with pytest.raises(NotSupportedError, match="3 units for 4 modes"):
+        validate_graph(derive_graph(sr.load("routing", overrides=("network.hidden=3",))), seeds=1)
+    staged = ('network.training="staged"',)
+    with pytest.raises(NotSupportedError, match="jointly"):
+        validate_graph(derive_graph(sr.load("routing", overrides=staged)), seeds=1)
+    coloured = table(*GRAPHS["chain of three"])
+    coloured["dataset"] = {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]}
+    with pytest.raises(NotSupportedError, match="diagonalise"):
+        validate_graph(derive_graph(sr.load(coloured)), seeds=1)
+    request = Request(command="validate", spec="routing", quiet=True, terms=True)
+    with pytest.raises(NotSupportedError, match="--terms"):
+        execute(request)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["validate", pytest.param("run", marks=pytest.mark.slow)],  # run draws and typesets
+)
+def test_the_commands_write_it(command, tmp_path):
+    request = Request(
+        command=command,
+        spec="routing",
+        overrides=("network.steps=20", "network.hidden=6", "dataset.items=2"),
+        out=str(tmp_path),
+        seeds=2,
+        quiet=True,
+    )
+    assert execute(request) in (0, 3)
+    written = json.loads((tmp_path / "validation.json").read_text())
+    assert written["format"] == "symreln-validation/1"
+    assert written["metrics"]["theory_vs_aligned"]["max_abs_over_initial"] < 1e-10
+    assert written["metrics"]["theory_vs_relu"] is None
+    assert {"theory_vs_gdln", "gdln_vs_relu"} <= set(written["metrics"])
+    assert written["initial_strengths"]["random"]["followed"] == 32
+    assert written["verdict"] in ("agrees", "disagrees")
+    with np.load(tmp_path / "curves.npz") as curves:
+        assert curves["gdln"].shape == (2, 20)
+        assert curves["theory"].shape == (20,)
+    assert (tmp_path / "derivation.html").exists() == (command == "run")
+    if command == "run":
+        assert "Theory against training" in (tmp_path / "derivation.html").read_text()
+    assert "svg" in (tmp_path / "loss.svg").read_text()

@@ -1,0 +1,322 @@
+"""Other learning rules compared: mini-batches, learning rates, weight decay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import symreln as sr
+from symreln.cli import cli
+from symreln.commands import Request, execute
+from symreln.dynamics.solutions import weight_decay
+from symreln.errors import InputError, NotSupportedError
+from symreln.integration import mode_probes, network_of, reduced_flow
+from symreln.prediction import mode_starts
+from symreln.report.chapters.rules import rule_blocks
+from symreln.report.document import Paragraph, Table, plain_text
+from symreln.report.jsonio import dumps
+from symreln.report.validation_json import validation_to_json
+from symreln.train.gdln import train_gdln
+from symreln.validation import rules as rules_module
+from symreln.validation.confront import Validation, percent
+from symreln.validation.decay import (
+    closed_prediction,
+    compare_decay,
+    decay_values,
+    trained_strengths,
+    why_no_decay,
+)
+from symreln.validation.metrics import compare
+from symreln.validation.rules import RuleComparison, compare_rules
+from symreln.validation.trained import gated_pathways, training_settings
+
+SHORT = ("network.steps=1201", "network.hidden=60")
+
+
+@lru_cache(maxsize=1)
+def xor() -> sr.Derivation:
+    return sr.derive(sr.load("xor", overrides=SHORT))
+
+
+@lru_cache(maxsize=1)
+def found() -> RuleComparison:
+    return compare_rules(xor(), seeds=3, rng=5)
+
+
+@lru_cache(maxsize=1)
+def validation() -> Validation:
+    return replace(sr.validate(xor(), seeds=3, rng=5), rules=found())
+
+
+def rule(subject: str, size: int):
+    return next(b for b in found().batches if (b.subject, b.batch_size) == (subject, size))
+
+
+def test_full_batch_is_what_the_confrontation_trains():
+    assert [(b.subject, b.batch_size) for b in found().batches] == [
+        (subject, size) for subject in ("relu", "gdln") for size in (4, 2, 1)
+    ]
+    seen = validation()
+    assert seen.network is not None
+    np.testing.assert_array_equal(rule("relu", 4).mean_loss, seen.network.mean_loss)
+    np.testing.assert_array_equal(rule("gdln", 4).mean_loss, seen.gdln.mean_loss)
+    assert rule("relu", 4).theory == seen.metrics["theory_vs_relu"]
+    assert rule("gdln", 4).theory == seen.metrics["theory_vs_gdln"]
+    for subject in ("relu", "gdln"):
+        full = rule(subject, 4)
+        assert (full.shift, full.noise) == (0.0, 0.0)
+        assert full.band > 0
+
+
+def test_smaller_batches_make_more_noise_and_shift_the_mean():
+    for subject in ("relu", "gdln"):
+        noise = [rule(subject, size).noise for size in (4, 2, 1)]
+        shift = [rule(subject, size).shift for size in (4, 2, 1)]
+        assert 0 == noise[0] < noise[1] < noise[2]
+        assert 0 == shift[0] < shift[1] < shift[2]
+    # With one pathway a sample, a batch's step is gradient descent with P/|batch| times the rate
+    # on its own pathways: the error of finite steps grows by (P/|batch| − 1) of itself.
+    assert rule("gdln", 1).shift / rule("gdln", 2).shift == pytest.approx(3, rel=0.1)
+    error = found().rates[0].flow[0]
+    assert rule("gdln", 2).shift == pytest.approx(error, rel=0.15)
+
+
+def test_the_error_of_finite_steps_halves_with_the_rate():
+    theory, *trained = found().rates
+    assert [theory.subject, *(r.subject for r in trained)] == ["theory", "relu", "gdln"]
+    assert found().learning_rates == (0.01, 0.005, 0.0025)
+    # First order; the next term moves a ratio by about the relative size of the error.
+    assert theory.flow[0] / theory.flow[1] == pytest.approx(2, rel=0.03)
+    assert theory.flow[1] / theory.flow[2] == pytest.approx(2, rel=0.03)
+    for each in found().rates:
+        assert each.ratio == pytest.approx(2, rel=0.05)
+    # What the theory says the rate does is what it does to a GDLN.
+    assert trained[1].changes == pytest.approx(theory.changes, rel=0.1)
+
+
+def test_changes_that_are_rounding_have_no_ratio():
+    assert replace(found().rates[0], changes=(1e-15, 1e-16)).ratio is None
+
+
+def test_given_starts_of_the_flow_scale_the_closed_forms():
+    numbers = xor().at_values
+    labels, _ = mode_probes(numbers)
+    kappas = dict.fromkeys(labels, 0.25)  # half of the half that is expected
+    times = np.arange(0.0, 1201.0, 50.0)
+    flow = reduced_flow(numbers).trajectory(times, starts=mode_starts(numbers, kappas)).losses
+    # The growing amplitude alone starts; in the flow the other one is there, and dies out.
+    network = network_of(numbers.spec)
+    half = replace(network, hidden=network.hidden // 2)
+    spec = replace(numbers.spec, network=half)
+    expected = closed_prediction(replace(numbers, spec=spec), 0.0).loss[::50]
+    assert np.abs(flow - expected).max() < 2e-4 * flow[0]
+    assert np.abs(flow - closed_prediction(numbers, 0.0).loss[::50]).max() > 0.05 * flow[0]
+
+
+def test_weight_decay_follows_the_closed_forms():
+    none, weak, strong = found().decays
+    s = np.sqrt(2) / 4
+    assert (none.weight_decay, weak.weight_decay, strong.weight_decay) == pytest.approx(
+        (0, s / 2, 1.5 * s)
+    )
+    assert (len(none.dying), len(weak.dying), len(strong.dying)) == (0, 0, 4)
+    for each in found().decays:
+        # Networks of 30 units a pathway scatter by sqrt(2/30) in their initial strengths.
+        assert each.theory.max_abs_over_initial < 0.1
+        for mode in each.modes:
+            assert mode.predicted / mode.plateau == pytest.approx(
+                mode.trained / mode.plateau, abs=0.05
+            )
+    assert all(mode.predicted > 0.4 * mode.plateau for mode in weak.modes)
+    assert all(abs(mode.trained) < 1e-6 for mode in strong.modes)
+
+
+def test_weight_decay_on_an_aligned_start():
+    """Weights exactly on the modes: what is left of the distance halves with the rate."""
+    errors = []
+    for divisor in (1, 2):
+        steps = 1200 * divisor + 1
+        numbers = sr.derive(
+            sr.load(
+                "linear-hierarchy",
+                overrides=(f"network.steps={steps}", f'network.learning_rate="1/{100 * divisor}"'),
+            )
+        ).at_values
+        value = decay_values(numbers)[2]
+        prediction = closed_prediction(numbers, value)
+        spec, (pathway,) = numbers.spec, numbers.pathways
+        u, v, _ = sr.prediction.probe_bases(pathway)
+        amplitude = np.sqrt(float(numbers.strength0))
+        width = u.shape[1]
+        (gated,) = gated_pathways(spec)
+        start = {gated.name: _weights(amplitude * v.T, amplitude * u)}
+        run = train_gdln(
+            spec.dataset.inputs.to_numpy(),
+            spec.dataset.targets.to_numpy(),
+            [replace(gated, hidden=width)],
+            replace(training_settings(spec), weight_decay=value),
+            initial=start,
+        )
+        errors.append(compare(prediction.loss, run.mean_loss).max_abs_over_initial)
+    assert errors[1] < 0.01
+    assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
+
+
+def _weights(w1: np.ndarray, w2: np.ndarray):
+    from symreln.train.network import LayerWeights
+
+    return LayerWeights(w1=w1[None], w2=w2[None])
+
+
+def test_weak_modes_die_and_strong_ones_stay():
+    derivation = sr.derive(sr.load("linear-hierarchy", overrides=("network.steps=1501",)))
+    numbers = derivation.at_values
+    values = decay_values(numbers)
+    strengths = [
+        mode.s.to_float() for p in numbers.pathways for mode in p.modes if not mode.is_null
+    ]
+    assert values[0] == 0
+    assert values[1] == pytest.approx(min(strengths) / 2)
+    assert min(strengths) < values[2] < max(strengths)
+    *_, strong = compare_decay(numbers, 1, 0, lambda: None)
+    alive = [mode for mode in strong.modes if mode.label not in strong.dying]
+    dead = [mode for mode in strong.modes if mode.label in strong.dying]
+    assert alive
+    assert dead
+    for mode in alive:
+        assert mode.trained == pytest.approx(mode.plateau * (1 - values[2] / mode.s), rel=0.02)
+    for mode in dead:
+        assert abs(mode.trained) < 1e-6 * mode.plateau
+
+
+def test_closed_prediction_is_the_family_with_weight_decay():
+    numbers = xor().at_values
+    mode = numbers.pathways[0].modes[0]
+    s, d, value = mode.s.to_float(), mode.d.to_float(), 0.2
+    times = np.arange(1201.0)
+    start, tau = float(numbers.strength0), float(numbers.tau)
+    direct = weight_decay.strength_float(s - value, d, start, times, tau)
+    curve = closed_prediction(numbers, value).modes[0].best
+    np.testing.assert_allclose(curve, direct, rtol=1e-12)
+
+
+def test_strengths_are_read_off_maps():
+    numbers = xor().at_values
+    maps = np.zeros((4, numbers.spec.dataset.n_y, numbers.spec.dataset.n_x))
+    u, v, _ = sr.prediction.probe_bases(numbers.pathways[2])
+    maps[2] = 0.7 * u @ v.T
+    found = trained_strengths(numbers, maps)
+    third = numbers.pathways[2].modes[0].label
+    assert found == pytest.approx({label: 0.7 * (label == third) for label in found}, abs=1e-12)
+
+
+def test_where_no_closed_form_covers_weight_decay_it_is_said():
+    spec = sr.load("contextual-3", overrides=("network.steps=3",))
+    numbers = sr.derive(spec).at_values
+    assert "later stages" in why_no_decay(numbers)
+    assert decay_values(numbers) == ()
+    assert compare_decay(numbers, 1, 0, lambda: None) == ()
+
+
+def test_a_batch_size_that_diverges_is_a_line_of_its_own(monkeypatch):
+    train = rules_module.train_gdln
+
+    def refuse(*data, **keywords):
+        if data[3].batch_size == 1:
+            msg = "training diverged at step 7"
+            raise InputError(msg)
+        return train(*data, **keywords)
+
+    monkeypatch.setattr(rules_module, "train_gdln", refuse)
+    derivation = sr.derive(sr.load("xor", overrides=("network.steps=30", "network.hidden=8")))
+    compared = compare_rules(derivation, seeds=1, batch_sizes=[1])
+    fine, bad = (
+        next(b for b in compared.batches if b.subject == name and b.batch_size == 1)
+        for name in ("relu", "gdln")
+    )
+    assert (fine.diverged, bad.diverged) == ("", "training diverged at step 7")
+    assert bad.mean_loss is bad.theory is bad.shift is None
+    assert fine.noise is fine.band is None  # one seed has no spread
+    shown = replace(validation(), rules=compared)
+    batches = next(b for b in rule_blocks(shown) if isinstance(b, Table))
+    assert [plain_text(cell) for cell in batches.rows[-1]][2] == "diverged"
+    json.loads(dumps(validation_to_json(shown)))
+
+
+def test_a_spec_is_trained_with_its_own_weight_decay():
+    spec = sr.load("xor", overrides=('network.weight_decay="1/8"',))
+    assert training_settings(spec).weight_decay == 0.125
+
+
+def test_what_is_asked_for_is_checked():
+    with pytest.raises(InputError, match="seeds = 0"):
+        compare_rules(xor(), seeds=0)
+    with pytest.raises(InputError, match=r"batch_sizes: found \[5, 0\].*from 1 to 4"):
+        compare_rules(xor(), batch_sizes=[5, 2, 0])
+    odd = sr.derive(sr.load("xor", overrides=('network.weight_decay="1/10"',)))
+    with pytest.raises(NotSupportedError, match="weight_decay"):
+        compare_rules(odd)
+
+
+def test_the_option_writes_them(tmp_path):
+    small = ("network.steps=30", "network.hidden=8", 'validation.tolerance="1"')
+    request = Request(
+        command="validate",
+        spec="xor",
+        overrides=small,
+        out=str(tmp_path),
+        seeds=2,
+        rng=1,
+        quiet=True,
+        cache=False,
+        rules=True,
+    )
+    assert execute(Request.from_json(request.to_json())) == 0
+    written = json.loads((tmp_path / "validation.json").read_text())["rules"]
+    assert (written["seeds"], written["rng"], written["samples"]) == (2, 1, 4)
+    assert [b["batch_size"] for b in written["batches"]] == [4, 2, 1] * 2
+    asked = CliRunner().invoke(cli, ["validate", "--help"])
+    assert "--rules" in asked.output
+    assert execute(replace(request, rules=False)) == 0
+    assert json.loads((tmp_path / "validation.json").read_text())["rules"] is None
+
+
+def test_progress_counts_every_training():
+    derivation = sr.derive(sr.load("xor", overrides=("network.steps=65", "network.hidden=8")))
+    calls: list[tuple[int, int]] = []
+    compare_rules(derivation, 2, 0, lambda done, total: calls.append((done, total)))
+    totals = {total for _, total in calls}
+    assert len(totals) == 1
+    done = [done for done, _ in calls]
+    assert done == sorted(done)
+    # A slower rate over the same time takes (steps − 1)·k + 1 steps, counted as k·steps.
+    assert 0.97 < done[-1] / totals.pop() <= 1
+
+
+def test_rules_are_in_the_document_and_in_validation_json():
+    seen = validation()
+    intro, *tables = rule_blocks(seen)
+    assert isinstance(intro, Paragraph)
+    batches, rates, decays = (t for t in tables if isinstance(t, Table))
+    assert [plain_text(row[1]) for row in batches.rows] == ["4", "2", "1"] * 2
+    assert plain_text(batches.rows[2][2]) == percent(rule("relu", 1).theory.max_abs_over_initial)
+    assert [plain_text(row[0]) for row in rates.rows] == ["theory", "ReLU network", "GDLN"]
+    assert len(decays.rows) == 3
+    assert rule_blocks(replace(seen, rules=None)) == []
+    contextual = replace(found(), decays=(), no_decay="of a reason")
+    *_, last = rule_blocks(replace(seen, rules=contextual))
+    assert "of a reason" in plain_text(last.content)
+    written = json.loads(dumps(validation_to_json(seen)))["rules"]
+    assert written["batches"][1]["noise_over_initial"] == rule("relu", 2).noise
+    assert written["learning_rates"][0]["learning_rates"] == [0.01, 0.005, 0.0025]
+    assert written["learning_rates"][0]["flow_over_initial"] == list(found().rates[0].flow)
+    assert [d["weight_decay"] for d in written["weight_decay"]] == list(
+        decay_values(xor().at_values)
+    )
+    assert len(written["weight_decay"][2]["dying"]) == 4
+    assert written["no_weight_decay"] is None

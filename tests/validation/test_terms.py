@@ -1,0 +1,104 @@
+"""What the distance to the network is made of: the chain, and its last link."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+import symreln as sr
+from symreln.prediction import predict_training
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.document import Table
+from symreln.validation.confront import Validation, percent
+from symreln.validation.metrics import compare
+from symreln.validation.trained import gated_pathways
+
+
+@lru_cache(maxsize=1)
+def xor() -> Validation:
+    return sr.validate(sr.derive(sr.load("xor")), seeds=4, rng=2, terms=True)
+
+
+def test_the_chain_runs_from_the_flow_to_moving_gates():
+    found = xor().terms
+    assert [term.replaced for term in found] == [
+        "",
+        "infinitely small steps",
+        "half of the units in every pathway",
+        "fixed gates, and pathways that share no units",
+    ]
+    mean = xor().network.mean_loss
+    for term in found:
+        assert term.distance == compare(term.loss, mean)
+    np.testing.assert_array_equal(found[3].loss, xor().moving.losses)
+    np.testing.assert_array_equal(found[0].loss, xor().prediction.flow_loss)
+    np.testing.assert_array_equal(found[2].loss, xor().prediction.loss)
+    assert found[2].distance == xor().metrics["theory_vs_relu"]
+
+
+def test_counting_half_of_the_units_is_what_costs_most_in_xor():
+    flow, steps, theory, moving = (t.distance.max_abs_over_initial for t in xor().terms)
+    assert flow > steps > 2 * theory
+    assert steps - theory > flow - steps > 0
+    assert moving < 0.05
+
+
+def test_the_step_is_a_step_of_gradient_descent():
+    numbers = xor().derivation.at_values
+    np.testing.assert_array_equal(xor().terms[1].loss, predict_training(numbers).loss)
+
+
+def test_a_linear_network_and_a_run_that_was_not_asked_have_no_chain():
+    spec = sr.load("linear-hierarchy", overrides=("network.steps=50",))
+    assert sr.validate(sr.derive(spec), seeds=1, terms=True).terms == ()
+    spec = sr.load("xor", overrides=("network.steps=50",))
+    assert sr.validate(sr.derive(spec), seeds=1).terms == ()
+
+
+def test_the_gdln_has_the_units_that_kappa_counts():
+    spec = sr.load("xor").at_values()
+    widths = {p.name: p.hidden for p in gated_pathways(spec, {"sample_1": 0.31})}
+    hidden = spec.network.hidden
+    assert widths.pop("sample_1") == round(0.31 * hidden)
+    assert set(widths.values()) == {round(hidden / 2)}
+    assert xor().gdln.settings.hidden == hidden
+
+
+# -- what is written -------------------------------------------------------------------------------
+
+
+def test_the_record_holds_the_chain_and_what_the_theory_starts_from():
+    found = xor().to_json()
+    assert [term["name"] for term in found["terms"]] == [term.name for term in xor().terms]
+    assert found["terms"][0]["replaced"] is None
+    assert (
+        found["terms"][2]["max_abs_over_initial"]
+        == (found["metrics"]["theory_vs_relu"]["max_abs_over_initial"])
+    )
+    strengths = found["initial_strengths"]
+    assert strengths["pathways"] == dict(xor().kappas)
+    assert set(strengths["modes"]) == set(xor().early)
+    assert all(0 < mode["error"] < 0.1 * mode["kappa"] for mode in strengths["modes"].values())
+
+
+def test_the_document_shows_the_chain_and_kappa_with_its_error():
+    chapter = agreement_chapter(xor(), figures=False)
+    tables = [block for block in chapter.blocks if isinstance(block, Table)]
+    (table,) = [t for t in tables if "no longer assumed" in str(t.header)]
+    for row, term in zip(table.rows, xor().terms, strict=True):
+        assert term.name in str(row[0])
+        assert percent(term.distance.max_abs_over_initial) in str(row[2])
+    text = str(chapter)
+    first = next(iter(xor().early.values()))
+    assert f"sample_1 {xor().kappas['sample_1']:.3f} ± {first.error:.3f}" in text
+
+
+def test_without_terms_or_relu_units_nothing_is_said_of_them():
+    spec = sr.load("linear-hierarchy", overrides=("network.steps=50",))
+    found = sr.validate(sr.derive(spec), seeds=2)
+    assert found.to_json()["terms"] is None
+    assert found.to_json()["initial_strengths"] is None
+    text = str(agreement_chapter(found, figures=False))
+    assert "no longer assumed" not in text
+    assert "kappa" not in text
