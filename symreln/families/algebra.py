@@ -13,6 +13,11 @@ polynomials in N, true for N = 0, 1, 2, …: what is proven with N as a symbol h
 A gate that treats one value apart leaves N - 1 exchangeable ones: :meth:`FamilyMatrix.refined`
 splits every indexed vector into that of the special value, plain, and the others.
 :meth:`FamilyMatrix.summed` adds up over the choice of the special value.
+
+Where N is a number below 2 a pair says more than the matrix has entries: with N = 1 only D + E is
+seen between indexed vectors, with N = 0 there are none of them, and with N < 0 there is nothing at
+all, because two different values are missing. :func:`seen` leaves out what is not seen, and all
+matrices are held so: a matrix is zero exactly where its pair is.
 """
 
 from __future__ import annotations
@@ -79,9 +84,33 @@ class Space:
         return tuple(i for i, kind in enumerate(self.kinds) if kind.tag == OTHERS)
 
     @cached_property
+    def few(self) -> int | None:
+        """N where it is a number below 2, else None."""
+        return few(self.count)
+
+    @property
+    def present(self) -> tuple[int, ...]:
+        """Places of the types that have a vector: a vector of the trivial sector each."""
+        if self.few is None or self.few == 1:
+            return tuple(range(self.size))
+        return tuple(i for i in range(self.size) if not self.few and i not in self.indexed)
+
+    @property
+    def spread(self) -> tuple[int, ...]:
+        """Places of the types with N - 1 > 0 vectors in the standard sector."""
+        return self.indexed if self.few is None else ()
+
+    @cached_property
     def counts(self) -> ExactMatrix:
         """W: diagonal, N on indexed types and 1 on plain ones."""
         return self._diagonal(lambda kind: self.count if kind.tag == OTHERS else self.count**0)
+
+    @cached_property
+    def inverse_counts(self) -> ExactMatrix:
+        """Inverse of W on the types that have a vector."""
+        one = self.count**0
+        inverse = one if self.count.is_zero else 1 / self.count
+        return self._diagonal(lambda kind: inverse if kind.tag == OTHERS else one)
 
     @cached_property
     def weights(self) -> ExactMatrix:
@@ -132,6 +161,27 @@ class Space:
         return replace(self.selected(kept), count=self.count + 1), tuple(kept), special_places
 
 
+def few(count: Scalar) -> int | None:
+    """Return N where it is a number below 2, else None."""
+    if not count.is_constant:
+        return None
+    number = int(count.to_fraction())
+    return number if number < 2 else None
+
+
+def seen(
+    d: ExactMatrix, e: ExactMatrix, rows: Space, columns: Space, number: int
+) -> tuple[ExactMatrix, ExactMatrix]:
+    """Return (D, E) of the same matrix without what N values do not show, N being below 2."""
+    nothing = ExactMatrix.zeros(*d.shape, d.parameters)
+    if number == 1:
+        return nothing, d + e
+    if number < 0:
+        return nothing, nothing
+    plain = [[i for i in range(s.size) if i not in s.indexed] for s in (rows, columns)]
+    return nothing, e.masked(*plain)
+
+
 @dataclass(frozen=True, eq=False)
 class FamilyMatrix:
     """The matrix with entries D δ + E between two spaces over the same N.
@@ -140,13 +190,22 @@ class FamilyMatrix:
         rows: Space of the image.
         columns: Space of the argument.
         d: D, one row a type of ``rows``; zero outside indexed types.
-        e: E, of the same shape.
+        e: E, of the same shape. What N values do not show is left out of both when they are set.
     """
 
     rows: Space
     columns: Space
     d: ExactMatrix
     e: ExactMatrix
+
+    def __post_init__(self) -> None:
+        number = self.rows.few
+        if number is None:
+            return
+        for name, part in zip(
+            "de", seen(self.d, self.e, self.rows, self.columns, number), strict=True
+        ):
+            object.__setattr__(self, name, part)
 
     @classmethod
     def identity(cls, space: Space) -> FamilyMatrix:
@@ -194,7 +253,7 @@ class FamilyMatrix:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the matrix is zero for every N."""
+        """Whether the matrix is zero, for every N where N is a symbol."""
         return self.d.is_zero and self.e.is_zero
 
     def trace(self) -> Scalar:
@@ -263,24 +322,25 @@ class FamilyMatrix:
     # -- the two sectors --------------------------------------------------------------------------
 
     def trivial(self) -> ExactMatrix:
-        """Return the action on vectors that are equal for all values, one a type."""
-        return (self.d + self.e @ self.columns.counts).reduced()
+        """Return the action on vectors that are equal for all values, one a present type."""
+        whole = (self.d + self.e @ self.columns.counts).reduced()
+        return whole.select(self.rows.present, self.columns.present)
 
     def standard(self) -> ExactMatrix:
         """Return the action on indexed vectors whose sum over the values is zero, one a type."""
-        return self.d.select(self.rows.indexed, self.columns.indexed)
+        return self.d.select(self.rows.spread, self.columns.spread)
 
 
 def from_trivial(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
     """Return the matrix that acts so on the trivial sector and vanishes on the standard one."""
     zero = ExactMatrix.zeros(space.size, space.size, space.parameters)
-    inverse = Space(space.kinds, 1 / space.count).counts
-    return FamilyMatrix(space, space, zero, (matrix @ inverse).reduced())
+    e = placed(matrix, space.present, space.size) @ space.inverse_counts
+    return FamilyMatrix(space, space, zero, e.reduced())
 
 
 def from_standard(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
     """Return the matrix that acts so on the standard sector and vanishes on the trivial one."""
-    d = placed(matrix, space.indexed, space.size)
+    d = placed(matrix, space.spread, space.size)
     return FamilyMatrix(space, space, d, d.scale(-1 / space.count))
 
 

@@ -3,7 +3,7 @@ r"""The certificate of a family: identities of rational functions that prove it 
 Format ``symreln-family-certificate/1``; :mod:`symreln.verify_family` checks it with the standard
 library alone. What is stated, sector by sector (see :mod:`symreln.families.algebra` for D and E):
 
-* the dataset: types with their squared lengths, X and Y;
+* the dataset: types with their squared lengths, X and Y, and as many samples as there are;
 * where items form a binary tree, the lemma that makes the sectors invariant, as identities in n
   and u (:mod:`symreln.tasks.contextual_family`);
 * for every pathway its classes: f, lambda, d, the projector E, the multiplicity. Checked:
@@ -15,6 +15,9 @@ library alone. What is stated, sector by sector (see :mod:`symreln.families.alge
   closed by symmetry, "closed_at" has the values of every size at which no pathway acts on another
   (:mod:`symreln.families.separate`), all others of the sizes free;
 * what the stage leaves to the next one, recomputed, and the losses.
+
+Where the number of exchangeable values is itself a number below 2, no matrix has entries that it
+does not show: the verifier counts the values, and so finds by itself which sectors are empty.
 
 All are identities of rational functions, so they hold for all values of the symbols at which no
 denominator vanishes. ``divisors`` lists the irreducible factors of all denominators: "symbol" is
@@ -34,6 +37,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError
+from symreln.exact.factoring import factorisation
 from symreln.exact.field import Field
 
 if TYPE_CHECKING:
@@ -61,7 +65,7 @@ class Writer:
         """Return a polynomial as text, or [polynomial, whole number, [[divisor, power], …]]."""
         if value.denominator.is_one():
             return str(value.numerator)
-        whole, factors = value.denominator.factor()
+        whole, factors = factorisation(value.denominator)
         powers = sorted([self._place(factor), int(power)] for factor, power in factors)
         top = value.numerator if whole > 0 else -value.numerator
         return [str(top), abs(int(whole)), powers]

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.families.separate import vanishes
 from symreln.families.stage import written
 from symreln.families.template import SPECIAL
 from symreln.verdict import Level
@@ -151,7 +150,7 @@ def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
                 if meeting.summed:
                     projector = projector.refined(meeting.summed)
                 single = [act @ projector for act in acts]
-                if all(vanishes(item, {}) for item in single):
+                if all(item.is_zero for item in single):
                     continue
                 total = [item.summed(meeting.summed) if meeting.summed else item for item in single]
                 known = found.get((i, a))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class Domain:
         """Return the whole roots of a polynomial in one size: those of its linear factors."""
         place = self.names.index(name)
         roots: set[int] = set()
-        for factor, _ in polynomial.factor()[1]:
+        for factor, _ in factorisation(polynomial)[1]:
             if factor.degrees()[place] != 1:
                 continue
             found = {int(e[place]): int(v) for e, v in factor.to_dict().items()}

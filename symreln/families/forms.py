@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import sympy as sp
 
+from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> Root:
     outside: sp.Expr = sp.S.One
     inside: sp.Expr = sp.S.One
     for polynomial, side in ((value.numerator, 1), (value.denominator, -1)):
-        content, factors = polynomial.factor()
+        content, factors = factorisation(polynomial)
         whole, rest = sp.sqrt(sp.Integer(abs(int(content)))).as_coeff_Mul()
         outside, inside = outside * whole**side, inside * (rest**2) ** side
         negative = content < 0

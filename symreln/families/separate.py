@@ -1,8 +1,7 @@
 """Sizes at which no two pathways of a stage act on each other, so that it is closed there.
 
-A matrix D δ + E over N exchangeable values vanishes where all its entries do. Besides there may be
-too few values: with N = 0 indexed vectors do not exist, with N = 1 only D + E is seen between two
-of them, and with N < 0 there is nothing at all, because two different values are missing.
+A matrix D δ + E over N exchangeable values vanishes where all its entries do, and where there are
+too few values to see those that do not: :func:`symreln.families.algebra.seen`.
 """
 
 from __future__ import annotations
@@ -10,10 +9,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.exact.scalar import Scalar
+from symreln.families.algebra import few, seen
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from symreln.exact.scalar import Scalar
+    from symreln.exact.matrix import ExactMatrix
     from symreln.families.algebra import FamilyMatrix
     from symreln.families.domain import Domain
 
@@ -22,39 +24,27 @@ ENOUGH = 4
 
 
 def vanishes(matrix: FamilyMatrix, values: Mapping[str, Fraction]) -> bool:
-    """Return whether a matrix is zero at these values, for all values of the other symbols."""
+    """Return whether a matrix is zero at these values, for all values of the other symbols.
+
+    An entry that is not finite there is not zero.
+    """
     if matrix.is_zero:
         return True
-    count = matrix.rows.count.substitute(values)
-    return all(seen.substitute(values).is_zero for seen in _seen(matrix, count))
-
-
-def _seen(matrix: FamilyMatrix, count: Scalar) -> Iterator[Scalar]:
-    """Yield the numbers that the action on N exchangeable values shows."""
-    many = int(count.to_fraction()) if count.is_constant else ENOUGH
-    if many < 0:
-        return
-    rows, columns = matrix.rows.indexed, matrix.columns.indexed
-    for i in range(matrix.rows.size):
-        for j in range(matrix.columns.size):
-            if not many and (i in rows or j in columns):
-                continue
-            same, entry = matrix.d.entry(i, j), matrix.e.entry(i, j)
-            yield from (same + entry,) if many == 1 else (same, entry)
+    d, e = matrix.d, matrix.e
+    number = few(matrix.rows.count.substitute(values))
+    if number is not None:
+        d, e = seen(d, e, matrix.rows, matrix.columns, number)
+    return all(
+        Scalar(value.parameters, value.numerator).substitute(values).is_zero
+        for value in _entries(d, e)
+    )
 
 
 def closed_at(matrices: Sequence[FamilyMatrix], domain: Domain) -> dict[str, tuple[int, ...]]:
     """Return the values of every size at which all matrices vanish, whatever the others are."""
     if not matrices:
         return {}
-    entries = [
-        value
-        for matrix in matrices
-        for part in (matrix.d, matrix.e)
-        for row in part.rows()
-        for value in row
-        if not value.is_zero
-    ]
+    entries = [value for matrix in matrices for value in _entries(matrix.d, matrix.e)]
     found: dict[str, tuple[int, ...]] = {}
     for name in domain.minimum:
         tried = domain.common_roots(entries, name)
@@ -68,6 +58,13 @@ def closed_at(matrices: Sequence[FamilyMatrix], domain: Domain) -> dict[str, tup
         if values:
             found[name] = values
     return found
+
+
+def _entries(*parts: ExactMatrix) -> Iterator[Scalar]:
+    """Yield the entries that are not zero."""
+    for part in parts:
+        for row in part.rows():
+            yield from (value for value in row if not value.is_zero)
 
 
 def _occurring(value: Scalar) -> list[str]:

@@ -69,9 +69,13 @@ class Told:
         self.begun = {n for step, line in named if step == "effective" for n in line["pathways"]}
         self.classes = {line["pathway"]: line for step, line in named if step == "classes"}
         self.entries = {line["pathway"]: line["entry"] for s, line in named if s == "spectrum"}
+        self.latex = {line["pathway"]: line["latex"] for s, line in named if s == "spectrum"}
         self.verdicts = {line["stage"]: line for step, line in named if step == "verdict"}
         self.checks = next((line["steps"] for step, line in named if step == "checks"), None)
         self.written = any(step == "written" for step, _ in named)
+        proven = (line["files"] for step, line in named if step == "proven")
+        self.files: list[str] = next(proven, [])
+        self.graph = next((line["sentences"] for s, line in named if s == "graph"), [])
         self.boxes = _best(boxes)
         self.bare = [line["why"] for line in boxes if line["step"] == "bare"]
         self.families = {n: line["family"] for n, line in self.verdicts.items()}
@@ -93,7 +97,7 @@ class Told:
         """Whether anything at all is proven."""
         decided = any(line["commutes"] != "undecided" for line in self.boxes.values())
         enclosed = any(line["enclosures"] for line in self.boxes.values())
-        return bool(self.classes or self.verdicts or decided or enclosed)
+        return bool(self.classes or self.verdicts or self.graph or decided or enclosed)
 
     @property
     def place(self) -> str:
@@ -133,8 +137,8 @@ def partial_derivation(told: Told, reached: Reached, bare: str = "") -> Json:
     """Return derivation.json of a derivation that was cut short.
 
     It has the keys of every derivation.json, and ``limits``; what was not found is null. A pathway
-    has ``enclosures``, ``enclosed_at`` and ``proven`` as well; one that is not finished has no
-    modes.
+    has ``enclosures``, ``enclosed_at`` and ``proven`` as well (there ``latex`` has s and d of every
+    mode, null without a form in square roots); one that is not finished has no modes.
 
     Args:
         told: What is known.
@@ -158,6 +162,7 @@ def partial_derivation(told: Told, reached: Reached, bare: str = "") -> Json:
         "pathways": pathways,
         "couplings": None,
         "loss": {"initial": None, "final": None, "expr": None},
+        "convergence": None,
         "exceptional": None,
         "family": None,
         "steps": told.checks or [],
@@ -194,6 +199,7 @@ def _pathway(told: Told, pathway: Mapping[str, Any]) -> Json:
         family = told.families.get(stage, "undecided")
         entry = told.entries[number]
         modes = [{**mode, "family": family} for mode in entry["modes"]]
+        proven["latex"] = told.latex[number]
         more = {"enclosures": None, "enclosed_at": None, "proven": proven}
         return {**entry, "modes": modes, **more}
     return {
@@ -216,7 +222,7 @@ def _bare(told: Told, reason: str) -> str | None:
 
 def _proven(told: Told) -> list[str]:
     names = [p["name"] for p in told.pathways if p["number"] in told.classes]
-    found = []
+    found = [f"proven: {sentence}" for sentence in told.graph]
     for stage, verdict in sorted(told.verdicts.items()):
         found.append(f"proven: stage {stage} is '{verdict['level']}'")
     if names:

@@ -121,6 +121,20 @@ def can_measure_memory() -> bool:
 # -- within a child -------------------------------------------------------------------------------
 
 
+def first_message() -> dict[str, Any]:
+    """Return what the parent asks for; this process ends with it from now on.
+
+    To be called before anything slow is imported: that takes long enough for the parent to die.
+    """
+    die_with_parent()
+    line = sys.stdin.buffer.readline()
+    if not line:  # the parent is gone already
+        os._exit(1)
+    message = json.loads(line)
+    end_if_orphaned(message["parent"])
+    return message
+
+
 def die_with_parent() -> None:
     """Have the system end this process when its parent dies, where the system can (Linux)."""
     if sys.platform != "linux":

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.derivation import Step
-    from symreln.exact.spectrum import JointSpectrum
+    from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.pathways.effective import EffectiveDataset
     from symreln.spec.model import Spec
     from symreln.verdict import StageVerdict
@@ -37,7 +37,7 @@ class StepWriter:
     def spec(self, spec: Spec) -> None:
         """Tell what is to be derived."""
         from symreln.provenance import library_versions
-        from symreln.report.derivation_json import spec_to_json
+        from symreln.report.spec_json import spec_to_json
 
         self._spec = spec
         joint = len(spec.stages) == 1
@@ -71,10 +71,13 @@ class StepWriter:
             case "verdict":
                 verdict = cast("StageVerdict", payload)
                 found = {"level": verdict.level.value, "reasons": list(verdict.reasons)}
-                family = _family(verdict)
+                assert self._spec is not None
+                family = _family(verdict, self._spec)
                 self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
+            case "graph" | "graph verdict" | "graph checks":
+                self.say(step.split()[-1], cast("dict[str, Any]", payload))
 
     def _spectrum(self, number: int, spectrum: JointSpectrum) -> None:
         from symreln.exact.spectrum_json import classes_to_json
@@ -84,7 +87,8 @@ class StepWriter:
         # longer than they did.
         self.say("classes", {"pathway": number, "classes": classes_to_json(spectrum)})
         shown = pathway_entry(self._spec, number, self._effective[number], spectrum)
-        self.say("spectrum", {"pathway": number, "entry": shown})
+        latex = [_latex(mode, self._spec) for mode in spectrum.modes]
+        self.say("spectrum", {"pathway": number, "entry": shown, "latex": latex})
 
 
 def pathway_entry(
@@ -113,18 +117,36 @@ def pathway_entry(
     )
     pathway = PathwayDerivation(number=number, effective=effective, spectrum=spectrum, modes=modes)
     nothing = Derivation(
-        spec=spec, stages=(), verdict=DiagonalisabilityVerdict(stages=()), loss=None, steps=()
+        spec=spec,
+        stages=(),
+        verdict=DiagonalisabilityVerdict(stages=()),
+        loss_separates=False,
+        steps=(),
     )
     return pathway_to_json(nothing, pathway)
 
 
-def _family(verdict: StageVerdict) -> str:
+def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
+    """Return s and d as LaTeX, None where there is none or no form in square roots."""
+    from symreln.report.mathtext import to_latex
+
+    numbers = {"s": mode.s, "d": None if mode.d_is_average else mode.d}
+    return {
+        name: None
+        if number is None or not number.is_radical
+        else to_latex(number.to_sympy(spec.symbols))
+        for name, number in numbers.items()
+    }
+
+
+def _family(verdict: StageVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
-    from symreln.dynamics import coupled_matrices, coupled_modes, two_layer
+    from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
     from symreln.verdict import Level
 
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
-        return two_layer.NAME
+        known = switchboard.Known.of_spec(spec, decoupled=True)
+        return switchboard.choose(known).name or coupled_matrices.NAME
     return coupled_modes.NAME if verdict.level is Level.COUPLED_MODES else coupled_matrices.NAME
 
 

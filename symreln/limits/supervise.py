@@ -20,6 +20,7 @@ from symreln.limits.steps import read_steps
 from symreln.limits.units import shown_bytes, shown_seconds
 from symreln.limits.worker import REFUSED
 from symreln.report.folder import BESIDE, DERIVED
+from symreln.report.jsonio import dumps, write_text
 
 if TYPE_CHECKING:
     from symreln.commands import Request
@@ -29,10 +30,15 @@ POLL = 0.02
 #: Seconds after a limit, of the two that the command has: in which finer enclosures are waited for
 #: where rough ones are there, then rough ones where there are none, then the documents.
 FINE_GRACE = 0.3
-BOXES_GRACE = 1.0
+BOXES_GRACE = 1.25
 DOCUMENT_GRACE = 1.6
-#: Seconds before a time limit in which the process that writes the documents starts.
+#: How many times as long that is where memory alone is limited: then no clock is running, and the
+#: enclosures had to make room for the work, so that they only begin.
+MEMORY_PATIENCE = 4.0
+#: The process that writes the documents starts so many seconds before a time limit, or that share
+#: of it; it needs less, and would take them from the work where the time is short.
 SCRIBE_LEAD = 1.0
+SCRIBE_SHARE = 0.25
 #: The witness starts after this many seconds, or this share of the limit: most work ends first.
 #: Under a memory limit it starts at once, while there is room for it.
 WITNESS_DELAY = 1.0
@@ -41,6 +47,7 @@ NO_ROOM = "the memory limit had no room for them"
 
 WORKER = "symreln.limits.worker"
 WITNESS = "symreln.limits.witness"
+SCRIBE = "symreln.limits.scribe"
 
 
 class Watch:
@@ -78,6 +85,11 @@ class Watch:
     def elapsed(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self.start
+
+    @property
+    def patience(self) -> float:
+        """By how much to lengthen what is waited for after a limit."""
+        return MEMORY_PATIENCE if self.request.time_limit is None else 1.0
 
     def wait(self) -> int | Reached:
         """Return the worker's exit code, or the limit that was reached first."""
@@ -136,8 +148,10 @@ class Watch:
         if self.witness is None and self.elapsed >= delay:
             self.witness = Child(WITNESS, self._message(self.boxes))
         alone = self.request.memory_limit is None and self.request.command != "steps"
-        if limit is not None and alone and self.elapsed >= limit - SCRIBE_LEAD:
-            self.start_scribe()
+        if limit is not None and alone:
+            lead = min(SCRIBE_LEAD, SCRIBE_SHARE * limit)
+            if self.elapsed >= limit - lead:
+                self.start_scribe()
 
     def enclose(self) -> Told:
         """Have what is not finished enclosed, in the time for that; return what is known.
@@ -147,12 +161,13 @@ class Watch:
         start = time.monotonic()
         told = self.told()
         if told.pathways and not told.missing:
-            self._await("done", start + FINE_GRACE)
+            self._await("done", start + FINE_GRACE * self.patience)
             return self.told()
         if not self._witness_runs() and not self._heard("done"):
             numbers = [pathway["number"] for pathway in told.missing]
             self._restart(numbers if told.pathways else None)
-        while time.monotonic() < start + BOXES_GRACE and self._fits():
+        deadline = start + BOXES_GRACE * self.patience
+        while time.monotonic() < deadline and self._fits():
             told = self.told()
             if (told.pathways and not told.missing) or self._heard("done"):
                 break
@@ -162,10 +177,12 @@ class Watch:
     def start_scribe(self) -> None:
         """Start the process that will write the documents: the witness may be deep in its work."""
         if self.scribe is None:
-            self.scribe = Child(WITNESS, self._message(self.pages, []))
+            self.scribe = Child(SCRIBE, self._message(self.pages))
 
-    def ask_document(self, partial: Path, limit: float) -> bool:
-        """Have the documents written; return whether they were in time.
+    def documents(self, partial: Path, limit: float) -> list[Path]:
+        """Have the documents written; return those that were in time.
+
+        They lie where nothing is left of one that was not finished.
 
         Args:
             partial: The file of what is known.
@@ -173,12 +190,14 @@ class Watch:
         """
         self.start_scribe()
         assert self.scribe is not None
-        self.scribe.tell({"partial": str(partial)})
-        while time.monotonic() < limit + DOCUMENT_GRACE and self.scribe.poll() is None:
-            if _documented(self.pages):
-                return True
+        self.scribe.tell({"partial": str(partial), "into": str(self.pages.parent)})
+        deadline = limit + DOCUMENT_GRACE * self.patience
+        while time.monotonic() < deadline and self.scribe.poll() is None:
+            if any(line["step"] == "done" for line in read_steps(self.pages)):
+                break
             time.sleep(POLL)
-        return _documented(self.pages)
+        told = [line for line in read_steps(self.pages) if line["step"] == "document"]
+        return [self.pages.parent / line["name"] for line in told]
 
     def _restart(self, only: list[int] | None) -> None:
         """Start another witness, in a hurry, for some pathways."""
@@ -218,10 +237,6 @@ class Watch:
         for child in (self.worker, self.witness, self.scribe):
             if child is not None:
                 child.kill()
-
-
-def _documented(pages: Path) -> bool:
-    return any(line["step"] == "document" for line in read_steps(pages))
 
 
 def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> int:
@@ -275,8 +290,6 @@ def _signal_name(number: int) -> str:
 
 def _cut(watch: Watch, reached: Reached) -> int:
     """Write what is known where the work did not end by itself."""
-    from symreln.report.jsonio import dumps, write_text
-
     limit = time.monotonic()
     request, folder = watch.request, watch.request.folder
     if watch.told().written:
@@ -284,6 +297,14 @@ def _cut(watch: Watch, reached: Reached) -> int:
             f"{reached.sentence()} after the derivation was finished and written to {folder}; "
             "training or the report was cut short"
         )
+        return reached.code
+    if files := watch.told().files:
+        _complain(
+            f"{reached.sentence()} after the derivation was finished and proven, while its "
+            f"documents were made; written to {folder}: {', '.join(files)}"
+        )
+        if request.as_json and "derivation.json" in files:
+            click.echo((folder / "derivation.json").read_text("utf-8"), nl=False)
         return reached.code
     watch.start_scribe()
     told = watch.enclose()
@@ -301,8 +322,9 @@ def _cut(watch: Watch, reached: Reached) -> int:
         path = folder / "derivation.json"
         write_text(path, text)
         written = ["derivation.json"]
-        if watch.ask_document(path, limit):
-            written += [name for name in DERIVED if (folder / name).exists()]
+        for page in watch.documents(path, limit):
+            write_text(folder / page.name, page.read_text("utf-8"))
+            written.append(page.name)
         if old := [name for name in BESIDE if name in earlier]:
             _complain(f"{folder} holds {', '.join(old)} of an earlier command, not of this one")
     if request.as_json:

@@ -18,6 +18,7 @@ from symreln.verdict import Level
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
+    from symreln.graphs.derivation import GraphDerivation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ def derive_within(
     memory_limit: int | str | None = None,
     overrides: Sequence[str] = (),
     allow_outside: bool = False,
-) -> Derivation | PartialDerivation:
+) -> Derivation | GraphDerivation | PartialDerivation:
     """Derive a spec in a child process that ends at a limit.
 
     The limits are those of the child. When it is finished within them, the derivation is put
@@ -80,6 +81,7 @@ def derive_within(
     from symreln.cache.spectra import cached_spectrum
     from symreln.cache.store import Store
     from symreln.commands import Request, load_spec, spectra_folder
+    from symreln.graphs.derivation import derive_graph
     from symreln.pipeline import derive
 
     request = Request(
@@ -102,7 +104,10 @@ def derive_within(
             if outcome == 0:
                 store = Store(folder=spectra_folder(watch.steps))
                 spectrum = cached_spectrum(store, keep_from=0.0)
-                return derive(load_spec(request), spectrum=spectrum)
+                spec = load_spec(request)
+                if spec.graph is not None:
+                    return derive_graph(spec, spectrum=spectrum)
+                return derive(spec, spectrum=spectrum)
             if outcome == InputError.exit_code:
                 load_spec(request)  # says what is wrong, where the spec is
             msg = f"derive_within: the child process ended with exit code {outcome}"

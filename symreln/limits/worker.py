@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 
-from symreln.limits.processes import bound_itself, die_with_parent, end_if_orphaned
+from symreln.limits.processes import bound_itself, first_message
 
 #: Exit code where an allocation was refused; no command of the user's has it.
 REFUSED = 75
@@ -14,12 +12,7 @@ REFUSED = 75
 
 def main() -> None:
     """Read a request from stdin, carry it out, and end with its exit code."""
-    die_with_parent()  # before the imports, which take long enough for the parent to be killed
-    line = sys.stdin.buffer.readline()
-    if not line:  # the parent is gone already
-        os._exit(1)
-    message = json.loads(line)
-    end_if_orphaned(message["parent"])
+    message = first_message()
 
     from symreln.cli import guarded
     from symreln.commands import Request, Session

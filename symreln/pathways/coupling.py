@@ -278,12 +278,14 @@ def common_basis_overlaps(
     if not (same_inputs and same_size and one.degree == other.degree == 1):
         return None, None
     basis, there = target.basis(a), source.basis(i)
-    # The two spans are equal when the projector of the first keeps the other.
-    if target.projector(a) @ there != there:
+    if there == basis:
+        driven = source.drive(i).powers[0]
+    elif target.projector(a) @ there == there:  # the spans are equal
+        driven = source.effective.sparse_sigma_yx @ basis
+    else:
         return None, None
     gram = (basis.T @ basis).exact
-    seen = target.effective.masked(source.effective.sparse_sigma_yx @ basis)
-    overlap = ((target.effective.sparse_sigma_yx @ basis).T @ seen).exact
+    overlap = (target.drive(a).powers[0].T @ target.effective.masked(driven)).exact
     cross = source.effective.sparse_cross(target.effective)
     shared = (basis.T @ (cross @ basis)).exact
     return proportionality(overlap, gram), proportionality(shared, gram)

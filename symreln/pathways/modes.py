@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symreln.exact.field import Field
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
@@ -147,11 +149,15 @@ class PathwayModes:
         """Return what drives a class."""
         if a not in self._drives:
             degree = self.classes[a].degree
-            vectors = self.krylov(a, 3 * degree - 2)
-            sigma_yx = self.effective.sparse_sigma_yx
-            self._drives[a] = Drive(
-                powers=tuple((sigma_yx @ vector).reduced() for vector in vectors), degree=degree
-            )
+            twin = self.effective.twin
+            if self.original is not None and twin is not None:
+                origins = np.argsort(twin.symmetry.outputs).tolist()
+                powers = [power.select(rows=origins) for power in self.original.drive(a).powers]
+            else:
+                sigma_yx = self.effective.sparse_sigma_yx
+                vectors = self.krylov(a, 3 * degree - 2)
+                powers = [(sigma_yx @ vector).reduced() for vector in vectors]
+            self._drives[a] = Drive(powers=tuple(powers), degree=degree)
         return self._drives[a]
 
     def plateau(self, d_eff: Mapping[int, Coefficients]) -> SparseMatrix:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.sparse import SparseMatrix
-    from symreln.spec.model import Dataset, PathwaySpec
+    from symreln.spec.model import Dataset, PathwaySpec, Spec
 
 ROUNDS = 3
 # The constants of splitmix64's finaliser.
@@ -170,6 +170,15 @@ class SymmetrySearch:
             open_places.remove(image)
             images[p] = image
         return tuple(images)
+
+
+def symmetry_search(spec: Spec) -> SymmetrySearch | None:
+    """Return a search among all pathways; None for one pathway, which is like no other."""
+    if len(spec.pathways) == 1:
+        return None
+    joint = len(spec.stages) == 1
+    stages = [1 if joint else pathway.stage for pathway in spec.pathways]
+    return SymmetrySearch(spec.dataset, spec.pathways, stages)
 
 
 def _word(value: int) -> np.uint64:

@@ -42,7 +42,7 @@ def expand(
     if model.each is None:
         return [Entry(place, model)], None
     values = _values(model, labels)
-    gate = _bare(model.gate, f"{{{model.each}}}") if isinstance(model.gate, str) else model.gate
+    gate = bare(model.gate, f"{{{model.each}}}") if isinstance(model.gate, str) else model.gate
     template = model.model_copy(update={"name": _name_template(model), "gate": gate})
     family = PathwayFamily(
         label=model.each,
@@ -96,7 +96,13 @@ def _filled(model: PathwayModel, value: Label) -> PathwayModel:
     mark = f"{{{model.each}}}"
     texts: dict[str, Any] = {"name": model.name.replace(mark, str(value))}
     if isinstance(model.gate, str):
-        texts["gate"] = _filled_gate(model.gate, mark, value)
+        texts["gate"] = filled_gate(model.gate, mark, value)
+    texts["then"] = [
+        switch.model_copy(update={"gate": filled_gate(bare(switch.gate, mark), mark, value)})
+        if isinstance(switch.gate, str)
+        else switch
+        for switch in model.then
+    ]
     for key in ("inputs", "outputs"):
         text = getattr(model, key)
         if isinstance(text, str):
@@ -104,7 +110,7 @@ def _filled(model: PathwayModel, value: Label) -> PathwayModel:
     return model.model_copy(update=texts)
 
 
-def _bare(gate: str, mark: str) -> str:
+def bare(gate: str, mark: str) -> str:
     """Return a gate without the quotes around the mark: it stands for a value, quotes and all."""
     return "".join(
         mark if part[1:-1].strip() == mark and part[:1] in ("'", '"') else part
@@ -112,7 +118,7 @@ def _bare(gate: str, mark: str) -> str:
     )
 
 
-def _filled_gate(gate: str, mark: str, value: Label) -> str:
+def filled_gate(gate: str, mark: str, value: Label) -> str:
     """Put a value for the mark: as a constant of the formula, or as characters inside a text."""
     escaped = re.sub(r"""([\\"'])""", r"\\\1", str(value))
     constant = str(value) if isinstance(value, int) else f'"{escaped}"'

@@ -20,6 +20,8 @@ from symreln.exact.sparse import SparseMatrix
 if TYPE_CHECKING:
     import sympy as sp
 
+    from symreln.graphs.model import Graph
+
 Label = int | str
 Gain = int | Scalar
 """What a gate multiplies a sample by: 0, 1, or a gain in the declared parameters."""
@@ -171,6 +173,21 @@ class Dataset:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Switch:
+    """A gate that a pathway takes during the training.
+
+    Attributes:
+        step: The first update that is made with it, from 1.
+        gate: 0 or 1 a sample, length P.
+        gate_text: What the user wrote for it.
+    """
+
+    step: int
+    gate: tuple[Gain, ...]
+    gate_text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class PathwaySpec:
     """One pathway of the gated deep linear network, as asked for.
 
@@ -183,6 +200,8 @@ class PathwaySpec:
         outputs: Indices of the outputs that it writes to, ascending.
         outputs_text: What the user wrote for them.
         stage: Training stage, from 1.
+        hidden: Hidden units of its own, or None for what the network gives to every pathway.
+        then: Gates that it takes later, by ascending step.
     """
 
     name: str
@@ -193,6 +212,8 @@ class PathwaySpec:
     outputs: tuple[int, ...]
     outputs_text: str = "all"
     stage: int = 1
+    hidden: int | None = None
+    then: tuple[Switch, ...] = ()
 
     @property
     def open_samples(self) -> tuple[int, ...]:
@@ -214,6 +235,13 @@ class PathwaySpec:
             return self
         return replace(self, gate=tuple(_gain_at(value, values) for value in self.gate))
 
+    def during(self, step: int) -> PathwaySpec:
+        """Return the pathway with the gate that an update at ``step`` is made with, for good."""
+        taken = [switch for switch in self.then if switch.step <= step]
+        if not taken:
+            return replace(self, then=())
+        return replace(self, gate=taken[-1].gate, gate_text=taken[-1].gate_text, then=())
+
 
 def _gain_at(value: Gain, values: Mapping[str, Fraction]) -> Gain:
     """Return a gain at values, as 0 or 1 where it is one of them."""
@@ -229,12 +257,18 @@ class NetworkSpec:
 
     Attributes:
         hidden: H, hidden units of the network that is imitated.
-        init_std: Standard deviation of every initial weight, exact.
+        init_std: Standard deviation of every initial weight, exact; of the first layer's where
+            ``init_std_out`` is given.
         learning_rate: Step size of full-batch gradient descent, exact.
         loss: "sum" (over samples) or "mean"; it decides the time constant, theory.md 1.
         steps: Number of recorded steps, the initial state included.
         activation: "relu", or "linear" for a deep linear network.
         training: "joint" or "staged", theory.md 2.
+        layers: Layers of weights of every pathway.
+        weight_decay: lambda; lambda/2 times the sum of all squared weights is added to the mean
+            loss, P times that to a sum.
+        init_std_out: Standard deviation of the second layer's initial weights, or None where it
+            is the first layer's.
     """
 
     hidden: int
@@ -244,6 +278,19 @@ class NetworkSpec:
     steps: int
     activation: Literal["relu", "linear"] = "relu"
     training: Literal["joint", "staged"] = "joint"
+    layers: int = 2
+    weight_decay: Fraction = Fraction(0)
+    init_std_out: Fraction | None = None
+
+    @property
+    def unusual(self) -> tuple[str, ...]:
+        """The keys by which it differs from two layers that start alike without weight decay."""
+        found = {
+            "layers": self.layers != 2,
+            "weight_decay": self.weight_decay != 0,
+            "init_std": self.init_std_out is not None,
+        }
+        return tuple(name for name, differs in found.items() if differs)
 
     def tau(self, samples: int) -> Fraction:
         """Time constant in steps: 1/learning_rate for "mean", 1/(P learning_rate) for "sum"."""
@@ -283,6 +330,8 @@ class Spec:
         families: Pathways written as one entry with ``each``.
         written: The task's options as written, where there are sizes: "c/C" where the dataset
             holds c/3.
+        graph: The nodes and edges of which ``pathways`` are the gated paths, or None where
+            pathways were given one by one, with one hidden layer each.
     """
 
     title: str = "Untitled derivation"
@@ -295,6 +344,7 @@ class Spec:
     sizes: tuple[SizeSymbol, ...] = ()
     families: tuple[PathwayFamily, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
+    graph: Graph | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "written", _frozen(self.written))
@@ -316,6 +366,15 @@ class Spec:
             return (1,)
         return tuple(sorted({pathway.stage for pathway in self.pathways}))
 
+    @property
+    def switches(self) -> tuple[int, ...]:
+        """Steps at which a gate switches, ascending."""
+        return tuple(sorted({each.step for path in self.pathways for each in path.then}))
+
+    def during(self, step: int) -> Spec:
+        """Return the spec with the gates that an update at ``step`` is made with, for good."""
+        return replace(self, pathways=tuple(path.during(step) for path in self.pathways))
+
     def at_values(self) -> Spec:
         """Return the spec with every parameter that has a value replaced by it."""
         dataset = replace(
@@ -325,4 +384,5 @@ class Spec:
         )
         left = tuple(p for p in self.parameters if p.value is None)
         pathways = tuple(pathway.at(self.values) for pathway in self.pathways)
-        return replace(self, dataset=dataset, parameters=left, pathways=pathways)
+        graph = None if self.graph is None else self.graph.at(self.values)
+        return replace(self, dataset=dataset, parameters=left, pathways=pathways, graph=graph)

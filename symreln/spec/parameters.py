@@ -153,11 +153,14 @@ def restricted_gains(
 ) -> tuple[PathwaySpec, ...]:
     """Return the pathways with their gains over exactly these parameters, the ring of the data."""
     return tuple(
-        replace(pathway, gate=tuple(_gain_over(gain, names) for gain in pathway.gate))
-        if pathway.has_gains
-        else pathway
+        replace(pathway, gate=gate_over(pathway.gate, names)) if pathway.has_gains else pathway
         for pathway in pathways
     )
+
+
+def gate_over(gate: tuple[Gain, ...], names: tuple[str, ...]) -> tuple[Gain, ...]:
+    """Return a gate with its gains over exactly these parameters."""
+    return tuple(_gain_over(gain, names) for gain in gate)
 
 
 def check_values(

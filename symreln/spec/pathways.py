@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from symreln.spec.each import Entry, entry_text, expand
 from symreln.spec.expression import Declared
 from symreln.spec.finding import Finding, check_text, nearest, quoted, shown
 from symreln.spec.gates import evaluate_gate
-from symreln.spec.model import Dataset, Gain, PathwayFamily, PathwaySpec
+from symreln.spec.model import Dataset, Gain, PathwayFamily, PathwaySpec, Switch
 from symreln.spec.problems import Problems
 from symreln.spec.schema import MAX_PATHWAYS, PathwayModel
 
@@ -53,6 +54,7 @@ def read_pathways(
         for place, table in enumerate(value[: MAX_PATHWAYS + 1])
         if (model := problems.check(PathwayModel, table, f"pathway[{place}]")) is not None
     ]
+    _check_switch_steps(entries, problems)
     whole = len(entries) == len(value)
     families: list[PathwayFamily] = []
     if dataset is not None:
@@ -116,10 +118,11 @@ def _resolve(
     outputs: tuple[int, ...] = ()
     with problems.at(f"{path}.gate"):
         gate = evaluate_gate(model.gate, dataset.labels, dataset.samples, declared)
+    then = tuple(_switches(model, path, dataset, problems))
     with problems.at(f"{path}.inputs"):
-        inputs = _indices(model.inputs, dataset.input_groups, dataset.n_x, "input")
+        inputs = resolved_indices(model.inputs, dataset.input_groups, dataset.n_x, "input")
     with problems.at(f"{path}.outputs"):
-        outputs = _indices(model.outputs, dataset.output_groups, dataset.n_y, "output")
+        outputs = resolved_indices(model.outputs, dataset.output_groups, dataset.n_y, "output")
     if len(problems.found) > before:
         return None
     return PathwaySpec(
@@ -131,12 +134,48 @@ def _resolve(
         outputs=outputs,
         outputs_text=entry_text(model.outputs),
         stage=model.stage,
+        hidden=model.hidden,
+        then=then,
     )
 
 
-def _indices(
+def _check_switch_steps(entries: list[Entry], problems: Problems) -> None:
+    for index, model in entries:
+        for place, (before, after) in enumerate(pairwise(model.then), start=1):
+            if after.step <= before.step:
+                problems.add(
+                    f"pathway[{index}].then[{place}].step",
+                    f"step {after.step} after step {before.step}",
+                    "ascending steps",
+                )
+
+
+def _switches(
+    model: PathwayModel, path: str, dataset: Dataset, problems: Problems
+) -> Iterator[Switch]:
+    """Yield the gates that a pathway takes later."""
+    for place, switch in enumerate(model.then):
+        with problems.at(f"{path}.then[{place}].gate"):
+            gate = evaluate_gate(switch.gate, dataset.labels, dataset.samples)
+            if not all(isinstance(value, int) for value in gate):
+                raise Finding(found="a gain in a gate that is taken later", expected="0 and 1")
+            yield Switch(step=switch.step, gate=gate, gate_text=entry_text(switch.gate))
+
+
+def resolved_indices(
     value: object, groups: Mapping[str, tuple[int, ...]], count: int, kind: str
 ) -> tuple[int, ...]:
+    """Return the indices that "all", a group's name or a list stands for, ascending.
+
+    Args:
+        value: What was read.
+        groups: Groups by name.
+        count: How many inputs or outputs there are.
+        kind: "input" or "output".
+
+    Raises:
+        Finding: It stands for none.
+    """
     if isinstance(value, str):
         name = value.strip()
         if name == "all":

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from symreln.errors import Problem, SpecError
 from symreln.spec.finding import Finding, key_path, nearest, quoted, shown
@@ -90,7 +91,7 @@ class Problems:
         """
         if not self.found:
             return
-        located = [self.origin.locate(problem) for problem in self.found]
+        located = [self.origin.locate(problem) for problem in dict.fromkeys(self.found)]
         located.sort(key=lambda problem: problem.line or 0)
         more = len(located) - MAX_PROBLEMS
         located = located[:MAX_PROBLEMS]
@@ -133,22 +134,41 @@ class Problems:
     def _add_detail(
         self, model: type[StrictModel], detail: Any, path: str, aside: tuple[str, ...]
     ) -> None:
-        key = str(detail["loc"][0]) if detail["loc"] else ""
+        model, path, loc = _innermost(model, path, tuple(detail["loc"]))
+        key = str(loc[0]) if loc else ""
         place = f"{path}.{key_path([key])}" if path else key_path([key])
-        known = [*aside, *model.model_fields]
+        known = [*aside, *(field.alias or name for name, field in model.model_fields.items())]
         if detail["type"] == "extra_forbidden":
-            heading = "[[pathway]]" if path.startswith("pathway[") else f"[{path}]"
+            array = path.endswith("]") and "." not in path
+            heading = f"[[{path.partition('[')[0]}]]" if array else f"[{path}]"
             what = f"a key of {heading}"
             self.add(place, f"the unknown key {quoted(key)}", what, nearest(key, known))
         elif detail["type"] == "missing":
-            description = model.model_fields[key].description or "a value"
+            description = _field(model, key).description or "a value"
             self.add(place, "nothing", description, f"Add {key} = …")
         else:
-            description = model.model_fields[key].description or "another value"
+            description = _field(model, key).description or "another value"
             found, hint = shown(detail["input"]), ""
             if isinstance(detail["input"], str):
                 hint = _text_hint(detail["input"], description)
             self.add(place, found, description, hint)
+
+
+def _innermost(
+    model: type[StrictModel], path: str, loc: tuple[Any, ...]
+) -> tuple[type[StrictModel], str, tuple[Any, ...]]:
+    """Return model, path and location inside it of the innermost table that ``loc`` leads to."""
+    while len(loc) > 2 and isinstance(loc[1], int):
+        inner = next(iter(get_args(_field(model, str(loc[0])).annotation)), None)
+        if not (isinstance(inner, type) and issubclass(inner, StrictModel)):
+            break
+        model, path, loc = inner, f"{path}.{loc[0]}[{loc[1]}]", loc[2:]
+    return model, path, loc
+
+
+def _field(model: type[StrictModel], key: str) -> FieldInfo:
+    """Return the field that a spec calls ``key``."""
+    return next(f for name, f in model.model_fields.items() if key in (name, f.alias))
 
 
 def _text_hint(text: str, description: str) -> str:

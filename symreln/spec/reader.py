@@ -19,6 +19,7 @@ from symreln.spec.data import read_user_dataset
 from symreln.spec.expression import Declared, constant
 from symreln.spec.files import Folder
 from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown, visible
+from symreln.spec.graph import is_graph, read_graph, restricted_graph
 from symreln.spec.model import (
     Dataset,
     NetworkSpec,
@@ -28,6 +29,7 @@ from symreln.spec.model import (
     Spec,
     ValidationSpec,
 )
+from symreln.spec.network import check_switches, check_theory
 from symreln.spec.overrides import apply_overrides
 from symreln.spec.parameters import (
     check_values,
@@ -138,12 +140,26 @@ def read_spec(
         parameters=parameters,
         declared=declared,
         names=_names(tables.get("parameters")),
-        replaced=any(path[0] in ("dataset", "pathway") for path in done),
+        replaced=any(path[0] in ("dataset", "pathway", "node", "edge") for path in done),
     )
     data = _read_dataset(tables.get("dataset"), asked, place, problems)
     dataset = data.dataset
-    pathways, families = read_pathways(tables.get("pathway"), dataset, declared, problems)
+    graph = None
+    if is_graph(tables):
+        pathways, families, graph = read_graph(tables, dataset, declared, problems)
+    else:
+        pathways, families = read_pathways(tables.get("pathway"), dataset, declared, problems)
     network = _read_network(tables.get("network"), pathways, problems)
+    if network is not None:
+        check_theory(
+            network,
+            staged=any(pathway.stage > 1 for pathway in pathways),
+            sized=bool(data.sizes),
+            graph=graph is not None,
+            sized_pathway=any(pathway.hidden is not None for pathway in pathways),
+            problems=problems,
+        )
+    check_switches(pathways, network, sized=bool(data.sizes), problems=problems)
     validation = _read_validation(tables.get("validation"), problems)
     title = _read_title(tables.get("title", ""), problems)
     if dataset is not None:
@@ -152,6 +168,7 @@ def read_spec(
         names = tuple(p.name for p in parameters)
         dataset = replace(dataset, **restricted(dataset, names))
         pathways = restricted_gains(pathways, names)
+        graph = None if graph is None else restricted_graph(graph, names)
         check_values(parameters, dataset, pathways, problems)
     problems.raise_if_any()
     assert dataset is not None
@@ -166,6 +183,7 @@ def read_spec(
         sizes=data.sizes,
         families=families,
         written=data.written,
+        graph=graph,
     )
 
 
@@ -262,18 +280,42 @@ def _read_network(
     if model is None:
         _check_formulas(value, problems)
         return None
-    init_std = _positive(model.init_std, "network.init_std", problems)
+    first, second = _deviations(model.init_std, problems)
     learning_rate = _positive(model.learning_rate, "network.learning_rate", problems)
     staged = any(pathway.stage > 1 for pathway in pathways)
-    return NetworkSpec(
+    network = NetworkSpec(
         hidden=model.hidden,
-        init_std=init_std,
+        init_std=first,
+        init_std_out=second,
+        layers=model.layers,
+        weight_decay=_from_zero(model.weight_decay, "network.weight_decay", problems),
         learning_rate=learning_rate,
         loss=model.loss,
         steps=model.steps,
         activation=model.activation,
         training=model.training or ("staged" if staged else "joint"),
     )
+    return network
+
+
+def _deviations(value: object, problems: Problems) -> tuple[Fraction, Fraction | None]:
+    """Return the standard deviation of all layers and None, or those of the two layers."""
+    if not isinstance(value, list):
+        return _positive(value, "network.init_std", problems), None
+    first, second = (
+        _positive(entry, f"network.init_std[{place}]", problems)
+        for place, entry in enumerate(value)
+    )
+    return first, None if first == second else second
+
+
+def _from_zero(value: object, path: str, problems: Problems) -> Fraction:
+    with problems.at(path):
+        number = constant(value)
+        if number < 0:
+            raise Finding(found=shown(value), expected="a number from 0 on")
+        return number
+    return Fraction(0)
 
 
 def _check_formulas(table: object, problems: Problems) -> None:
@@ -281,7 +323,11 @@ def _check_formulas(table: object, problems: Problems) -> None:
     if isinstance(table, Mapping):
         refused = {problem.path for problem in problems.found}
         for key in ("init_std", "learning_rate"):
-            if key in table and f"network.{key}" not in refused:
+            if key not in table or f"network.{key}" in refused:
+                continue
+            if key == "init_std":
+                _deviations(table[key], problems)
+            else:
                 _positive(table[key], f"network.{key}", problems)
 
 

@@ -17,8 +17,10 @@ from symreln.spec.number import DecimalText
 MAX_HIDDEN = 1_000_000
 MAX_STEPS = 10_000_000
 MAX_STAGE = 100
+MAX_SWITCHES = 100
 MAX_PATHWAYS = 1000
 MAX_PARAMETERS = 8
+MAX_LAYERS = 1000
 """Beyond these a typing mistake is more likely than a network: a million hidden units and ten
 million recorded losses fill a machine's memory before anything is learned from them."""
 
@@ -28,6 +30,15 @@ def _number(value: object) -> object:
         msg = "no number"
         raise ValueError(msg)
     return value
+
+
+def _number_or_two(value: object) -> object:
+    if isinstance(value, list | tuple):
+        if len(value) != 2:
+            msg = "not two numbers"
+            raise ValueError(msg)
+        return [_number(entry) for entry in value]
+    return _number(value)
 
 
 def _list_or_text(value: object) -> object:
@@ -40,6 +51,20 @@ def _list_or_text(value: object) -> object:
 _FORMULA_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}]}
 Formula = Annotated[object, PlainValidator(_number), WithJsonSchema(_FORMULA_SCHEMA)]
 """A number, or a formula as text: ``1``, ``0.5``, ``"1/3"``, ``"2*c"``."""
+
+Formulas = Annotated[
+    object,
+    PlainValidator(_number_or_two),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                *_FORMULA_SCHEMA["anyOf"],
+                {"type": "array", "items": _FORMULA_SCHEMA, "minItems": 2, "maxItems": 2},
+            ]
+        }
+    ),
+]
+"""A formula, or a list of two."""
 
 Entries = Annotated[
     object,
@@ -124,6 +149,17 @@ class ParameterModel(StrictModel):
     )
 
 
+class SwitchModel(StrictModel):
+    """``then``: the gate that a pathway takes at a step of the training."""
+
+    step: int = Field(
+        ge=1,
+        le=MAX_STEPS,
+        description=f"the first update made with this gate, a whole number from 1 to {MAX_STEPS}",
+    )
+    gate: GateEntries = Field(description='"all", a formula over labels, or a list of 0 and 1')
+
+
 class PathwayModel(StrictModel):
     """``[[pathway]]``: one pathway of the gated deep linear network."""
 
@@ -146,6 +182,66 @@ class PathwayModel(StrictModel):
     stage: int = Field(
         default=1, ge=1, le=MAX_STAGE, description=f"a whole number from 1 to {MAX_STAGE}"
     )
+    hidden: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_HIDDEN,
+        description=f"hidden units of this pathway alone, a whole number from 1 to {MAX_HIDDEN}; "
+        "what network.hidden gives to every pathway by default",
+    )
+    then: list[SwitchModel] = Field(
+        default_factory=list,
+        max_length=MAX_SWITCHES,
+        description="gates that the pathway takes later, as in "
+        'then = [{step = 800, gate = "context != 1"}]',
+    )
+
+
+class NodeModel(StrictModel):
+    """``[[node]]``: a layer of a graph, or a part of one."""
+
+    name: str = Field(description="a unique name in quotes")
+    each: str | None = Field(
+        default=None,
+        description="a label, as in each = "
+        '"context": one node a value, {context} in the texts stands for the value',
+    )
+    size: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_HIDDEN,
+        description="units of a hidden node, a whole number; network.hidden by default",
+    )
+    gate: GateEntries = Field(
+        default="all",
+        description='"all", a formula over labels, or a list of 0, 1 and gains such as "g"',
+    )
+    inputs: Entries | None = Field(
+        default=None,
+        description='of an input node: "all", the name of a group of inputs, or a list of indices',
+    )
+    outputs: Entries | None = Field(
+        default=None,
+        description='of an output node: "all", the name of a group of outputs, or a list of '
+        "indices",
+    )
+
+
+class EdgeModel(StrictModel):
+    """``[[edge]]``: weights from one node of a graph to another."""
+
+    source: str = Field(alias="from", description="the name of a node that is no output")
+    target: str = Field(alias="to", description="the name of a node that is no input")
+    name: str = Field(default="", description='a unique name; "from → to" by default')
+    each: str | None = Field(
+        default=None,
+        description="a label, as in each = "
+        '"context": one edge a value, {context} in the texts stands for the value',
+    )
+    gate: GateEntries = Field(
+        default="all",
+        description='"all", a formula over labels, or a list of 0, 1 and gains such as "g"',
+    )
 
 
 class NetworkModel(StrictModel):
@@ -154,8 +250,20 @@ class NetworkModel(StrictModel):
     hidden: int = Field(
         ge=1, le=MAX_HIDDEN, description=f"hidden units, a whole number from 1 to {MAX_HIDDEN}"
     )
-    init_std: Formula = Field(
-        description="standard deviation of the initial weights, a number above 0"
+    init_std: Formulas = Field(
+        description="standard deviation of the initial weights, a number above 0, or a list of "
+        "two, of the first and of the second layer"
+    )
+    layers: int = Field(
+        default=2,
+        ge=1,
+        le=MAX_LAYERS,
+        description=f"layers of weights of a pathway, a whole number from 1 to {MAX_LAYERS}",
+    )
+    weight_decay: Formula = Field(
+        default=0,
+        description="lambda, a number from 0 on: lambda/2 times the sum of all squared weights is "
+        "added to the mean loss (to a sum, P times that)",
     )
     learning_rate: Formula = Field(description="a number above 0")
     loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
@@ -218,7 +326,15 @@ class SpecModel(StrictModel):
     parameters: dict[str, ParameterModel] = Field(
         default_factory=dict, description="tables: [parameters.NAME]"
     )
-    pathway: list[PathwayModel] = Field(description="at least one table [[pathway]]")
+    pathway: list[PathwayModel] = Field(
+        default_factory=list, description="at least one table [[pathway]], or a graph"
+    )
+    node: list[NodeModel] = Field(
+        default_factory=list, description="tables [[node]]: the nodes of a graph"
+    )
+    edge: list[EdgeModel] = Field(
+        default_factory=list, description="tables [[edge]]: the edges of a graph"
+    )
     network: NetworkModel | None = Field(default=None, description="a table: [network]")
     validation: ValidationModel | None = Field(default=None, description="a table: [validation]")
 

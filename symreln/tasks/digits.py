@@ -15,8 +15,8 @@ class DigitsOptions(StrictModel):
 
 def build(options: DigitsOptions, declared: Declared) -> Dataset:
     """Return X, shape (64, 1797), pixels k/16 for k = 0..16, not centred; Y one-hot, (10, 1797)."""
-    data = bundled("load_digits")
-    classes = [int(value) for value in data.target]
+    data = bundled("load_digits", "digits.csv.gz")
+    classes = [int(value) for value in data.classes]
     pixels = [[value / 16 for value in image] for image in data.data.tolist()]
     return Dataset(
         inputs=scaled_integers(pixels, 16),

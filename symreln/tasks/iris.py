@@ -15,9 +15,9 @@ class IrisOptions(StrictModel):
 
 def build(options: IrisOptions, declared: Declared) -> Dataset:
     """Return X, shape (4, 150), centimetres in tenths, not centred; Y one-hot, (3, 150)."""
-    data = bundled("load_iris")
-    classes = [int(value) for value in data.target]
-    kinds = [str(name) for name in data.target_names]
+    data = bundled("load_iris", "iris.csv")
+    classes = [int(value) for value in data.classes]
+    kinds = data.names
     blocks = {kind: (index,) for index, kind in enumerate(kinds)}
     return Dataset(
         inputs=scaled_integers(data.data.tolist(), 10),

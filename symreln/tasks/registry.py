@@ -6,13 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from symreln.tasks import contextual, digits, iris, linear_hierarchy, xor
+from symreln.tasks import contextual, digits, iris, linear_hierarchy, routing, xor
 from symreln.tasks.task import Task
 
 TASKS: tuple[Task, ...] = (
     linear_hierarchy.TASK,
     xor.TASK,
     contextual.TASK,
+    routing.TASK,
     digits.TASK,
     iris.TASK,
 )
@@ -27,6 +28,7 @@ SPECS: tuple[str, ...] = (
     "contextual-different",
     "contextual-C",
     "contextual-3-modular",
+    "routing",
     "iris",
     "iris-classes",
     "digits",

@@ -58,11 +58,15 @@ def off(**changes: Any) -> list[dict[str, Any]]:
 
 COMMON_ITEMS = [{"name": "common", "gate": "all", "inputs": "items"}, OFF | {"inputs": "all"}]
 
+#: Entries of these actions between inputs of third contexts are not 0 where there are none.
+THIRD = [OFF | {"inputs": "contexts", "outputs": "common", "stage": 1}]
+
 #: Every kind of result: trees, listed items, closed, by symmetry, open, irrational modes.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "tree": tables(),
     "tree, items too": tables(items="n"),
     "items alone": tables(items="n", contexts=3, pathways=[{"name": "common", "gate": "all"}]),
+    "items, two contexts": tables(items="n", contexts=2, pathways=off(inputs=None)),
     "scale with a size": tables(scale="c/C"),
     "all inputs": tables(pathways=off(inputs=None)),
     "own context": tables(pathways=off(gate="context == {context}")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -165,3 +166,92 @@ def test_a_sum_of_unlike_spaces_is_refused() -> None:
     one = matrix(random, space(random), space(random))
     with pytest.raises(Exception, match="shape"):
         _ = one + one.adjoint.adjoint.refined("k").refined("l")
+
+
+FEW = st.integers(min_value=-1, max_value=3)
+
+
+def numbers(random: Random, rows: int, columns: int) -> list[list[int]]:
+    return [[random.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
+
+
+def few_values(random: Random, count: int, spaces: int) -> tuple[Space, ...]:
+    number = Scalar(NAMES, count)
+    return tuple(Space(space(random).kinds, number) for _ in range(spaces))
+
+
+def with_its_entries(random: Random, rows: Space, columns: Space) -> tuple[FamilyMatrix, dict]:
+    """Return a matrix over a small number of values, and all its entries from the same D and E."""
+    d, e = (numbers(random, rows.size, columns.size) for _ in range(2))
+    for i in range(rows.size):
+        for j in range(columns.size):
+            d[i][j] *= int(i in rows.indexed and j in columns.indexed)
+    parts = (ExactMatrix.from_rows(part, NAMES) for part in (d, e))
+    count = int(rows.count.to_fraction())
+    order = order_of(max(0, count))
+    places = [
+        [(i, k) for i, kind in enumerate(s.kinds) for k in (order if kind.tag == OTHERS else [""])]
+        for s in (rows, columns)
+    ]
+    full = {
+        ((i, k), (j, m)): e[i][j] + (d[i][j] if k == m else 0)
+        for i, k in places[0]
+        for j, m in places[1]
+    }
+    return FamilyMatrix(rows, columns, *parts), full if count >= 0 else {}
+
+
+def entries(matrix: FamilyMatrix) -> dict:
+    count = int(matrix.rows.count.to_fraction())
+    return written_out(matrix, order_of(max(0, count)), count) if count >= 0 else {}
+
+
+@given(seeds, FEW)
+def test_a_matrix_over_few_values_is_zero_exactly_where_it_has_no_entries(
+    seed: int, count: int
+) -> None:
+    random = Random(seed)
+    one, full = with_its_entries(random, *few_values(random, count, 2))
+    assert entries(one) == full
+    assert one.is_zero == (not any(full.values()))
+
+
+@given(seeds, FEW)
+def test_products_and_sectors_over_few_values(seed: int, count: int) -> None:
+    random = Random(seed)
+    a, b = few_values(random, count, 2)
+    (left, full_left), (right, full_right) = (
+        with_its_entries(random, a, b),
+        with_its_entries(random, b, a),
+    )
+    found = left @ right
+    assert {k: v for k, v in entries(found).items() if v} == {
+        k: v for k, v in product(full_left, full_right).items() if v
+    }
+    whole = from_trivial(a, found.trivial())
+    dimension = len(a.present)
+    if a.spread:
+        whole = whole + from_standard(a, found.standard())
+        dimension += len(a.spread) * (count - 1)
+    assert (whole - found).is_zero
+    assert FamilyMatrix.identity(a).trace().to_fraction() == dimension
+    assert (FamilyMatrix.identity(a) @ left - left).is_zero
+    assert dimension == len({row for row, _ in entries(FamilyMatrix.identity(a))})
+
+
+@given(seeds, st.integers(min_value=1, max_value=3))
+def test_few_values_named_and_summed_over(seed: int, count: int) -> None:
+    random = Random(seed)
+    one, full = with_its_entries(random, *few_values(random, count, 2))
+    named = one.refined("a")
+    assert named.rows.count.to_fraction() == count - 1
+    assert written_out(named, order_of(count), count) == full
+    # What differs between the values is summed over which of them is special.
+    special = replace(
+        named, e=named.e + ExactMatrix.from_rows(numbers(random, *named.e.shape), NAMES)
+    )
+    total: dict = {}
+    for value in order_of(count):
+        for key, entry in written_out(special.renamed("a", value), order_of(count), count).items():
+            total[key] = total.get(key, 0) + entry
+    assert written_out(special.summed("a"), order_of(count), count) == total

@@ -19,7 +19,7 @@ from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict import Level
 from symreln.verify_family import verify
-from tests.families.examples import EXAMPLES, OFF, off, tables
+from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
 
 
 def at(name: str, **values: int) -> Spec:
@@ -64,9 +64,6 @@ def least(spec: dict[str, Any], **minimum: int) -> dict[str, Any]:
     return spec
 
 
-#: Entries of these actions between inputs of third contexts are not 0 where there are none.
-THIRD = [OFF | {"inputs": "contexts", "outputs": "common", "stage": 1}]
-
 #: Tables, and the numbers of contexts at which their last stage is closed and not only by symmetry.
 STRONGER = {
     "two gates meet in no third context": (EXAMPLES["tree"], (2,)),
@@ -106,6 +103,78 @@ def test_two_contexts_for_every_number_of_items_are_closed() -> None:
     assert [stage.level for stage in family.stages] == [Level.CLOSED, Level.CLOSED]
     assert "closed" in verify(family.certificate)[-1]
     compare_at(family, derive_unchecked(spec), sizes_of(spec))
+
+
+OWN = "context == {context}"
+#: Pathways that see what few contexts have not: others, two others, any but the only one.
+LAYOUTS: dict[str, list[dict[str, Any]]] = {
+    "common": [{"name": "common", "gate": "all"}],
+    "items": off(),
+    "items alone": [OFF | {"stage": 1}],
+    "contexts": THIRD,
+    "contexts to all": [OFF | {"inputs": "contexts", "stage": 1}],
+    "all to own": off(inputs=None, outputs="context_{context}"),
+    "all after items": COMMON_ITEMS,
+    "own context": off(gate=OWN, inputs=None),
+    "every context": off(gate="all", outputs="context_{context}"),
+    "own after others": [*THIRD, OFF | {"name": "own", "gate": OWN, "inputs": "contexts"}],
+    "own beside others": [
+        *THIRD,
+        OFF | {"name": "own", "gate": OWN, "inputs": "contexts", "stage": 1},
+    ],
+}
+CLOSED = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+#: With one context the gate of the others is never open, so no spec of numbers says that.
+FEW = [
+    (name, contexts)
+    for name, pathways in LAYOUTS.items()
+    for contexts in (1, 2, 3, 4)
+    if contexts > 1 or not any("!=" in pathway["gate"] for pathway in pathways)
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "contexts", "scale"),
+    [(*few, "c") for few in FEW] + [("common", 1, "0"), ("common", 3, "0"), ("contexts", 2, "0")],
+)
+def test_few_contexts_are_the_ordinary_derivations(name: str, contexts: int, scale: str) -> None:
+    """Sectors that are empty at this number are left out, and no level is weaker for them."""
+    spec = tables(items="n", contexts=contexts, scale=scale, pathways=LAYOUTS[name])
+    if scale == "0":
+        del spec["parameters"]["c"]
+    family = derive_family_unchecked(sr.load(spec))
+    verify(family.certificate)
+    for items in (4, 8):
+        spec["parameters"]["n"]["value"] = items
+        special = sr.load(spec)
+        assert family.template is not None
+        assert not wrong_image(family.template, special.dataset, sizes_of(special))
+        assert not broken_at(family, sizes_of(special))
+        ordinary = derive_unchecked(special)
+        compare_at(family, ordinary, sizes_of(special))
+        levels = [stage.verdict.level for stage in ordinary.stages[: len(family.stages)]]
+        assert [s.level for s in family.stages] == [x if x in CLOSED else None for x in levels]
+
+
+@pytest.mark.parametrize(("name", "contexts"), FEW)
+def test_sectors_that_are_empty_at_some_sizes_have_no_modes_there(name: str, contexts: int) -> None:
+    """The number of contexts is a symbol from 1, so that C - 1 and C - 2 copies may be none."""
+    spec = least(tables(items=4, pathways=LAYOUTS[name]), C=1)
+    family = derive_family_unchecked(sr.load(spec))
+    verify(family.certificate)
+    spec["parameters"]["C"]["value"] = contexts
+    sizes = {"C": Fraction(contexts)}
+    assert not broken_at(family, sizes)
+    compare_at(family, derive_unchecked(sr.load(spec)), sizes)
+
+
+def test_a_fixed_number_of_contexts_is_derived_with_its_checks() -> None:
+    derivation = sr.derive(sr.load(tables(items="n", contexts=2, pathways=THIRD)))
+    assert derivation.family is not None
+    assert [step.outcome for step in derivation.family.steps] == [Truth.PROVEN] * 3
+    (pathway,) = derivation.family.pathways
+    # The other context's input, and the own one, which is never on: two inputs, two modes.
+    assert [int(mode.multiplicity.to_fraction()) for mode in pathway.modes] == [1, 1]
 
 
 def test_a_wrong_result_is_noticed() -> None:

@@ -97,6 +97,28 @@ def test_what_is_written_and_verified(tmp_path: Path) -> None:
     assert runner.invoke(cli, ["verify", str(tmp_path)]).exit_code != 0
 
 
+def test_the_summary_says_where_every_size_is_and_which_one_the_rest_is_for(tmp_path) -> None:
+    derivation = sr.derive(sr.load("contextual-C"))
+    assert derivation.family is not None
+    own = len(derivation.family.steps)
+    summary = derivation.to_latex().split("Summary}")[1].split("section{")[0]
+    assert f"({own} of {own} checks of its own are exact proofs)" in " ".join(summary.split())
+    assert "sec:family" in summary
+    assert "as a symbol" in summary
+    assert "C = 3" in summary
+    assert "all other sections are for" in " ".join(summary.split())
+    shown = CliRunner().invoke(cli, ["derive", "contextual-C", "--out", str(tmp_path)]).output
+    assert "modes at C = 3" in shown
+    assert "Every size" not in sr.derive(sr.load("contextual-3")).to_latex()
+
+
+@pytest.mark.parametrize("name", ["joint training", "no eigenbasis"])
+def test_an_open_family_is_not_announced_as_the_answer(name: str) -> None:
+    text = " ".join(sr.derive(sr.load(EXAMPLES[name])).to_latex().split())
+    assert "says how far the answer holds with" in text
+    assert "has the answer with" not in text
+
+
 @pytest.mark.parametrize("name", ["joint training", "no eigenbasis"])
 def test_what_does_not_close_is_shown_as_open(name: str) -> None:
     derivation = sr.derive(sr.load(EXAMPLES[name]))

@@ -23,7 +23,7 @@ from symreln.families.derive import derive_family_unchecked
 from symreln.families.stage import least_squares
 from symreln.verify_pair import require_pair
 from tests.certificates import leaves
-from tests.families.examples import EXAMPLES, tables
+from tests.families.examples import EXAMPLES, THIRD, tables
 
 Json = Any
 #: What may vary, and why: names claim nothing; a least size is proven with the rest; a mask and the
@@ -83,7 +83,7 @@ def mutants(name: str) -> Iterator[tuple[str, Json]]:
             holder = holder[key]
         kept = holder[path[-1]]
         for value in variants(copy.deepcopy(kept)):
-            if SETS.fullmatch(where) and isinstance(value, list) and value == kept[::-1]:
+            if SETS.fullmatch(where) and isinstance(kept, list) and value == kept[::-1]:
                 continue
             holder[path[-1]] = value
             yield f"{where} = {json.dumps(value)[:60]}", original
@@ -142,6 +142,7 @@ def test_a_tree_has_a_power_of_two_of_items() -> None:
 #: Shares of each certificate's mutants that the normal run tries; the slow run tries all.
 SHARES = {
     "tree, items too": 0.6,
+    "items, two contexts": 0.6,
     "own context and outputs": 0.35,
     "joint training": 0.25,
     "all inputs": 0.15,
@@ -155,11 +156,26 @@ def test_no_mutation_of_one_field_is_accepted() -> None:
     assert sum(tried for tried, _ in results.values()) >= 2000
 
 
+#: The dataset and the gates that a certificate speaks of. What no pathway sees, or an open stage
+#: does not claim, may differ: the same lines are then true of another dataset.
+STATEMENT = re.compile(r"(sectors|pathways|items|tree)\b")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_no_mutation_at_all_is_accepted(name: str) -> None:
+def test_no_mutation_at_all_of_what_is_claimed_is_accepted(name: str) -> None:
     _, found = accepted(name, 1.0)
-    assert found == []
+    assert [where for where in found if not STATEMENT.match(where)] == []
+
+
+@pytest.mark.parametrize("place", [-1, 1, 0.0, False, None, "0"])
+def test_a_pathway_has_one_number(place: Json) -> None:
+    """Python would read -1, 0.0 or False as a place, and one pathway would pass for two."""
+    found = json.loads(certificate("no multiple"))
+    assert found["stages"][0]["pathways"] == [0]
+    found["stages"][0]["pathways"] = [place]
+    with pytest.raises(CertificateError):
+        verify_family.verify(renewed(found))
 
 
 def test_a_stale_digest_is_refused() -> None:
@@ -188,6 +204,98 @@ def test_only_the_sizes_at_which_no_pathways_meet_are_closed(closed: Json) -> No
     assert found["stages"][1]["closed_at"] == {"C": [2]}
     found["stages"][1]["closed_at"] = closed
     with pytest.raises(CertificateError, match="closed_at"):
+        verify_family.verify(renewed(found))
+
+
+def third(contexts: int | str) -> Json:
+    """Return a certificate whose pathways see C - 1 contexts that are exchangeable."""
+    items = 4 if contexts == "C" else "n"
+    spec = tables(items=items, contexts=contexts, pathways=THIRD)
+    return copy.deepcopy(derive_family_unchecked(sr.load(spec)).certificate)
+
+
+def root_classes(found: Json) -> list[Json]:
+    return found["stages"][0]["sectors"][0]["pathways"][0]
+
+
+def test_no_sector_that_has_copies_can_be_left_out() -> None:
+    """With C = 3, or a symbol, C - 2 combinations of inputs sum to zero; with C = 2 none does."""
+    two, three, every = third(2), third(3), third("C")
+    assert [len(root_classes(found)) for found in (two, three, every)] == [2, 3, 3]
+    assert root_classes(every)[-1]["multiplicity"] == "C - 2"
+    for found in (three, every):
+        verify_family.verify(found)
+        for place in range(3):
+            less = copy.deepcopy(found)
+            del root_classes(less)[place]
+            with pytest.raises(CertificateError, match="add up to 1"):
+                verify_family.verify(renewed(less))
+
+
+@pytest.mark.parametrize("changes", [{}, {"samples": "3*n"}])
+def test_the_proof_for_two_contexts_is_none_for_three(changes: Json) -> None:
+    lie = third(2) | {"count": "3"} | changes
+    if changes:
+        below = next(d for d in lie["divisors"] if d["polynomial"] == "n")
+        lie["per_sample"] = ["1", 3, [[lie["divisors"].index(below), 1]]]
+    with pytest.raises(CertificateError, match="f.T. E = 0" if changes else "samples"):
+        verify_family.verify(renewed(lie))
+
+
+def test_an_empty_sector_has_no_class() -> None:
+    """At C = 2 its projector is 0: written as D and -D it is nothing that is seen."""
+    found = third(2)
+    empty = third(3)
+    extra = root_classes(empty)[-1]
+    assert extra["multiplicity"] == "1"
+    for d, e in (([[1, 1, "1"]], [[1, 1, "-1"]]), ([], [])):
+        more = copy.deepcopy(found)
+        projector = {"d": d, "e": e}
+        root_classes(more).append(extra | {"multiplicity": "0", "projector": projector})
+        with pytest.raises(CertificateError):
+            verify_family.verify(renewed(more))
+    moved = copy.deepcopy(found)
+    one = next(c["projector"] for c in root_classes(moved) if c["projector"]["e"][-1][0] == 1)
+    one["d"], one["e"] = one["e"], []
+    with pytest.raises(CertificateError, match="seen at this number"):
+        verify_family.verify(renewed(moved))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"count": "0"}, "count"),
+        ({"count": "1"}, "seen at this number"),
+        ({"count": "3"}, "samples"),
+        ({"samples": "n", "per_sample": None}, "samples"),
+        ({"symbols": ["c", "n", "u", "C"], "minimum": {"n": 2, "C": 2}}, "minimum"),
+    ],
+)
+def test_sizes_and_samples_are_those_of_the_dataset(changes: Json, words: str) -> None:
+    found = third(2)
+    if "per_sample" in changes:
+        place = next(n for n, d in enumerate(found["divisors"]) if d["polynomial"] == "n")
+        changes = changes | {"per_sample": ["1", 1, [[place, 1]]]}
+    with pytest.raises(CertificateError, match=words):
+        verify_family.verify(renewed(found | changes))
+
+
+def test_inputs_that_are_always_zero_are_null() -> None:
+    spec = tables(items="n", scale="0", pathways=THIRD)
+    del spec["parameters"]["c"]
+    found = derive_family_unchecked(sr.load(spec)).certificate
+    assert "closed, for" in verify_family.verify(found)[0]
+    (null,) = root_classes(found)
+    assert (null["s_squared"], null["multiplicity"]) == (["0"], "C")
+
+
+@pytest.mark.parametrize("space", ["inputs", "outputs", "samples"])
+def test_what_no_sample_has_is_no_part_of_the_dataset(space: str) -> None:
+    """Types without entries would go unnoticed where no pathway sees or writes them."""
+    found = json.loads(certificate("irrational"))
+    (sector,) = found["sectors"]
+    sector[space].append(sector[space][-1])
+    with pytest.raises(CertificateError, match="rows and columns that are zero"):
         verify_family.verify(renewed(found))
 
 
@@ -226,7 +334,7 @@ def test_what_is_no_certificate_is_refused(value: Json) -> None:
 
 def test_the_files_run_without_the_package(tmp_path: Path) -> None:
     folder = Path(verify_family.__file__).parent
-    for file in folder.glob("verify_family*.py"):
+    for file in [*folder.glob("verify_family*.py"), folder / "verify_numbers.py"]:
         (tmp_path / file.name).write_bytes(file.read_bytes())
     target = tmp_path / "certificate-family.json"
     target.write_text(certificate("tree"), encoding="utf-8")

@@ -14,6 +14,7 @@ from flint import fmpz_mat
 from symreln.cache import spectra
 from symreln.exact.spectrum import joint_spectrum
 from symreln.limits import worker
+from symreln.report import write
 from symreln.validation import confront
 
 
@@ -73,9 +74,16 @@ def train(*_: object, **__: object) -> None:
     time.sleep(600)
 
 
+def draw(*_: object, **__: object) -> None:
+    note("drawing", os.getpid())
+    time.sleep(600)
+
+
 if __name__ == "__main__":
     if os.environ["SLOW_WORKER"] == "train":
         confront.validate = train
+    elif os.environ["SLOW_WORKER"] == "draw":
+        write.write_derivation = draw  # pyright: ignore[reportAttributeAccessIssue]
     else:
         spectra.cached_spectrum = slow
     worker.main()

@@ -28,6 +28,7 @@ SLOW = "tests.limits.slow_worker"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 ROOT = str(Path(cli.__file__).parents[1])
 LIMIT = 300.0
+CHILDREN = [supervising.WORKER, supervising.WITNESS, supervising.SCRIBE]
 
 SPEC = """
 title = "Two pathways"
@@ -45,6 +46,17 @@ inputs = [0, 1]
 name = "second"
 gate = "all"
 """
+
+
+#: A network, for commands that train one.
+NETWORK = {
+    "overrides": (
+        "network.hidden=4",
+        "network.init_std=0.1",
+        "network.learning_rate=0.001",
+        "network.steps=3",
+    )
+}
 
 
 @pytest.fixture
@@ -174,8 +186,9 @@ def test_a_witness_that_the_limit_took_is_started_again(request_of, tmp_path, li
         path.write_text(json.dumps(partial_derivation(told, Reached(kind="time", seconds=1.0))))
         assert watch.witness is not None
         watch.witness.kill()  # the documents are another's work
-        assert watch.ask_document(path, time.monotonic())
-        assert (tmp_path / "out" / "derivation.html").exists()
+        pages = watch.documents(path, time.monotonic())
+        assert {page.name for page in pages} == {"derivation.html", "derivation.tex"}
+        assert all("not complete" in page.read_text("utf-8") for page in pages)
     finally:
         watch.end()
 
@@ -364,8 +377,28 @@ def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch)
     assert 0 < found[0] <= time.monotonic() - start
 
 
+def test_the_time_of_the_imports_counts_and_that_of_a_waiting_shell_does_not():
+    program = (
+        "import sys, time; before = time.monotonic(); from symreln import cli;"
+        "from symreln.limits import supervise as s;"
+        "own = time.monotonic() - cli._STARTED;"
+        "s.supervise = lambda _, *, spent: print(before - cli._STARTED, own, spent) or 0;"
+        "sys.argv = ['symreln', 'derive', 'xor', '--no-cache', '--time-limit', '100']; cli.main()"
+    )
+    found = subprocess.run(
+        ["sh", "-c", f'sleep 4; exec "{sys.executable}" -c "{program}"'],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    )
+    earlier, imports, spent = map(float, found.stdout.split())
+    assert earlier < 4, "that would be the shell's"
+    assert spent > imports
+
+
 @LINUX
-@pytest.mark.parametrize("module", [supervising.WORKER, supervising.WITNESS])
+@pytest.mark.parametrize("module", CHILDREN)
 def test_a_child_whose_parent_is_gone_does_nothing(tmp_path, module):
     request = Request(command="derive", spec="xor", out=str(tmp_path / "out"))
     message = {"request": request.to_json(), "steps": str(tmp_path / "steps"), "only": None}
@@ -380,7 +413,7 @@ def test_a_child_whose_parent_is_gone_does_nothing(tmp_path, module):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("module", [supervising.WORKER, supervising.WITNESS])
+@pytest.mark.parametrize("module", CHILDREN)
 def test_a_child_ties_itself_to_its_parent_before_it_imports_much(module):
     program = (
         "import sys, runpy; from symreln.limits import processes;"
@@ -396,3 +429,31 @@ def test_a_child_ties_itself_to_its_parent_before_it_imports_much(module):
         env={**os.environ, "PYTHONPATH": ROOT},
     )
     assert found.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["derive", "run"])
+def test_what_is_proven_is_on_disk_before_documents_are_made(
+    request_of, tmp_path, capsys, limit_at, command
+):
+    limit_at(lambda told: bool(told.files), started="drawing")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "derivation.html").write_text("of an earlier derivation")
+    request = request_of("draw", command=command, time_limit=LIMIT, as_json=True, **NETWORK)
+    assert supervise(request, SLOW) == 4
+    said = capsys.readouterr()
+    assert "after the derivation was finished and proven" in said.err
+    assert {path.name for path in out.iterdir()} == {"certificate.json", "derivation.json"}
+    found = json.loads((out / "derivation.json").read_text("utf-8"))
+    assert json.loads(said.out) == found
+    assert "limits" not in found
+    assert found["pathways"][0]["modes"]
+    assert verify_file(out / "certificate.json")
+
+
+def test_certificates_alone_where_no_json_is_asked_for(request_of, tmp_path, capsys, limit_at):
+    limit_at(lambda told: bool(told.files), started="drawing")
+    request = request_of("draw", time_limit=LIMIT, formats=("tex",))
+    assert supervise(request, SLOW) == 4
+    assert "written to" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["certificate.json"]

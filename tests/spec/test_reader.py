@@ -192,6 +192,8 @@ def test_json_schema_knows_every_key_and_resolves():
         "dataset",
         "parameters",
         "pathway",
+        "node",
+        "edge",
         "network",
         "validation",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from fractions import Fraction
 from itertools import pairwise
@@ -12,6 +13,7 @@ import pytest
 from symreln.errors import SpecError
 from symreln.spec.model import Dataset
 from symreln.spec.reader import load
+from symreln.tasks.real_data import bundled
 from symreln.tasks.structures import cross, hierarchy, ring
 
 
@@ -158,12 +160,30 @@ def test_digits_are_the_bundled_data_exactly():
     assert [sum(column) for column in zip(*found.targets.to_fractions(), strict=True)] == [1] * 1797
 
 
+@pytest.mark.parametrize(
+    ("loader", "file"), [("load_digits", "digits.csv.gz"), ("load_iris", "iris.csv")]
+)
+def test_where_the_file_is_not_found_scikit_learn_is_asked(loader: str, file: str):
+    found, asked = bundled(loader, file), bundled(loader, "no-such-file.csv")
+    assert found.data.tolist() == asked.data.tolist()
+    assert found.classes.tolist() == asked.classes.tolist()
+    assert found.names == asked.names
+
+
+@pytest.mark.parametrize("task", ["iris", "digits"])
+def test_real_data_are_read_without_importing_scikit_learn(task: str):
+    program = f"import sys, symreln as sr; sr.load('{task}'); print('sklearn' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert found.stdout.split() == [b"False"]
+
+
 @pytest.mark.parametrize("task", ["iris", "digits"])
 def test_without_scikit_learn_the_message_says_what_to_install(
     task: str, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    words = r"or scikit-learn installed. Install it: pip install 'symreln\[data\]'"
+    words = r"or scikit-learn installed\. Install it: python -m pip install scikit-learn"
     with pytest.raises(SpecError, match=words):
         dataset(task=task)
 
