@@ -6,11 +6,12 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symreln.report.jsonio import Json, dumps
+from symreln.tables import plain_table, render_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,15 +19,13 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.validation.confront import Validation
+    from symreln.validation.graphs import GraphValidation
 
 #: What is printed of a derivation, as JSON values: it is kept in the cache.
 Summary = dict[str, Any]
 
 #: Seconds of silence before progress is shown: what is quicker needs none.
 PATIENCE = 2.0
-#: Columns of a table that goes to no terminal: as a rule, and for long formulas.
-COLUMNS = 110
-MOST_COLUMNS = 160
 
 
 class Progress:
@@ -96,44 +95,9 @@ class _ProgressLine:
 
 def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
     if sys.stdout.isatty():
-        _render(title, header, rows, None)
+        render_table(title, header, rows)
     else:
         click.echo(plain_table(title, header, rows), nl=False)
-
-
-def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
-    """Return a table as it is printed where nobody's terminal has a width."""
-    import io
-
-    text = io.StringIO()
-    _render(title, header, rows, text)
-    return text.getvalue()
-
-
-def _render(title: str, header: list[str], rows: list[list[str]], file: TextIO | None) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title), box=box.SIMPLE, title_justify="left", title_style="bold")
-    for index, name in enumerate(header):
-        table.add_column(name, justify="left" if index == 0 else "right", overflow="fold")
-    for row in rows:
-        # Text, not str: names come from the user and must not be read as markup.
-        table.add_row(*(Text(cell) for cell in row))
-    if file is None:
-        console = Console()
-    else:
-        width = _plain_width(header, rows)
-        console = Console(file=file, width=width, force_terminal=False, color_system=None)
-    console.print(table)
-
-
-def _plain_width(header: list[str], rows: list[list[str]]) -> int:
-    """Return columns enough that no formula is broken, unless it is too long for any reader."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return min(MOST_COLUMNS, max(COLUMNS, sum(widths) + 3 * len(widths) + 3))
 
 
 def show_derivation(
@@ -153,7 +117,7 @@ def show_summary(summary: Summary) -> None:
         click.echo(line)
     if sys.stdout.isatty():
         title, header, rows = summary["table"]
-        _render(title, header, rows, None)
+        render_table(title, header, rows)
     else:
         click.echo(summary["plain"], nl=False)
     for line in summary["tail"]:
@@ -162,10 +126,13 @@ def show_summary(summary: Summary) -> None:
 
 def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
+    from symreln.report.chapters.converging import convergence_lines
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    table = ("modes", _MODE_HEADER, _mode_rows(derivation))
+    sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
+    title = f"modes at {sizes}" if sizes else "modes"
+    table = (title, _MODE_HEADER, _mode_rows(derivation))
     return {
         "head": [
             derivation.spec.title,
@@ -177,6 +144,7 @@ def summary_of(derivation: Derivation) -> Summary:
         "tail": [
             *_family_lines(derivation),
             *_exceptional(derivation),
+            *convergence_lines(derivation),
             *_diverging(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
             *(
@@ -241,32 +209,36 @@ _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
 
 
 def _mode_rows(derivation: Derivation) -> list[list[str]]:
+    from symreln.report.chapters.alike import alike
     from symreln.report.words import short_number
 
     symbols = derivation.spec.symbols
     values = derivation.spec.values
     rows = []
-    for pathway in derivation.pathways:
-        nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
-        for mode in pathway.modes:
-            if not mode.is_null:
-                rows.append(
-                    [
-                        pathway.name,
-                        short_number(mode.s, symbols, values),
-                        short_number(mode.d, symbols, values),
-                        short_number(mode.d_eff, symbols, values),
-                        str(mode.multiplicity),
-                        mode.family,
-                    ]
-                )
+    for group in alike(derivation):  # pathways with equal modes are one
+        nulls = sum(mode.multiplicity for mode in group.first.modes if mode.is_null)
+        rows += [
+            [
+                group.short_name,
+                short_number(mode.s, symbols, values),
+                short_number(mode.d, symbols, values),
+                short_number(mode.d_eff, symbols, values),
+                str(mode.multiplicity),
+                mode.family,
+            ]
+            for mode in group.learning
+        ]
         if nulls:
-            rows.append([pathway.name, "0", "", "", str(nulls), "nothing to learn"])
+            rows.append([group.short_name, "0", "", "", str(nulls), "nothing to learn"])
     return rows
 
 
 def show_validation(
-    validation: Validation, folder: Path, written: Sequence[Path], *, as_json: bool
+    validation: Validation | GraphValidation,
+    folder: Path,
+    written: Sequence[Path],
+    *,
+    as_json: bool,
 ) -> None:
     """Print the agreement."""
     if as_json:
@@ -285,11 +257,9 @@ def show_run(
     as_json: bool,
 ) -> None:
     """Print the verdict, the modes and the agreement."""
-    from symreln.report.derivation_json import derivation_to_json
-
     if as_json:
         both: Json = {
-            "derivation": derivation_to_json(derivation),
+            "derivation": derivation.to_json(),
             "validation": validation.to_json(),
         }
         click.echo(dumps(both), nl=False)
@@ -299,13 +269,24 @@ def show_run(
     _written(folder, written)
 
 
-def _show_agreement(validation: Validation) -> None:
+def _show_agreement(validation: Validation | GraphValidation) -> None:
+    from symreln.validation.confront import metric_cells
+
     rows = [list(row) for row in validation.metric_rows()]
     _table(
         f"agreement, {validation.seeds} seeds",
         ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
         rows,
     )
+    if validation.terms:
+        _table(
+            "what the distance is made of: every line assumes one thing less",
+            ["curve", "no longer assumed", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error"],
+            [
+                [term.name, term.replaced or "–", *metric_cells(term.distance)[:3]]
+                for term in validation.terms
+            ],
+        )
     click.echo(validation.sentence())
 
 

@@ -16,16 +16,21 @@ from symreln.report.document import (
     Document,
     Drawing,
     Items,
+    Math,
     Reference,
     Section,
     Source,
     Strong,
     prose,
 )
+from symreln.report.mathtext import to_latex
 from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from symreln.derivation import Derivation
+    from symreln.families.derivation import FamilyDerivation
     from symreln.validation.confront import Validation
 
 BIBLIOGRAPHY = (
@@ -74,7 +79,21 @@ def derivation_document(
         figures: Drawings by the names "gates", "spectrum", "modes" and "loss"; a figure whose
             drawing is missing is left out.
     """
-    drawn = {drawing.name for drawing in figures}
+    drawn = [drawing.name for drawing in figures]
+    chapters = derivation_chapters(derivation, validation, drawn)
+    return whole_document(derivation, chapters, figures)
+
+
+def derivation_chapters(
+    derivation: Derivation, validation: Validation | None, drawn: Collection[str]
+) -> tuple[Block, ...]:
+    """Return the chapters; their figures may still be with whoever draws them.
+
+    Args:
+        derivation: What was derived.
+        validation: What training showed, or None.
+        drawn: Names of the figures that there will be.
+    """
     names = abbreviations(derivation, alike(derivation), MOST_ROWS)
     chapters: list[Block] = [
         _summary(derivation, validation),
@@ -96,10 +115,17 @@ def derivation_document(
 
         chapters.append(agreement_chapter(validation, figures="loss" in drawn))
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
+    return tuple(chapters)
+
+
+def whole_document(
+    derivation: Derivation, chapters: tuple[Block, ...], figures: tuple[Drawing, ...]
+) -> Document:
+    """Return the document with its title, its figures and its bibliography."""
     return Document(
         title=derivation.spec.title,
         subtitle="Learning dynamics, derived by symreln",
-        blocks=tuple(chapters),
+        blocks=chapters,
         figures=figures,
         bibliography=BIBLIOGRAPHY,
     )
@@ -119,7 +145,33 @@ def _optional(derivation: Derivation) -> list[Section]:
         from symreln.report.chapters import family
 
         chapters.append(family.chapter(derivation))
+    if derivation.later:
+        from symreln.report.chapters import phases
+
+        chapters.append(phases.phases_chapter(derivation))
     return chapters
+
+
+def _every_size(family: FamilyDerivation) -> tuple:
+    """Say where the answer for every size is, and for which one the other sections are."""
+    from symreln.truth import Truth
+
+    proven = sum(step.outcome is Truth.PROVEN for step in family.steps)
+    says = "has the answer" if family.complete else "says how far the answer holds"
+    checks = f" ({proven} of {len(family.steps)} checks of its own are exact proofs)"
+    symbols = [(", ", Math(to_latex(size.symbol))) for size in family.sizes]
+    values = [(", ", Math(f"{to_latex(size.symbol)} = {size.value}")) for size in family.sizes]
+    return (
+        "Every size: ",
+        Reference("sec:family"),
+        f" {says} with ",
+        *[part for pair in symbols for part in pair][1:],
+        f" as {'a symbol' if len(symbols) == 1 else 'symbols'}",
+        checks if family.complete else "",
+        "; all other sections are for ",
+        *[part for pair in values for part in pair][1:],
+        ".",
+    )
 
 
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:
@@ -145,6 +197,8 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
             ").",
         ),
     ]
+    if derivation.family is not None:
+        items.append(_every_size(derivation.family))
     if validation is not None:
         sentence = validation.sentence()
         items.append((sentence[:1].upper() + sentence[1:], " (", Reference("sec:agreement"), ")."))

@@ -5,12 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from symreln.descending import flow_error
+from symreln.dynamics import two_layer
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.provenance import library_versions
 from symreln.report.chapters.alike import alike
+from symreln.report.chapters.converging import convergence_to_json
+from symreln.report.chapters.phases import phases_to_json
+from symreln.report.chapters.width import width_to_json
 from symreln.report.couplings_json import couplings_to_json
+from symreln.report.equilibria_json import equilibria_to_json
 from symreln.report.mathtext import to_latex
+from symreln.report.spec_json import DIGITS, spec_to_json
+from symreln.settling import settled_decimal, settled_loss
 
 if TYPE_CHECKING:
     from symreln.derivation import (
@@ -18,50 +26,7 @@ if TYPE_CHECKING:
         ModeDerivation,
         PathwayDerivation,
     )
-    from symreln.spec.model import Spec
-
-FORMAT = "symreln-derivation/1"
-DIGITS = 21
-
-
-def spec_to_json(spec: Spec) -> dict[str, Any]:
-    """Return what derivation.json says before anything is derived."""
-    network = spec.network
-    return {
-        "format": FORMAT,
-        "title": spec.title,
-        "source": spec.source,
-        "free_constants": 0,
-        "parameters": [
-            {
-                "name": p.name,
-                "positive": p.positive,
-                "nonnegative": p.nonnegative,
-                "minimum": _text(p.minimum),
-                "maximum": _text(p.maximum),
-                "value": _text(p.value),
-            }
-            for p in spec.parameters
-        ],
-        "dataset": {
-            "samples": spec.dataset.samples,
-            "inputs": spec.dataset.n_x,
-            "outputs": spec.dataset.n_y,
-            "description": spec.dataset.description,
-        },
-        "network": None
-        if network is None
-        else {
-            "hidden": network.hidden,
-            "init_std": _text(network.init_std),
-            "learning_rate": _text(network.learning_rate),
-            "loss": network.loss,
-            "steps": network.steps,
-            "activation": network.activation,
-            "training": network.training,
-            "tau": _exact(network.tau(spec.dataset.samples), spec),
-        },
-    }
+    from symreln.spec.model import PathwaySpec, Spec
 
 
 def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
@@ -88,9 +53,13 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         ],
         "loss": {
             "initial": _number(derivation, derivation.initial_loss),
-            "final": _number(derivation, derivation.final_loss),
+            "final": _final(derivation),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
+        **equilibria_to_json(derivation),
+        **convergence_to_json(derivation),
+        **width_to_json(derivation),
+        **phases_to_json(derivation),
         "exceptional": _exceptional(derivation),
         "family": _family(derivation),
         "steps": [
@@ -104,6 +73,18 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         ],
         "versions": library_versions(),
     }
+
+
+def _final(derivation: Derivation) -> dict[str, str] | None:
+    """Return the loss in the end: the least-squares value unless weight decay holds it above."""
+    settled = settled_loss(derivation)
+    if settled is None:
+        return _number(derivation, derivation.final_loss)
+    found = {"expr": str(settled)}
+    decimal = settled_decimal(derivation, DIGITS)
+    if decimal is not None:
+        found["decimal"], found["radius"] = decimal
+    return found
 
 
 def _exceptional(derivation: Derivation) -> Any:
@@ -120,10 +101,6 @@ def _family(derivation: Derivation) -> Any:
     from symreln.report.family_json import family_to_json
 
     return family_to_json(derivation)
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)
 
 
 def _number(
@@ -162,6 +139,10 @@ def _pathways(derivation: Derivation) -> list[dict[str, Any]]:
     ]
 
 
+def _switches(spec: PathwaySpec) -> list[dict[str, Any]]:
+    return [{"step": switch.step, "gate": switch.gate_text} for switch in spec.then]
+
+
 def pathway_to_json(
     derivation: Derivation,
     pathway: PathwayDerivation,
@@ -180,9 +161,11 @@ def pathway_to_json(
         "name": pathway.name,
         "stage": pathway.stage,
         "gate": spec.gate_text,
+        **({"then": _switches(spec)} if spec.then else {}),
         "samples": len(spec.open_samples),
         "inputs": len(spec.inputs),
         "outputs": len(spec.outputs),
+        **({} if spec.hidden is None else {"hidden": spec.hidden}),
         "commutes": pathway.commutes.value,
         "commutator": None
         if found is None
@@ -214,8 +197,9 @@ def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
         "strength0": _number(derivation, Fraction(0) if mode.is_null else derivation.strength0),
         "strength": None
         if strength is None
-        else {"expr": str(strength.expr), "latex": to_latex(strength.expr)},
+        else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},
         "half_time": _half_time(derivation, mode),
+        "flow_error": flow_error(derivation, mode),
     }
 
 
@@ -225,6 +209,8 @@ def _half_time(derivation: Derivation, mode: ModeDerivation) -> dict[str, str | 
         return None
     result: dict[str, str | None] = {"expr": str(mode.strength.half_time)}
     ball = half_time_ball(derivation, mode)
+    if ball is None and derivation.later:
+        return None  # gates switch before
     if ball is not None:
         result["decimal"], result["radius"] = ball
     return result
@@ -233,13 +219,15 @@ def _half_time(derivation: Derivation, mode: ModeDerivation) -> dict[str, str | 
 def half_time_ball(derivation: Derivation, mode: ModeDerivation) -> tuple[str, str] | None:
     """Return (decimal, radius) of t½ = tau/(2s) ln(s/(d pi_0) − 1) in steps, or None.
 
-    None without numbers, and where the mode starts above half its plateau.
+    None without numbers, and where the mode starts above half its plateau, or gates switch before.
     """
     from symreln.exact.enclosure import ball, decimal_of, precision
 
     values = derivation.spec.values
     tau, start = derivation.tau, derivation.strength0
     if tau is None or start is None or mode.d_eff is None:
+        return None
+    if not isinstance(mode.strength, two_layer.SigmoidalMode):
         return None
     if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
         return None
@@ -251,4 +239,7 @@ def half_time_ball(derivation: Derivation, mode: ModeDerivation) -> tuple[str, s
         ratio = s / (d * ball(start)) - 1
         if not ratio > 1:
             return None
-        return decimal_of(ball(tau) / (2 * s) * ratio.log(), DIGITS)
+        steps = ball(tau) / (2 * s) * ratio.log()
+        if derivation.later and not steps < derivation.spec.switches[0]:
+            return None
+        return decimal_of(steps, DIGITS)

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "GateShare",
     "LossCurve",
     "PathwayModes",
     "PathwaySpectrum",
+    "gate_motion",
     "gate_pattern",
     "loss_curves",
     "matrix_image",
@@ -82,6 +84,21 @@ class LossCurve:
     high: NDArray[np.float64] | None = None
     drop_time: float | None = None
     rival: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateShare:
+    """A class of gates and what it carries over time.
+
+    Attributes:
+        label: Name of the class.
+        gate: One of its gates: "0" or "1" a sample.
+        shares: Share of the units' weight, shape (T,).
+    """
+
+    label: str
+    gate: str
+    shares: NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +190,42 @@ def _mark_drop(ax: Axes, time: float, colour: str) -> None:
         transform=ax.get_xaxis_transform(),
         zorder=5,
     )
+
+
+@styled
+def gate_motion(
+    classes: Sequence[GateShare],
+    times: NDArray[np.float64],
+    *,
+    groups: Sequence[tuple[str, int]] = (),
+    time_label: str = r"time $t$ (full-batch steps)",
+) -> tuple[Axes, Axes]:
+    """Draw gates as a pattern and, beside it, their shares over time, stacked.
+
+    Args:
+        classes: What is drawn, the first at the bottom.
+        times: Shape (T,).
+        groups: Label and number of samples of each run of columns, such as a context.
+        time_label: Name of the time axis.
+    """
+    pattern, shares = new_axes(2.6, 2)
+    gates = np.array([list(each.gate) for each in classes]) == "1"
+    gate_pattern(gates, [each.label for each in classes], groups=groups, ax=pattern)
+    colours = [PALETTE[index % len(PALETTE)] for index in range(len(classes))]
+    shares.stackplot(
+        times, [each.shares for each in classes], colors=colours, linewidth=0, alpha=0.85
+    )
+    total = np.sum([each.shares for each in classes], axis=0)
+    shares.fill_between(times, total, 1, color=FAINT, alpha=0.35, linewidth=0)
+    for tick, colour in zip(pattern.get_yticklabels(), colours, strict=True):
+        tick.set_color(colour)
+    dress(shares, x=time_label, y="share of the weight")
+    shares.set_ylim(0, 1)
+    shares.margins(x=0)
+    # Gates settle early and move within a few growth times: equal ratios of time show it.
+    shares.set_xscale("log")
+    shares.set_xlim(left=max(times[-1] / 1000, 1))
+    return pattern, shares
 
 
 @styled

@@ -53,9 +53,32 @@ _LEADS_AWAY = (Link, Reference, Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
 
 
+class Page:
+    """A page that lacks its font only, whose characters are known once all else is written.
+
+    Attributes:
+        characters: What formulas draw; where there are none, the page needs no font.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._renderer = _Renderer(document)
+        self._body = self._renderer.body()
+        self.characters = frozenset(self._renderer.characters)
+
+    def text(self, cut: bytes) -> str:
+        """Return the page.
+
+        Args:
+            cut: What :func:`symreln.report.font.math_font` makes of the characters; not looked
+                at where there are none.
+        """
+        return self._renderer.page(self._body, font.data_uri(cut) if self.characters else "")
+
+
 def render(document: Document) -> str:
     """Return ``document`` as the text of an HTML page."""
-    return _Renderer(document).page()
+    page = Page(document)
+    return page.text(font.math_font(page.characters) if page.characters else b"")
 
 
 def framed(document: Document, summary: str) -> str:
@@ -88,12 +111,23 @@ class _Renderer:
         self.mathematics: dict[tuple[str, ...], str] = {}
         self.contents: list[tuple[int, str, str, str]] = []
 
-    def page(self) -> str:
+    def body(self) -> str:
         source = self.source
         title = self.inline(source.title)
         subtitle = self.inline(source.subtitle)
-        body = self.blocks(source.blocks, 0) + self.bibliography()
-        embedded = font.data_uri(font.math_font(self.characters)) if self.characters else ""
+        main = self.blocks(source.blocks, 0) + self.bibliography()
+        parts = [
+            "<body>",
+            f"<header>\n<h1>{title}</h1>",
+            *([f'<p class="subtitle">{subtitle}</p>'] if subtitle else []),
+            "</header>",
+            *_contents(self.contents),
+            f"<main>\n{main}</main>",
+        ]
+        return "\n".join(parts)
+
+    def page(self, body: str, embedded: str) -> str:
+        source = self.source
         parts = [
             "<!DOCTYPE html>",
             f'<html lang="{escape_html(source.language)}">',
@@ -105,12 +139,7 @@ class _Renderer:
             f"<title>{escape_html(plain_text(source.title))}</title>",
             f"<style>\n{_style(embedded)}</style>",
             "</head>",
-            "<body>",
-            f"<header>\n<h1>{title}</h1>",
-            *([f'<p class="subtitle">{subtitle}</p>'] if subtitle else []),
-            "</header>",
-            *_contents(self.contents),
-            f"<main>\n{body}</main>",
+            body,
             *([f"<footer>{escape_html(font.NOTICE)}</footer>"] if embedded else []),
             "</body>",
             "</html>",

@@ -7,6 +7,7 @@ import math
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,11 @@ LINE = 100
 _NUMBERS = {int, float}
 _PLAIN = {str, bool, type(None)} | _NUMBERS
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+#: The same with line ends between items. In a text they are escaped, so they show where items end.
+_BETWEEN = ",\n"
+_encode_items = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(_BETWEEN, ": ")
+).encode
 
 
 def dumps(value: Json) -> str:
@@ -54,6 +60,10 @@ def _write(value: Any, line: str, parts: list[str]) -> None:
         parts.append(text)
         return
     inner, separator = line + "  ", ""
+    rows = _rows(value)
+    if rows is not None:
+        parts.append(f"[{inner}{f',{inner}'.join(rows)}{line}]")
+        return
     if isinstance(value, dict):
         parts.append("{")
         for key, item in value.items():
@@ -87,6 +97,21 @@ def _on_one_line(value: Any) -> str | None:
     text = _encode(value)
     numbers = not isinstance(value, dict) and kinds <= _NUMBERS
     return text if numbers or len(text) <= LINE else None
+
+
+def _rows(value: Any) -> list[str] | None:
+    """Return the texts of rows that stand on one line each, else None.
+
+    Large certificates are tables of many short rows: they are encoded at once, and then divided.
+    """
+    if not isinstance(value, list | tuple) or not set(map(type, value)) <= {list, tuple}:
+        return None
+    kinds = set(map(type, chain.from_iterable(value)))
+    if not kinds <= _PLAIN:
+        return None
+    text = _encode_items(value)[1:-1].replace(f"]{_BETWEEN}[", "]\n[").replace(_BETWEEN, ", ")
+    rows = text.split("\n")
+    return rows if kinds <= _NUMBERS or max(map(len, rows)) <= LINE else None
 
 
 def embed(value: Json) -> str:

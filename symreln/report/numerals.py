@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-
-import sympy as sp
+from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
-from symreln.report.mathtext import to_latex
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 
 def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
@@ -97,10 +99,20 @@ def root_latex(minpoly: sp.Poly, decimal: str, radius: str) -> str:
     r"""Return a real algebraic number as the root of its polynomial next to a decimal.
 
     Example:
+        >>> import sympy as sp
         >>> x = sp.Symbol("x")
         >>> root_latex(sp.Poly(x**3 - x - 1, x), "1.3247179572", "1e-10")
         '1.3247180(1) \\;\\text{(root of } x^{3} - x - 1\\text{)}'
     """
+    # Here: a document that is written after a limit has no time for SymPy.
+    from symreln.report.mathtext import to_latex
+
     polynomial = to_latex(minpoly.as_expr())
     shown = decimal_latex(decimal, radius)
     return rf"{shown} \;\text{{(root of }} {polynomial}\text{{)}}"
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """Return a float of so many significant digits that is at least ``value``."""
+    upwards = Context(prec=digits, rounding=ROUND_CEILING)
+    return float(upwards.create_decimal(Decimal(value)))

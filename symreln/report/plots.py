@@ -1,4 +1,4 @@
-"""The figures of a derivation and of its confrontation, from results to drawings."""
+"""The figures of a derivation and of its confrontation, from results to sketches of them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.report.chapters.alike import alike, heights_latex, short_list
-from symreln.report.drawing import drawing
-from symreln.report.figures import (
-    LossCurve,
-    PathwayModes,
-    PathwaySpectrum,
-    gate_pattern,
-    loss_curves,
-    mode_trajectories,
-    singular_values,
+from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
+from symreln.report.sketches import (
+    CLOSED,
+    GAIN,
+    OPEN,
+    Sketch,
+    draw,
+    gate_motion_sketch,
+    gates_sketch,
+    loss_sketch,
+    modes_sketch,
+    spectrum_sketch,
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.dynamics.moving_gates import MovingGates
     from symreln.prediction import ModeCurve, Prediction
     from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
@@ -32,40 +34,43 @@ if TYPE_CHECKING:
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
+#: Classes of moving gates that are drawn: each has a colour of its own.
+MOST_GATES = 7
 #: Runs of samples up to which they are named.
 MOST_GROUPS = 24
 #: Share of the greatest strength below which curves lie on each other in print.
 SAME = 1e-3
+#: The same for pathways with equal modes: they differ by the scatter of initial strengths alone,
+#: which are followed from random units (:mod:`symreln.early`).
+SAME_MODES = 3e-2
 
 
-def derivation_figures(
-    derivation: Derivation, prediction: Prediction | None, *, pdf: bool = True
-) -> tuple[Drawing, ...]:
-    """Draw the gates, the spectra and, where numbers are there, the predicted strengths.
+def derivation_sketches(
+    derivation: Derivation, prediction: Prediction | None
+) -> tuple[Sketch, ...]:
+    """Sketch the gates, the spectra and, where numbers are there, the predicted strengths.
 
     Args:
         derivation: What is drawn.
         prediction: Its curves, or None.
-        pdf: Whether the drawings carry a PDF for LaTeX; it takes as long as all the rest.
     """
-    axes = {"gates": _gates(derivation)}
+    sketches = [_gates(derivation)]
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(not m.is_null for p in derivation.at_values.pathways for m in p.modes):
-        axes["spectrum"] = _spectrum(derivation.at_values)
+        sketches.append(_spectrum(derivation.at_values))
     if prediction is not None and prediction.modes:
-        axes["modes"] = _modes(derivation, prediction)
-    return tuple(drawing(name, ax, pdf=pdf) for name, ax in axes.items())
+        sketches.append(_modes(derivation, prediction))
+    return tuple(sketches)
 
 
-def _gates(derivation: Derivation) -> Axes:
+def _gates(derivation: Derivation) -> Sketch:
     pathways = derivation.spec.pathways
-    gates = np.zeros((len(pathways), derivation.spec.dataset.samples), dtype=bool)
-    gains = np.zeros_like(gates)
-    for row, pathway in enumerate(pathways):
-        gates[row, list(pathway.open_samples)] = True
-        gains[row] = [value not in (0, 1) for value in pathway.gate]
-    names = [p.name for p in pathways]
-    return gate_pattern(gates, names, gains=gains, groups=_sample_groups(derivation))
+    rows = ["".join(map(_letter, pathway.gate)) for pathway in pathways]
+    return gates_sketch(rows, [p.name for p in pathways], _sample_groups(derivation))
+
+
+def _letter(gate: object) -> str:
+    return CLOSED if gate == 0 else OPEN if gate == 1 else GAIN
 
 
 def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
@@ -84,12 +89,12 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     return min(found, key=len, default=[])
 
 
-def _spectrum(derivation: Derivation) -> Axes:
+def _spectrum(derivation: Derivation) -> Sketch:
     groups = alike(derivation)
-    return singular_values(
+    return spectrum_sketch(
         [_pathway_spectrum(group.first, group.short_name) for group in groups],
-        height=heights_latex(groups),
-    )[0]
+        heights_latex(groups),
+    )
 
 
 def _pathway_spectrum(pathway: PathwayDerivation, label: str) -> PathwaySpectrum:
@@ -109,8 +114,8 @@ def _plateau(mode: ModeDerivation) -> float:
     return mode.s.to_float() / mode.d_eff.to_float()
 
 
-def _modes(derivation: Derivation, prediction: Prediction) -> Axes:
-    """Draw the strengths; pathways whose curves lie on each other are one."""
+def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
+    """Sketch the strengths; pathways whose curves lie on each other are one."""
     chosen = _thinned(prediction.times)
     curves: dict[str, list[ModeCurve]] = {}
     for curve in prediction.modes:
@@ -121,7 +126,7 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Axes:
         name: np.array([curve.best[chosen] for curve in found]) for name, found in curves.items()
     }
     names = [pathway.name for pathway in derivation.pathways if pathway.name in curves]
-    return mode_trajectories(
+    return modes_sketch(
         [
             PathwayModes(
                 label=short_list(group),
@@ -131,21 +136,30 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Axes:
                     [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
                 ),
             )
-            for group in _coinciding(names, strengths)
+            for group in _coinciding(names, strengths, _twins(derivation))
         ],
-        time_label=r"time $t$ (full-batch steps)",
+        r"time $t$ (full-batch steps)",
     )
 
 
-def _coinciding(names: list[str], strengths: dict[str, np.ndarray]) -> list[list[str]]:
-    """Group the names whose curves cannot be told apart in print."""
+def _twins(derivation: Derivation) -> dict[str, int]:
+    """Number the groups of pathways with equal modes."""
+    groups = enumerate(alike(derivation))
+    return {pathway.name: place for place, group in groups for pathway in group.pathways}
+
+
+def _coinciding(
+    names: list[str], strengths: dict[str, np.ndarray], twins: dict[str, int]
+) -> list[list[str]]:
+    """Group the names whose curves cannot be told apart in print, or need not be."""
     greatest = max(float(np.abs(values).max()) for values in strengths.values())
     groups: list[list[str]] = []
     for name in names:
         mine = strengths[name]
         for group in groups:
             first = strengths[group[0]]
-            if first.shape == mine.shape and np.abs(first - mine).max() <= SAME * greatest:
+            near = SAME_MODES if twins[name] == twins[group[0]] else SAME
+            if first.shape == mine.shape and np.abs(first - mine).max() <= near * greatest:
                 group.append(name)
                 break
         else:
@@ -153,8 +167,19 @@ def _coinciding(names: list[str], strengths: dict[str, np.ndarray]) -> list[list
     return groups
 
 
+def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
+    """Sketch the losses and, where it is predicted, how gates move."""
+    moving = validation.moving
+    more = () if moving is None else (_motion_sketch(moving, validation.derivation),)
+    return (_loss_sketch(validation), *more)
+
+
 def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
     """Draw the loss of theory, GDLN and network with the bands over seeds."""
+    return draw(_loss_sketch(validation), pdf=pdf)
+
+
+def _loss_sketch(validation: Validation) -> Sketch:
     prediction = validation.prediction
     chosen = _thinned(prediction.times)
     times = prediction.times[chosen]
@@ -173,6 +198,16 @@ def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
                 rival=True,
             )
         )
+    if validation.moving is not None:
+        losses = validation.moving.losses
+        curves.append(
+            LossCurve(
+                label="theory, gates that move",
+                times=times,
+                loss=losses[chosen],
+                drop_time=_drop(losses),
+            )
+        )
     curves.append(
         LossCurve(
             label="theory",
@@ -181,7 +216,28 @@ def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
             drop_time=_drop(prediction.loss),
         )
     )
-    return drawing("loss", loss_curves(curves)[0], pdf=pdf)
+    return loss_sketch(curves)
+
+
+def _motion_sketch(moving: MovingGates, derivation: Derivation) -> Sketch:
+    shown = moving.classes[:MOST_GATES]
+    return gate_motion_sketch(
+        [
+            GateShare(
+                label=f"{letter(place)} {each.alike} alike",
+                gate="".join(map(str, each.gate)),
+                shares=each.shares,
+            )
+            for place, each in enumerate(shown)
+        ],
+        moving.steps.astype(float),
+        _sample_groups(derivation),
+    )
+
+
+def letter(place: int) -> str:
+    """Return the name of a class of gates."""
+    return f"({chr(ord('a') + place)})"
 
 
 def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:

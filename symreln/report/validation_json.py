@@ -6,12 +6,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from symreln.provenance import library_versions
+from symreln.report.rules_json import rules_to_json
 from symreln.validation.confront import PAIRS
 
 if TYPE_CHECKING:
     from symreln.validation.confront import PathwayAlignment, Validation
 
 FORMAT = "symreln-validation/1"
+#: Gates that are recorded, those that a symmetry maps onto each other once.
+MOST_GATES = 24
 
 
 def validation_to_json(validation: Validation) -> dict[str, Any]:
@@ -38,6 +41,25 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             "mean": asdict(validation.floor.mean),
             "maximum": asdict(validation.floor.maximum),
         },
+        "predicted_seed_floor": None
+        if validation.predicted is None
+        else asdict(validation.predicted.floor.mean),
+        "terms": [
+            {"name": term.name, "replaced": term.replaced or None, **asdict(term.distance)}
+            for term in validation.terms
+        ]
+        or None,
+        "moving_gates": _moving(validation),
+        "chain_start": _chain(validation),
+        "initial_strengths": {
+            "pathways": dict(validation.kappas),
+            "modes": {
+                label: {"kappa": found.kappa, "error": found.error, "spread": found.spread}
+                for label, found in validation.early.items()
+            },
+        }
+        if validation.early
+        else None,
         "alignment": {
             "gdln": [_alignment(a) for a in validation.gdln_alignment],
             "network": None
@@ -48,6 +70,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             else list(validation.network_shares),
             "network_share_with_exact_gates": validation.assignment_exact,
         },
+        **_narrow(validation),
         "gate_drift": None
         if drift is None
         else {
@@ -55,6 +78,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             "share": [float(x) for x in drift.mean],
             "max_after_drop": drift.max_after_drop,
         },
+        "rules": None if validation.rules is None else rules_to_json(validation.rules),
         "published": None if published is None else asdict(published),
         "verdict": "agrees" if validation.agrees else "disagrees",
         "disagreements": list(validation.disagreements),
@@ -63,6 +87,45 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             "reason": spec.validation.reason,
         },
         "versions": library_versions(),
+    }
+
+
+def _narrow(validation: Validation) -> dict[str, Any]:
+    """Return the entry "narrow": by label how many equal modes are predicted and held."""
+    return {"narrow": [asdict(each) for each in validation.narrow]} if validation.narrow else {}
+
+
+def _moving(validation: Validation) -> dict[str, Any]:
+    found = validation.moving
+    if found is None:
+        return {"why_not": validation.not_moving}
+    return {
+        "error": found.error,
+        "steps": found.steps.tolist(),
+        "classes": [
+            {
+                "gate": "".join(map(str, each.gate)),
+                "alike": each.alike,
+                "largest_share": each.largest,
+                "carries": list(each.carries(found.steps)),
+                "shares": [round(float(share), 6) for share in each.shares],
+            }
+            for each in found.classes[:MOST_GATES]
+        ],
+        "classes_left_out": max(0, len(found.classes) - MOST_GATES),
+    }
+
+
+def _chain(validation: Validation) -> dict[str, Any] | None:
+    found = validation.chain
+    if found is None:
+        return None
+    return {
+        "layers": found.layers,
+        "units": found.units,
+        "kappa": found.kappa,
+        "error": found.error,
+        "followed": len(found.times),
     }
 
 

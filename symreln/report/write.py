@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.dynamics.integrate import DRAWING_TOLERANCE
-from symreln.errors import InputError
+from symreln.errors import InputError, NotSupportedError
 from symreln.prediction import closed_forms, predict
 from symreln.report import html, jsonio, latex
-from symreln.report.content import derivation_document
-from symreln.report.folder import CERTIFICATE, FAMILY, remove_foreign_family
-from symreln.report.plots import derivation_figures, drawn_times, loss_figure
+from symreln.report.content import derivation_chapters, whole_document
+from symreln.report.drawer import Drawer
+from symreln.report.folder import (
+    CERTIFICATE,
+    DOCUMENTS,
+    FAMILY,
+    phase_certificate,
+    remove_foreign_certificates,
+)
+from symreln.report.plots import (
+    derivation_sketches,
+    drawn_times,
+    validation_sketches,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +43,7 @@ def write_derivation(
     *,
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
+    drawer: Drawer | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
 
@@ -41,6 +53,7 @@ def write_derivation(
         validation: The confrontation that the documents are to contain.
         formats: Some of "json", "tex" and "html"; all by default. The certificate is always
             written: a formula without it is not proven to its reader.
+        drawer: Who draws the figures and cuts the font; this process by default.
 
     Returns:
         The files written.
@@ -48,31 +61,94 @@ def write_derivation(
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = set(formats or FORMATS)
-    written = [folder / CERTIFICATE]
-    family = derivation.family
-    if family is not None and family.template is not None:
-        written.append(folder / FAMILY)
-    remove_foreign_family(folder, written)
-    jsonio.write_json(written[0], derivation.certificate)
-    if family is not None and family.template is not None:
-        jsonio.write_json(written[-1], family.certificate)
+    documents = None
+    if wanted & {"tex", "html"}:
+        documents = _Documents(derivation, validation, wanted, drawer or Drawer())
+    written = _write_certificates(derivation, folder)
+    if documents is not None:
+        documents.compose()
     if "json" in wanted:
         written.append(folder / "derivation.json")
         jsonio.write_json(written[-1], derivation.to_json())
-    if wanted & {"tex", "html"}:
-        pdf = "tex" in wanted
-        figures = derivation_figures(derivation, _prediction(derivation, validation), pdf=pdf)
-        if validation is not None:
-            figures += (loss_figure(validation, pdf=pdf),)
-        document = derivation_document(derivation, validation, figures)
-        if "tex" in wanted:
-            written.append(folder / "derivation.tex")
-            latex.save(document, written[-1])
-            written += [folder / "figures" / f"{figure.name}.pdf" for figure in figures]
-        if "html" in wanted:
-            written.append(folder / "derivation.html")
-            html.save(document, written[-1])
+    return written if documents is None else written + documents.write(folder)
+
+
+def write_proven(
+    derivation: Derivation, directory: str | Path, formats: Sequence[str] | None = None
+) -> list[Path]:
+    """Write the certificates, and derivation.json where it is wanted: no document, no figure.
+
+    Documents of an earlier derivation, which these results would contradict, are removed.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in DOCUMENTS:
+        (folder / name).unlink(missing_ok=True)
+    written = _write_certificates(derivation, folder)
+    if "json" in set(formats or FORMATS):
+        written.append(folder / "derivation.json")
+        jsonio.write_json(written[-1], derivation.to_json())
     return written
+
+
+def _write_certificates(derivation: Derivation, folder: Path) -> list[Path]:
+    contents = {folder / CERTIFICATE: derivation.certificate}
+    for step, phase in zip(derivation.spec.switches, derivation.later, strict=True):
+        contents[folder / phase_certificate(step)] = phase.certificate
+    family = derivation.family
+    if family is not None and family.template is not None:
+        contents[folder / FAMILY] = family.certificate
+    remove_foreign_certificates(folder, contents)
+    for path, content in contents.items():
+        jsonio.write_json(path, content)
+    return list(contents)
+
+
+class _Documents:
+    """The documents of a derivation under way: what the drawer does is asked for early.
+
+    Args:
+        derivation: What is written.
+        validation: Its confrontation, or None.
+        wanted: Some of "tex" and "html", among others.
+        drawer: Who draws.
+    """
+
+    def __init__(
+        self,
+        derivation: Derivation,
+        validation: Validation | None,
+        wanted: set[str],
+        drawer: Drawer,
+    ) -> None:
+        self.derivation, self.validation = derivation, validation
+        self.wanted, self.drawer = wanted, drawer
+        sketches = derivation_sketches(derivation, _prediction(derivation, validation))
+        if validation is not None:
+            sketches += validation_sketches(validation)
+        self.names = [sketch["name"] for sketch in sketches]
+        self.drawn = drawer.draw(sketches, pdf="tex" in wanted)
+
+    def compose(self) -> None:
+        """Put the document together, and have the page's font cut."""
+        chapters = derivation_chapters(self.derivation, self.validation, self.names)
+        self.document = whole_document(self.derivation, chapters, self.drawn())
+        if "html" in self.wanted:
+            self.page = html.Page(self.document)
+            characters = self.page.characters
+            self.cut = self.drawer.font(characters) if characters else bytes
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write what is wanted; return the files."""
+        written = []
+        if "tex" in self.wanted:
+            written.append(folder / "derivation.tex")
+            latex.save(self.document, written[-1])
+            written += [folder / "figures" / f"{name}.pdf" for name in self.names]
+        if "html" in self.wanted:
+            written.append(folder / "derivation.html")
+            jsonio.write_text(written[-1], self.page.text(self.cut()))
+        return written
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
@@ -86,32 +162,44 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
     if validation is not None:
         return validation.prediction
     network = derivation.spec.network
-    if network is None or any(p.value is None for p in derivation.spec.parameters):
+    no_start = derivation.strength0 is None  # no network, or no initial strength is derived
+    if network is None or no_start or any(p.value is None for p in derivation.spec.parameters):
         return None
     times = drawn_times(network.steps)
     try:
         return closed_forms(derivation.at_values, times) or predict(
             derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE
         )
-    except InputError:
+    except (InputError, NotSupportedError):
         return None
 
 
-def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
-    """Write validation.json, curves.npz and the figure of the losses."""
+def write_validation(
+    validation: Validation, directory: str | Path, *, drawer: Drawer | None = None
+) -> list[Path]:
+    """Write validation.json, curves.npz and the figures of losses and of moving gates.
+
+    Args:
+        validation: What is written.
+        directory: Folder, made if it is not there.
+        drawer: Who draws; this process by default.
+    """
     # Here, because it brings everything that trains networks.
     from symreln.report.validation_json import validation_to_json
 
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
+    sketches = validation_sketches(validation)
+    drawn = (drawer or Drawer()).draw(sketches, pdf=False)
     curves = folder / "curves.npz"
     jsonio.write_bytes(curves, _curves(validation))
-    figure = folder / "loss.svg"
-    jsonio.write_text(figure, loss_figure(validation, pdf=False).svg)
+    figures = [folder / f"{sketch['name']}.svg" for sketch in sketches]
+    for figure, drawing in zip(figures, drawn(), strict=True):
+        jsonio.write_text(figure, drawing.svg)
     result = folder / "validation.json"
     # Last: a folder with validation.json has everything that it speaks of.
     jsonio.write_json(result, validation_to_json(validation))
-    return [curves, figure, result]
+    return [curves, *figures, result]
 
 
 def _curves(validation: Validation) -> bytes:
@@ -123,6 +211,10 @@ def _curves(validation: Validation) -> bytes:
     }
     if validation.network is not None:
         arrays["network"] = validation.network.losses
+    if validation.aligned is not None:
+        arrays["gdln_aligned"] = validation.aligned.losses
+    if validation.moving is not None:
+        arrays["theory_moving_gates"] = validation.moving.losses
     if prediction.closed_loss is not None:
         arrays["closed_forms"] = prediction.closed_loss
     buffer = io.BytesIO()

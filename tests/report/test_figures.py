@@ -290,4 +290,5 @@ def test_rows_of_gates_share_a_bounded_height_and_leave_out_names():
 def test_only_coinciding_curves_are_drawn_as_one():
     curve = np.tanh(TIMES)[None]
     strengths = {"a": curve, "b": curve + 2e-4, "c": curve + 2e-2, "d": np.vstack([curve, curve])}
-    assert _coinciding(list(strengths), strengths) == [["a", "b"], ["c"], ["d"]]
+    alone = dict(zip(strengths, range(4), strict=True))
+    assert _coinciding(list(strengths), strengths, alone) == [["a", "b"], ["c"], ["d"]]

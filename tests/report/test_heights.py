@@ -10,6 +10,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.prediction import closed_forms
+from symreln.report import sketches
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
@@ -26,7 +27,7 @@ from symreln.report.document import (
     walk,
 )
 from symreln.report.mathtext import to_latex
-from symreln.report.plots import derivation_figures
+from symreln.report.plots import derivation_sketches
 
 TWO = {
     "title": "Two parameters",
@@ -84,15 +85,16 @@ def test_heights_of_coupled_pathways_are_over_d_eff(three):
 def test_the_figure_of_plateaus_draws_where_the_curves_end(three, monkeypatch):
     drawn = {}
     for name in ("singular_values", "mode_trajectories"):
-        original = getattr(sr.report.plots, name)
+        original = getattr(sketches, name)
 
         def kept(pathways, *, name=name, original=original, **options):
             drawn[name] = pathways
             return original(pathways, **options)
 
-        monkeypatch.setattr(f"symreln.report.plots.{name}", kept)
+        monkeypatch.setattr(sketches, name, kept)
     late = np.array([0.0, 1e7])
-    derivation_figures(three, closed_forms(three.at_values, late), pdf=False)
+    for sketch in derivation_sketches(three, closed_forms(three.at_values, late)):
+        sketches.draw(sketch, pdf=False)
     for spectrum, modes in zip(drawn["singular_values"], drawn["mode_trajectories"], strict=True):
         np.testing.assert_allclose(spectrum.plateau, modes.strengths[:, -1], rtol=1e-9)
 
@@ -117,8 +119,19 @@ def test_the_caption_says_whether_the_curves_are_the_prediction(three, confronte
     found = caption(dynamics_chapter(three, figures=True, confronted=confronted))
     assert found.startswith("Predicted strengths.") == confronted
     assert ("Closed forms" in found and "not the prediction" in found) != confronted
-    assert ("integrated together from t = 0" in found) == confronted
+    assert ("moved together by gradient descent from t = 0" in found) == confronted
     assert r"s/d_{\mathrm{eff}}" in found
+
+
+def test_one_closed_stage_shows_its_closed_forms_until_it_is_confronted():
+    derivation = sr.derive(sr.load("xor"))
+    alone, beside = (
+        caption(dynamics_chapter(derivation, figures=True, confronted=each))
+        for each in (False, True)
+    )
+    assert "Curves are the closed forms" in alone
+    assert "closed forms" not in beside
+    assert "moved together by gradient descent from t = 0" in beside
 
 
 def dynamics_lines(derivation: sr.Derivation, start: str) -> list[str]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import InputError
+from symreln.report import jsonio
 from symreln.report.jsonio import LINE, dumps, embed, number, write_bytes, write_json, write_text
 
 values = st.recursive(
@@ -40,6 +41,30 @@ def test_layout():
     words = ["w" * 60, "w" * 60]
     assert dumps(words) == f'[\n  "{words[0]}",\n  "{words[1]}"\n]\n'
     assert dumps({"k": "w" * LINE}) == '{\n  "k": "' + "w" * LINE + '"\n}\n'
+
+
+cells = (
+    st.integers()
+    | st.none()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["],\n[", "\n", ",\n", "]\n[", '"', "\\", "Δ", "\0", "], [", "w" * 50])
+)
+
+
+@given(st.lists(st.lists(cells, max_size=4) | st.tuples(cells, cells), min_size=1))
+def test_rows_encoded_at_once_are_those_encoded_one_by_one(table):
+    """The texts hold what divides rows and items, and some rows do not fit on a line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonio, "_rows", lambda _: None)
+        one_by_one = dumps({"a": [table], "b": table})
+    assert dumps({"a": [table], "b": table}) == one_by_one
+
+
+def test_rows_are_encoded_at_once():
+    assert jsonio._rows([[1, "a"], [], (2.5, None)]) == ['[1, "a"]', "[]", "[2.5, null]"]
+    assert jsonio._rows([[1] * 200]) == [f"[{', '.join(['1'] * 200)}]"]
+    for other in ([["w" * LINE]], [[1], 2], [[1], [[2]]], [[True], [{}]], {"a": [1]}):
+        assert jsonio._rows(other) is None
 
 
 @pytest.mark.parametrize(

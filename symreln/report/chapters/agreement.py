@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.chapters.motion import motion_blocks
+from symreln.report.chapters.rules import rule_blocks
 from symreln.report.document import (
     Block,
     Citation,
@@ -17,7 +19,7 @@ from symreln.report.document import (
 )
 from symreln.report.numerals import scientific_latex
 from symreln.report.typeset import typeset
-from symreln.validation.confront import percent
+from symreln.validation.confront import metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.validation.confront import PathwayAlignment, Validation
@@ -63,7 +65,12 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
                 "; tail: root mean square of the difference of ",
                 Math(r"\log_{10} L"),
                 " over the last quarter of the steps. The seed floor compares each network with "
-                "the mean of the others: no prediction of the mean can be asked to do better.",
+                "the mean of the others: no prediction of the mean can be asked to do better."
+                + (
+                    ""
+                    if validation.predicted is None
+                    else " It is predicted from the scatter of initial strengths alone."
+                ),
             ),
             alignment="lrrrr",
         ),
@@ -89,8 +96,97 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
                 alt="Loss against steps on a linear and a logarithmic scale.",
             )
         )
-    blocks += _assumptions(validation)
+    blocks += [*_closed_forms(validation), *_strengths(validation), *_terms(validation)]
+    blocks += motion_blocks(validation, figures=figures)
+    blocks += [*rule_blocks(validation), *_assumptions(validation)]
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
+
+
+def _closed_forms(validation: Validation) -> list[Block]:
+    """Say what the closed forms were confronted with where they are the whole prediction."""
+    if validation.aligned is None:
+        return []
+    blocks: list[Block] = [
+        prose(
+            Strong("Aligned start"),
+            ". The closed forms assume that every mode starts aligned, in hidden units of its "
+            "own. One GDLN was started so and differs from them by the finite steps alone; "
+            "networks drawn from the law say what the assumption costs.",
+        )
+    ]
+    if validation.chain is not None:
+        found = validation.chain
+        blocks.append(
+            prose(
+                Strong("Initial strengths"),
+                f" of {found.layers} layers with {found.units} units each are ",
+                Math(r"\pi_0 = (\kappa \sigma \sqrt{H})^L"),
+                ". ",
+                Math(r"\kappa"),
+                f" = {found.kappa:.4f} ± {found.error:.4f} comes from following "
+                f"{len(found.times)} single modes of random layers, of no network and no data, "
+                "until they have aligned: aligned layers that start there become infinite at the "
+                "same time.",
+            )
+        )
+    return blocks
+
+
+def _strengths(validation: Validation) -> list[Block]:
+    """Say what the strengths of the theory start from."""
+    if not validation.early:
+        return []
+    fastest = {
+        pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
+        for pathway in validation.derivation.pathways
+        if pathway.name in validation.kappas
+    }
+    shown = ", ".join(
+        f"{name} {kappa:.3f} ± {validation.early[fastest[name]].error:.3f}"
+        for name, kappa in list(validation.kappas.items())[:12]
+    )
+    others = sorted(found.kappa for found in validation.early.values())
+    return [
+        prose(
+            Strong("Initial strengths"),
+            " of the prediction are ",
+            Math(r"\kappa H \sigma^2/2"),
+            ", ",
+            Math(r"\kappa"),
+            " from following single units of no network through the early phase, in which only "
+            f"the targets move them: {shown}, each that of the pathway's fastest mode. Mode by "
+            f"mode they go from {others[0]:.3f} to {others[-1]:.3f}. Pathways of later stages, "
+            "which learn what is not there yet, count half of the units, as the closed forms do "
+            "for all. A pathway of the GDLN has as many units as the prediction counts, so the "
+            "GDLN tests the reduction and not the initial strengths; those the network tests.",
+        )
+    ]
+
+
+def _terms(validation: Validation) -> list[Block]:
+    """Say what the distance to the network is made of."""
+    if not validation.terms:
+        return []
+    return [
+        Table(
+            header=(
+                "curve",
+                "no longer assumed",
+                Math(r"\max |\Delta L| / L(0)"),
+                Math(r"\overline{|\Delta L|} / L(0)"),
+                "drop time error",
+            ),
+            rows=tuple(
+                (term.name, term.replaced or "–", *metric_cells(term.distance)[:3])
+                for term in validation.terms
+            ),
+            caption=(
+                f"What the distance to the {validation.network_name} is made of: each line makes "
+                "one approximation less than the line above.",
+            ),
+            alignment="llrrr",
+        )
+    ]
 
 
 def _trained(validation: Validation) -> str:
@@ -142,11 +238,9 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
         shown = ", ".join(f"{p.name} {percent(share)}" for p, share in list(shares)[:12])
         blocks.append(
             prose(
-                Strong("Initial strengths"),
-                " in the theory count half of the neurons for every pathway. With every neuron "
-                f"given to the nearest gate, the pathways end with these shares of the "
-                f"contribution: {shown}. Fewer neurons in a pathway mean a smaller effective "
-                "start, and learning later than predicted.",
+                Strong("Shares of the pathways"),
+                ". With every neuron given to the nearest gate, the pathways end with these shares "
+                f"of the contribution: {shown}.",
             )
         )
     return blocks

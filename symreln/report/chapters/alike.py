@@ -87,11 +87,11 @@ class Alike:
         )
         return s / d
 
-    def strength(self, mode: ModeDerivation) -> sp.Expr | None:
+    def strength(self, mode: ModeDerivation) -> Any:
         """Return a mode's closed form in the symbols that its tables define, or None."""
-        return None if mode.strength is None else self.renamed(mode, mode.strength.expr)
+        return None if mode.strength is None else self.renamed(mode, mode.strength.printed)
 
-    def renamed(self, mode: ModeDerivation, expr: sp.Expr) -> sp.Expr:
+    def renamed(self, mode: ModeDerivation, expr: sp.Basic) -> Any:
         """Return an expression of a mode in the symbols that its tables define.
 
         A number without radicals stands in the closed form by a symbol with the number of the

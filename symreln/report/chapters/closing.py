@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.dynamics import initial
+from symreln.integration import network_of
 from symreln.provenance import library_versions
 from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
 from symreln.report.symbols import symbol_latex
@@ -59,6 +60,13 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
         rows += [
             ("hidden units", str(network.hidden)),
             ("standard deviation of initial weights", Code(str(network.init_std))),
+            *(
+                []
+                if network.init_std_out is None
+                else [("of the second layer's", Code(str(network.init_std_out)))]
+            ),
+            *([("layers of weights", str(network.layers))] if network.layers != 2 else []),
+            *([("weight decay", Code(str(network.weight_decay)))] if network.weight_decay else []),
             ("learning rate", Code(str(network.learning_rate))),
             ("loss", f"{network.loss} over samples, full batch"),
             ("recorded steps", str(network.steps)),
@@ -68,7 +76,7 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
         ]
     if validation is not None:
         rows += [
-            ("hidden units of a pathway of the GDLN", str(_pathway_units(validation))),
+            ("hidden units of a pathway of the GDLN", _pathway_units(validation)),
             ("seeds", f"{validation.seeds} of each kind"),
             ("seed of the random streams", str(validation.rng)),
         ]
@@ -88,5 +96,8 @@ def _once(value: str) -> str:
     )
 
 
-def _pathway_units(validation: Validation) -> int:
-    return validation.gdln.weights[0].w1.shape[1]
+def _pathway_units(validation: Validation) -> str:
+    if validation.gdln.weights:
+        return str(validation.gdln.weights[0].w1.shape[1])
+    layers = network_of(validation.derivation.spec).layers
+    return "none" if layers == 1 else f"{validation.gdln.matrices[0].shape[1]} a layer"

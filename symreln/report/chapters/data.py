@@ -32,6 +32,7 @@ from symreln.report.words import assumption
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
     from symreln.report.inlines import Content
+    from symreln.spec.model import SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 PRINTED_ENTRIES = 160
@@ -48,6 +49,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     spec = derivation.spec
     dataset = spec.dataset
     gains = any(pathway.has_gains for pathway in spec.pathways)
+    sized = any(pathway.hidden is not None for pathway in spec.pathways)
     blocks: list[Block] = [
         prose(dataset.description or "A dataset given by its matrices."),
         prose(
@@ -73,22 +75,8 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
                 )
             )
         )
-    if spec.parameters:
-        rows = tuple(
-            (
-                Math(_symbol(p.name)),
-                assumption(p),
-                "none" if p.value is None else Code(str(p.value)),
-            )
-            for p in spec.parameters
-        )
-        blocks.append(
-            Table(
-                header=("parameter", "assumed", "value where numbers are needed"),
-                rows=rows,
-                caption="Declared parameters. Formulas hold for all values that are allowed.",
-            )
-        )
+    if spec.parameters or spec.sizes:
+        blocks.append(_parameters(spec))
     blocks += [
         prose(
             "The network is read as a gated deep linear network: pathway ",
@@ -105,7 +93,10 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
             " to the output.",
         ),
         Table(
-            header=("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
+            header=(
+                *("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
+                *(("hidden units",) if sized else ()),
+            ),
             rows=tuple(
                 (
                     Math(str(number)),
@@ -115,11 +106,12 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
                     f"{_short(p.inputs_text)} ({len(p.inputs)})",
                     f"{_short(p.outputs_text)} ({len(p.outputs)})",
                     str(p.stage),
+                    *((str(p.hidden or "–"),) if sized else ()),
                 )
                 for number, p in enumerate(spec.pathways, start=1)
             ),
             caption="Pathways.",
-            alignment="cllrllr",
+            alignment="cllrllr" + "r" * sized,
         ),
     ]
     if figures:
@@ -132,6 +124,38 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
             )
         )
     return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
+
+
+def _parameters(spec: Spec) -> Table:
+    """Return the declared symbols: those in the data, and those that stand for sizes."""
+    rows: list[tuple[Content, ...]] = [
+        (
+            Math(_symbol(size.name)),
+            (f"number of {size.option}, ", Math(_range(size))),
+            Code(str(size.value)),
+        )
+        for size in spec.sizes
+    ]
+    rows += [
+        (
+            Math(_symbol(p.name)),
+            assumption(p),
+            "none" if p.value is None else Code(str(p.value)),
+        )
+        for p in spec.parameters
+    ]
+    more = " Sizes are symbols in one section only, which has the answer for all of them."
+    return Table(
+        header=("parameter", "assumed", "value where numbers are needed"),
+        rows=tuple(rows),
+        caption="Declared parameters. Formulas hold for all values that are allowed."
+        + more * bool(spec.sizes),
+    )
+
+
+def _range(size: SizeSymbol) -> str:
+    most = "" if size.maximum is None else rf" \leq {size.maximum}"
+    return rf"{size.minimum} \leq {_symbol(size.name)}{most}"
 
 
 def _short(text: str, limit: int = 36) -> str:

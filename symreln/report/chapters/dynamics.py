@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.derivation import strength_symbol
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.breaking import sum_lines
 from symreln.report.chapters.alike import Alike, alike, heights_latex
+from symreln.report.chapters.converging import converging
+from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
+from symreln.report.chapters.solution import (
+    HALF_SPEED,
+    family_solution,
+    family_start,
+    other_family,
+    time_constant,
+    whole_matrices,
+)
+from symreln.report.chapters.steps import finite_steps
+from symreln.report.chapters.width import own_units, width
 from symreln.report.derivation_json import half_time_ball
 from symreln.report.document import (
     Block,
@@ -26,7 +36,7 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import ordered_terms, to_latex
+from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.words import NONE, fraction_latex
 
@@ -41,8 +51,6 @@ if TYPE_CHECKING:
 MOST_SOLUTIONS = 40
 #: Solutions of a pathway above which they are folded away on a page.
 FOLDED_SOLUTIONS = 8
-#: Terms of the loss that are printed.
-MOST_TERMS = 120
 
 
 def dynamics_chapter(
@@ -66,7 +74,8 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += _initial(derivation)
+    blocks += [*converging(derivation), *width(derivation), *_initial(derivation)]
+    blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
     if figures:
         blocks.append(
             Figure(
@@ -81,7 +90,7 @@ def dynamics_chapter(
 def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
     heights = ("thin lines are the heights ", Math(heights_latex(alike(derivation))), ".")
-    if derivation.closed and len(derivation.stages) == 1:
+    if derivation.closed and len(derivation.stages) == 1 and not confronted:
         return ("Predicted strengths. Curves are the closed forms; ", *heights)
     if derivation.closed and derivation.loss is not None and not confronted:
         return (
@@ -94,7 +103,9 @@ def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Mat
     return (
         "Predicted strengths. Curves are ",
         Math(r"u^{\top} W_p(t)\, v"),
-        " of the coupled matrices of all pathways, integrated together from ",
+        " of the coupled matrices of all pathways, ",
+        "moved together by gradient descent" if confronted else "integrated together",
+        " from ",
         Math("t = 0"),
         *lines,
     )
@@ -102,6 +113,7 @@ def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Mat
 
 def _time_paragraph(derivation: Derivation) -> Block:
     network = derivation.spec.network
+    half = derivation.effective_network != network
     content: list = ["Time ", Math("t"), " counts steps of full-batch gradient descent. "]
     if network is None or derivation.tau is None:
         content += [
@@ -112,7 +124,7 @@ def _time_paragraph(derivation: Derivation) -> Block:
             " times the learning rate for a sum over samples.",
         ]
     else:
-        formula = r"1/(P \eta)" if network.loss == "sum" else r"1/\eta"
+        formula = time_constant(network, twice=half)
         content += [
             "With learning rate ",
             Math(rf"\eta = {fraction_latex(network.learning_rate)}"),
@@ -120,11 +132,34 @@ def _time_paragraph(derivation: Derivation) -> Block:
             Math(rf"\tau = {formula} = {fraction_latex(derivation.tau)}"),
             " steps.",
         ]
+        if half:
+            content.append(HALF_SPEED)
     return prose(*content)
 
 
 def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
-    blocks: list[Block] = [
+    other = other_family(derivation)
+    blocks = _two_layers() if other is None else family_solution(other)
+    if len(derivation.stages) > 1:
+        blocks.append(
+            prose(
+                "Closed forms of later stages hold once the earlier stages have converged; while "
+                "those still learn, later stages see more of the targets and grow faster. The "
+                "predicted loss therefore integrates all pathways together from ",
+                Math("t = 0"),
+                ", with the matrix reduction below.",
+            )
+        )
+    for group in alike(derivation):
+        blocks += _solutions(derivation, group, names)
+    blocks += loss_blocks(derivation, names)
+    if len(derivation.stages) > 1:
+        blocks += matrix_reduction()
+    return blocks
+
+
+def _two_layers() -> list[Block]:
+    return [
         prose(
             "Every mode is decoupled. Its strength ",
             Math(r"\pi"),
@@ -153,22 +188,6 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
             "confrontation with training).",
         ),
     ]
-    if len(derivation.stages) > 1:
-        blocks.append(
-            prose(
-                "Closed forms of later stages hold once the earlier stages have converged; while "
-                "those still learn, later stages see more of the targets and grow faster. The "
-                "predicted loss therefore integrates all pathways together from ",
-                Math("t = 0"),
-                ", with the matrix reduction below.",
-            )
-        )
-    for group in alike(derivation):
-        blocks += _solutions(derivation, group, names)
-    blocks += _loss(derivation, names)
-    if len(derivation.stages) > 1:
-        blocks += matrix_reduction()
-    return blocks
 
 
 def _template_latex() -> str:
@@ -213,7 +232,7 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     solved = [(mode, group.strength(mode)) for mode in shown]
     formulas = equation(
         *(
-            rf"{group.symbol(mode)}(t) &= {names.latex(strength)}"
+            _formula(group.symbol(mode), strength, names)
             for mode, strength in solved
             if strength is not None
         )
@@ -230,10 +249,24 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     return [prose(f"{title}:"), formulas, table]
 
 
+def _formula(symbol: str, strength: Any, names: Abbreviations) -> str:
+    """Return the line of a solution; where it is implicit, the time at which it is pi."""
+    if isinstance(strength, sp.Equality):
+        time: Any = strength.rhs
+        return rf"t({symbol} = \pi) &= {names.latex(time)}"
+    return rf"{symbol}(t) &= {names.latex(strength)}"
+
+
 def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     caption = f"Heights and half-times of {group.title}."
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
-    return caption + " With converged earlier stages from the start; the flow is faster." * later
+    if not later:
+        return caption
+    found = derivation.convergence
+    bounded = found is not None and bool(found.modes)
+    return f"{caption} With converged earlier stages from the start; the flow is faster" + (
+        ", between the bounds given below." if bounded else "."
+    )
 
 
 def _solution_row(
@@ -249,77 +282,12 @@ def _solution_row(
     )
 
 
-def _loss(derivation: Derivation, names: Abbreviations) -> list[Block]:
-    symbols = derivation.spec.symbols
-    final = to_latex(derivation.final_loss.to_sympy(symbols))
-    initial = to_latex(derivation.initial_loss.to_sympy(symbols))
-    # Whatever the training descends, losses are shown as means.
-    definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
-    if derivation.loss is None:
-        return [
-            prose(
-                "The loss ",
-                Math(definition),
-                " has cross terms between stages that were not shown to vanish; the predicted "
-                "loss is that of the integrated flow. Its least value is ",
-                Math(final),
-                ".",
-            )
-        ]
-    d = r"d_\alpha" if not _any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
-    return [
-        prose(
-            "The mean loss ",
-            Math(definition),
-            " is, with the multiplicity ",
-            Math(r"m_\alpha"),
-            " of each mode,",
-        ),
-        equation(
-            rf"L(t) = {initial} - \sum_\alpha m_\alpha \left( s_\alpha \pi_\alpha(t) "
-            rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
-            label="eq:loss",
-        ),
-        *_written_out(derivation, derivation.loss, names),
-        prose(
-            "It falls from ",
-            Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
-            " (all outputs zero) to ",
-            Math(final),
-            ", the least-squares value that the pathways can reach.",
-        ),
-    ]
-
-
-def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) -> list[Block]:
-    """Print the loss term by term, where that can be read: the constant, then mode by mode."""
-    terms = _by_mode(derivation, loss)
-    if len(terms) > MOST_TERMS:
-        return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
-    lines = sum_lines("L(t)", [names.short(term) for term in terms])
-    return [Details(summary="The loss written out", blocks=(equation(*lines),))]
-
-
-def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
-    """Return the terms of the loss: those without a strength, then of mode after mode."""
-    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
-    places = {strength_symbol(mode.label): place for place, mode in enumerate(modes)}
-
-    def place(term: sp.Expr) -> tuple[list[int], Any]:
-        powers = {s: term.as_powers_dict()[s] for s in places.keys() & term.free_symbols}
-        return sorted(places[s] for s in powers), sum(powers.values())
-
-    return sorted(ordered_terms(loss), key=place)
-
-
-def _any_coupled(derivation: Derivation) -> bool:
-    return any(stage.verdict.d_eff for stage in derivation.stages)
-
-
 def _initial(derivation: Derivation) -> list[Block]:
     network = derivation.spec.network
-    if network is None or derivation.strength0 is None:
+    if network is None:
         return []
+    if network.unusual:
+        return family_start(derivation)
     linear = network.activation == "linear"
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
     share = "all" if linear else "half"
@@ -343,6 +311,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
             label="eq:initial",
         ),
+        *own_units(derivation),
         prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
     ]
 

@@ -144,6 +144,13 @@ def _results(family: FamilyDerivation) -> list[Block]:
     return blocks
 
 
+def _one_of(name: str) -> str:
+    """Return a name whose label stands in braces as that of one pathway among many."""
+    head, _, rest = name.partition("{")
+    label, _, tail = rest.partition("}")
+    return f"‘{head}…{tail}’, one for each {label}"
+
+
 def _table(family: FamilyDerivation, pathway: FamilyPathway) -> Table:
     rows: list[tuple[Content, ...]] = []
     nulls: sp.Expr = sp.S.Zero
@@ -157,7 +164,7 @@ def _table(family: FamilyDerivation, pathway: FamilyPathway) -> Table:
         rows.append((mode.sector.name, *cells, Math(to_latex(count))))
     name = pathway.template.name
     caption: list[str | Inline] = [
-        f"Modes of every pathway {name}" if pathway.template.each else f"Modes of {name}"
+        f"Modes of pathways {_one_of(name)}" if pathway.template.each else f"Modes of {name}"
     ]
     if not nulls.is_zero:
         caption += [". Null modes (nothing to learn): ", Math(to_latex(nulls))]

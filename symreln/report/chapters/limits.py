@@ -5,6 +5,8 @@ Written from derivation.json's values, because the derivation itself does not ex
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from symreln.report.document import (
@@ -18,12 +20,20 @@ from symreln.report.document import (
     Table,
     prose,
 )
+from symreln.report.numerals import decimal_latex
+from symreln.report.symbols import symbol_latex
+from symreln.report.typeset import typeset
+from symreln.report.widths import latex_width
 
 if TYPE_CHECKING:
-    from symreln.report.inlines import Content
+    from symreln.report.inlines import Content, Inline
 
-#: Rows of one pathway that are listed; derivation.json has all.
+#: Rows of one pathway, and names of pathways that are alike, that are listed; derivation.json has
+#: all.
 MOST_ROWS = 40
+MOST_NAMES = 6
+#: Printed letters of the longest formula in a table.
+LONGEST = 40.0
 
 
 def limited_document(partial: dict[str, Any]) -> Document:
@@ -53,8 +63,8 @@ def _summary(partial: dict[str, Any]) -> Section:
         blocks=(
             prose(
                 Strong("This derivation is not complete: "),
-                f"{limits['said']} in {limits['reached_in']}, after {limits['seconds']:.3g} "
-                "seconds. The verdict is ",
+                *typeset(f"{limits['said']} in {limits['reached_in']}"),
+                f", after {limits['seconds']:.3g} seconds. The verdict is ",
                 Strong(partial["verdict"]["level"]),
                 ". What follows keeps apart what is proven and what is not:",
             ),
@@ -66,7 +76,7 @@ def _summary(partial: dict[str, Any]) -> Section:
 
 def _sentence(sentence: str) -> Content:
     lead, _, rest = sentence.partition(": ")
-    return (Strong(f"{lead}: "), rest)
+    return (Strong(f"{lead}: "), *typeset(rest))
 
 
 def _stages(partial: dict[str, Any]) -> Table:
@@ -100,44 +110,80 @@ def _proven(pathways: list[dict[str, Any]]) -> Section:
             ".",
         )
     ]
-    for pathway in pathways:
-        modes = [m for m in pathway["modes"] if m["s"]["expr"] != "0"]
-        if not pathway["modes"]:
-            blocks.append(
-                prose(
-                    "Pathway ",
-                    Strong(pathway["name"]),
-                    ": its classes are in derivation.json; the limit left no time to print them.",
-                )
-            )
-            continue
-        nulls = sum(m["multiplicity"] for m in pathway["modes"]) - sum(
-            m["multiplicity"] for m in modes
-        )
-        blocks.append(
-            Table(
-                header=(Math("s"), Math("d"), (Math("s"), " at values"), "multiplicity"),
-                rows=tuple(_mode(mode) for mode in modes[:MOST_ROWS]) or (("0", "–", "0", "–"),),
-                alignment="pplr",
-                caption=f"Proven modes of pathway {pathway['name']}"
-                + (f"; null modes: {nulls}." if nulls else "."),
-            )
-        )
+    blocks += [_mode_table(names, pathway) for names, pathway in _alike(pathways, _printed)]
     return Section(title="What is proven", label="sec:proven", blocks=tuple(blocks))
 
 
-def _mode(mode: dict[str, Any]) -> tuple[Content, ...]:
+def _alike(
+    pathways: list[dict[str, Any]], shown: Callable[[dict[str, Any]], object]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return (names, first of them) of the pathways of which the same is shown."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for pathway in pathways:
+        groups.setdefault(json.dumps(shown(pathway)), []).append(pathway)
+    return [
+        ("pathway " + names if len(group) == 1 else "pathways " + names, group[0])
+        for group in groups.values()
+        for names in [_names(group)]
+    ]
+
+
+def _names(pathways: list[dict[str, Any]]) -> str:
+    shown = ", ".join(f"‘{pathway['name']}’" for pathway in pathways[:MOST_NAMES])
+    more = len(pathways) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _printed(pathway: dict[str, Any]) -> object:
+    keys = ("s", "d", "multiplicity")
+    return [[mode[key] for key in keys] for mode in pathway["modes"]]
+
+
+def _mode_table(names: str, pathway: dict[str, Any]) -> Block:
+    if not pathway["modes"]:
+        return prose(
+            f"The classes of {names} are in derivation.json; the limit left no time to print them."
+        )
+    latex = pathway["proven"]["latex"]
+    modes = [
+        (mode, printed)
+        for mode, printed in zip(pathway["modes"], latex, strict=True)
+        if mode["s"]["expr"] != "0"
+    ]
+    nulls = sum(m["multiplicity"] for m in pathway["modes"]) - sum(
+        m["multiplicity"] for m, _ in modes
+    )
+    left = len(modes) - MOST_ROWS
+    caption: list[Inline | str] = [f"Proven modes of {names}, by falling speed."]
+    if left > 0:
+        caption.append(f" {left} slower modes are in derivation.json.")
+    if nulls:
+        caption += [" Null modes (", Math("s = 0"), f", nothing to learn): {nulls}."]
+    return Table(
+        header=(Math("s"), Math("d"), (Math("s"), " at values"), "multiplicity"),
+        rows=tuple(_mode(*mode) for mode in modes[:MOST_ROWS]) or ((Math("0"), "–", "–", "–"),),
+        alignment="cccr",
+        caption=tuple(caption),
+    )
+
+
+def _mode(mode: dict[str, Any], latex: dict[str, str | None]) -> tuple[Content, ...]:
+    s = mode["s"]
     return (
-        _number(mode["s"]),
-        "–" if mode["d"] is None else _number(mode["d"]),
-        mode["s"].get("decimal") or "–",
+        _number(s, latex["s"]),
+        "–" if mode["d"] is None else _number(mode["d"], latex["d"]),
+        Math(decimal_latex(s["decimal"], s["radius"], 6)) if "decimal" in s else "–",
         str(mode["multiplicity"]),
     )
 
 
-def _number(number: dict[str, Any]) -> Content:
-    text = number["expr"]
-    return Code(text) if len(text) <= 40 else "a root; its polynomial is in derivation.json"
+def _number(number: dict[str, Any], latex: str | None) -> Content:
+    """Return a number's formula; one without square roots, or a long one, is elsewhere."""
+    if latex is not None and latex_width(latex) <= LONGEST:
+        return Math(latex)
+    if "decimal" in number:
+        return Math(decimal_latex(number["decimal"], number["radius"]))
+    return "in derivation.json"
 
 
 def _enclosed(pathways: list[dict[str, Any]]) -> Section:
@@ -149,43 +195,59 @@ def _enclosed(pathways: list[dict[str, Any]]) -> Section:
             "the matching ",
             Math("d"),
             ". Proof: floats only propose an eigenbasis; its defect is computed in integers, and "
-            "the theorem of Hoffman and Wielandt bounds the eigenvalues by it. Two boxes that "
-            "overlap may hold equal values or different ones: that is not decided.",
+            "the theorem of Hoffman and Wielandt bounds the eigenvalues by it. What an earlier "
+            "stage leaves to a later one is a projection, exact or within a proven distance that "
+            "the radius includes. Pathways that a checked symmetry of the spec maps to each other "
+            "share one list. Two boxes that overlap may hold equal values or different ones: that "
+            "is not decided.",
         )
     ]
-    for pathway in pathways:
-        boxes = pathway["enclosures"]
-        left = len(boxes) - MOST_ROWS
-        more = f" {left} smaller ones are in derivation.json." if left > 0 else ""
-        blocks.append(
-            Table(
-                header=("number", Math("s"), "radius", Math("d"), "radius"),
-                rows=tuple(
-                    (str(place), *_ball(box["s"]), *_ball(box["d"]))
-                    for place, box in enumerate(boxes[:MOST_ROWS], start=1)
-                ),
-                alignment="rllll",
-                caption=f"Certified enclosures for pathway {pathway['name']}{_values(pathway)}."
-                + more,
-            )
-        )
+    blocks += [_box_table(names, pathway) for names, pathway in _alike(pathways, _boxes)]
     return Section(title="What is enclosed", label="sec:enclosed", blocks=tuple(blocks))
 
 
-def _values(pathway: dict[str, Any]) -> str:
-    values = pathway.get("enclosed_at")
-    if not values:
-        return ""
-    return " at " + ", ".join(f"{name} = {value}" for name, value in values.items())
+def _boxes(pathway: dict[str, Any]) -> object:
+    return [pathway["enclosures"], pathway["enclosed_at"]]
 
 
-def _ball(ball: dict[str, str] | None) -> tuple[str, str]:
-    return ("–", "–") if ball is None else (_short(ball["decimal"]), ball["radius"])
+def _box_table(names: str, pathway: dict[str, Any]) -> Table:
+    boxes = pathway["enclosures"]
+    left = len(boxes) - MOST_ROWS
+    joint = any(box["d"] is not None for box in boxes)
+    caption: list[Inline | str] = [f"Certified enclosures for {names}"]
+    for place, (name, value) in enumerate((pathway["enclosed_at"] or {}).items()):
+        caption += [", " if place else " at ", Math(f"{symbol_latex(name)} = {_fraction(value)}")]
+    caption.append(".")
+    if left > 0:
+        caption.append(f" {left} smaller ones are in derivation.json.")
+    return Table(
+        header=("number", Math("s"), "radius", *((Math("d"), "radius") if joint else ())),
+        rows=tuple(
+            (str(place), *_ball(box["s"]), *(_ball(box["d"]) if joint else ()))
+            for place, box in enumerate(boxes[:MOST_ROWS], start=1)
+        ),
+        alignment="rllll" if joint else "rll",
+        caption=tuple(caption),
+    )
+
+
+def _ball(ball: dict[str, str] | None) -> tuple[Content, Content]:
+    if ball is None:
+        return ("–", "–")
+    power = ball["radius"].partition("e")[2]
+    return (_short(ball["decimal"]), Math(f"10^{{{power}}}" if power else ball["radius"]))
 
 
 def _short(decimal: str) -> str:
     """Return at most 24 characters; the whole decimal is in derivation.json."""
     return decimal if len(decimal) <= 24 else decimal[:24] + "…"
+
+
+def _fraction(value: str) -> str:
+    """Return a declared value, such as "-3/2", as LaTeX."""
+    top, _, bottom = value.partition("/")
+    sign = "-" if top.startswith("-") else ""
+    return rf"{sign}\frac{{{top.removeprefix('-')}}}{{{bottom}}}" if bottom else top
 
 
 def _next(partial: dict[str, Any]) -> Section:

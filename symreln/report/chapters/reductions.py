@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.mode_system import symbolic_system
+from symreln.report.chapters.equilibria import equilibria
 from symreln.report.document import Block, Citation, Details, Math, equation, prose
 from symreln.report.mathtext import to_latex
 from symreln.verdict import Level
@@ -38,6 +39,7 @@ def not_closed(derivation: Derivation) -> list[Block]:
         ]
         for stage in derivation.stages:
             blocks += _systems(derivation, stage)
+        blocks += equilibria(derivation)
     symbols = derivation.spec.symbols
     return [
         *blocks,

@@ -1,0 +1,111 @@
+"""The loss in mode space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symreln.derivation import strength_symbol
+from symreln.report.breaking import sum_lines
+from symreln.report.document import Block, Details, Math, equation, prose
+from symreln.report.mathtext import ordered_terms, to_latex
+from symreln.report.numerals import decimal_latex
+from symreln.report.spec_json import DIGITS
+from symreln.settling import settled_decimal, settled_loss
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from symreln.derivation import Derivation
+    from symreln.report.abbreviations import Abbreviations
+
+#: Terms of the loss that are printed.
+MOST_TERMS = 120
+
+
+def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
+    """Return the loss in mode space, written out where that can be read, and where it goes."""
+    symbols = derivation.spec.symbols
+    final = to_latex(derivation.final_loss.to_sympy(symbols))
+    initial = to_latex(derivation.initial_loss.to_sympy(symbols))
+    # Whatever the training descends, losses are shown as means.
+    definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
+    if derivation.loss is None:
+        return [
+            prose(
+                "The loss ",
+                Math(definition),
+                " has cross terms between stages that were not shown to vanish; the predicted "
+                "loss is that of the integrated flow. Its least value is ",
+                Math(final),
+                ".",
+            )
+        ]
+    d = r"d_\alpha" if not any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
+    return [
+        prose(
+            "The mean loss ",
+            Math(definition),
+            " is, with the multiplicity ",
+            Math(r"m_\alpha"),
+            " of each mode,",
+        ),
+        equation(
+            rf"L(t) = {initial} - \sum_\alpha m_\alpha \left( s_\alpha \pi_\alpha(t) "
+            rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
+            label="eq:loss",
+        ),
+        *_written_out(derivation, derivation.loss, names),
+        prose(
+            "It falls from ",
+            Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
+            " (all outputs zero)",
+            *_end(derivation, final),
+        ),
+    ]
+
+
+def _end(derivation: Derivation, final: str) -> list[Any]:
+    """Say where the loss goes from its first value."""
+    if derivation.narrow:
+        return [
+            "; pathways that are wide enough would bring it to the least-squares value ",
+            Math(final),
+            ".",
+        ]
+    if settled_loss(derivation) is None:
+        return [" to ", Math(final), ", the least-squares value that the pathways can reach."]
+    decimal = settled_decimal(derivation, DIGITS)
+    value = [] if decimal is None else [", ", Math(decimal_latex(*decimal, digits=8)), ","]
+    return [
+        " to what it is with every strength at its height",
+        *value,
+        " and not to the least-squares value ",
+        Math(final),
+        ": weight decay holds the strengths below.",
+    ]
+
+
+def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) -> list[Block]:
+    """Print the loss term by term, where that can be read: the constant, then mode by mode."""
+    terms = _by_mode(derivation, loss)
+    if len(terms) > MOST_TERMS:
+        return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
+    lines = sum_lines("L(t)", [names.short(term) for term in terms])
+    return [Details(summary="The loss written out", blocks=(equation(*lines),))]
+
+
+def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
+    """Return the terms of the loss: those without a strength, then of mode after mode."""
+    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
+    places = {strength_symbol(mode.label): place for place, mode in enumerate(modes)}
+
+    def place(term: sp.Expr) -> tuple[list[int], Any]:
+        powers = {s: term.as_powers_dict()[s] for s in places.keys() & term.free_symbols}
+        return sorted(places[s] for s in powers), sum(powers.values())
+
+    return sorted(ordered_terms(loss), key=place)
+
+
+def any_coupled(derivation: Derivation) -> bool:
+    """Return whether couplings change what some mode's d is."""
+    return any(stage.verdict.d_eff for stage in derivation.stages)

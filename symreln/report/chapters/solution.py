@@ -1,0 +1,124 @@
+"""The solution family of decoupled modes, where it is not two balanced layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.dynamics import two_layer
+from symreln.dynamics.switchboard import expected_start
+from symreln.given_weights import white_inputs
+from symreln.report.document import Block, Citation, Code, Math, equation, prose
+from symreln.report.words import fraction_latex
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.spec.model import NetworkSpec
+
+
+#: What is assumed where a ReLU network is linear at half speed.
+HALF_SPEED = (
+    " It is twice that of a linear network: the data are closed under a change of sign, and a "
+    "bias-free ReLU network whose units come in pairs of opposite signs is then linear, at half "
+    "speed (Zhang, Saxe and Latham 2024); small random weights come in such pairs on average. "
+    "Weight decay counts twice in this unit of time."
+)
+
+
+def time_constant(network: NetworkSpec, *, twice: bool) -> str:
+    """Return the LaTeX of the time constant in terms of the learning rate.
+
+    Args:
+        network: It says whether losses are summed over samples.
+        twice: Whether the network is a ReLU network that is linear at half speed.
+    """
+    top = 2 if twice else 1
+    return rf"{top}/(P \eta)" if network.loss == "sum" else rf"{top}/\eta"
+
+
+def other_family(derivation: Derivation) -> ModeDerivation | None:
+    """Return a mode whose family is not two balanced layers, or None where there is none."""
+    modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
+    return next((m for m in modes if m.strength is not None and m.family != two_layer.NAME), None)
+
+
+def family_solution(mode: ModeDerivation) -> list[Block]:
+    """Say which family was taken, why the earlier ones were not, and what it solves.
+
+    Args:
+        mode: A mode with a trajectory.
+    """
+    assert mode.strength is not None
+    blocks: list[Block] = [
+        prose(f"Every mode is decoupled. The solution family is “{mode.family}”: {mode.why}.")
+    ]
+    if mode.passed_over:
+        reasons = "; ".join(f"“{name}”: {why}" for name, why in mode.passed_over)
+        blocks.append(prose(f"Families asked before and passed over: {reasons}."))
+    return [
+        *blocks,
+        prose("The strength ", Math(r"\pi"), " of a mode, that of its layers' product, solves"),
+        equation(mode.strength.equation + ",", label="eq:mode"),
+        prose(
+            "with ",
+            Math("d"),
+            " replaced by ",
+            Math(r"d_{\mathrm{eff}}"),
+            " where pathways couple. Each solution below was substituted into this equation and "
+            "the residual cancelled to exactly 0, with every quantity a free symbol; so was its "
+            "value at ",
+            Math("t = 0"),
+            ". Source of the decoupled mode equations: ",
+            Citation("Saxe2014"),
+            ". Assumed: aligned initial weights.",
+        ),
+    ]
+
+
+def whole_matrices(derivation: Derivation) -> list[Block]:
+    """Say that the whole matrices have a solution, where weights would have to be given."""
+    if not white_inputs(derivation):
+        return []
+    return [
+        prose(
+            "The inputs are white, so that the whole weight matrices have a closed form, without "
+            "alignment or small weights: from weights with ",
+            Math(r"W_2^{\top} W_2 - W_1 W_1^{\top} = \lambda I"),
+            " that you give, ",
+            Code("symreln.from_weights(derivation, w1, w2)"),
+            " has it, in floats and in certified balls (Braun and others 2022, Dominé and others "
+            "2024). A law of random weights fulfils this in the mean only.",
+        )
+    ]
+
+
+def family_start(derivation: Derivation) -> list[Block]:
+    """Say where the modes of such a network start."""
+    network = derivation.spec.network
+    if network is None:
+        return []
+    if derivation.strength0 is None:
+        return [
+            prose(
+                f"The initial strength of a product of {network.layers} random matrices is not "
+                "derived: the formulas hold for any ",
+                Math(r"\pi_0"),
+                ", and no numbers are predicted here; beside training they are, from single modes "
+                "of random layers that are followed.",
+            )
+        ]
+    start = expected_start(network)
+    content: list = [
+        "Initial strengths are derived, not fitted: in expectation every mode starts at ",
+        Math(rf"\pi_0 = {fraction_latex(start.strength0)}"),
+    ]
+    if start.imbalance:
+        content += [
+            ", with the conserved product ",
+            Math(rf"c = |a + b|\,|a - b| = {fraction_latex(start.imbalance)}"),
+            " of its amplitudes' sum and difference (vectors over the hidden units)",
+        ]
+        content += [", which decays under weight decay"] if network.weight_decay else []
+    return [
+        prose(*content, "."),
+        prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
+    ]

@@ -1,0 +1,146 @@
+"""The confrontation of a graph in files: validation.json, curves.npz and a figure."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.provenance import library_versions
+from symreln.report import jsonio
+from symreln.report.drawer import Drawer
+from symreln.report.figures import LossCurve
+from symreln.report.sketches import loss_sketch
+from symreln.report.validation_json import FORMAT
+from symreln.validation.metrics import drop_time, seed_band
+
+if TYPE_CHECKING:
+    from symreln.report.sketches import Sketch
+    from symreln.train.network import TrainingRun
+    from symreln.validation.graph_start import GraphStart
+    from symreln.validation.graphs import GraphValidation
+
+
+def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
+    """Return the confrontation of a graph as JSON values."""
+    spec = validation.derivation.spec
+    return {
+        "format": FORMAT,
+        "title": spec.title,
+        "source": spec.source,
+        "seeds": validation.seeds,
+        "rng": validation.rng,
+        "steps": validation.gdln.settings.steps,
+        "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
+        "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
+        "free_constants": 0,
+        "method": "gradient descent on the scalar modes of the graph, step by step",
+        "metrics": dict.fromkeys(("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"))
+        | {name: asdict(found) for name, found in validation.metrics.items()},
+        "seed_floor": None
+        if validation.floor is None
+        else {"mean": asdict(validation.floor.mean), "maximum": asdict(validation.floor.maximum)},
+        "initial_strengths": {
+            "aligned": validation.aligned_theory.start,
+            "random": _start_json(validation.start),
+            "why_not": validation.start if isinstance(validation.start, str) else None,
+        },
+        "strengths": [
+            {"pathways": label, "mode": number, "predicted": one, "trained": other}
+            for label, number, one, other in validation.strengths
+        ],
+        "alignment": None,
+        "gate_drift": None,
+        "verdict": "agrees" if validation.agrees else "disagrees",
+        "disagreements": list(validation.disagreements),
+        "tolerance": {
+            "max_abs_over_initial": validation.tolerance,
+            "reason": spec.validation.reason,
+        },
+        "versions": library_versions(),
+    }
+
+
+def _start_json(start: GraphStart | str) -> dict[str, Any] | None:
+    if isinstance(start, str):
+        return None
+    return {
+        "amplitude": start.amplitude,
+        "error": start.error,
+        "followed": len(start.amplitudes) if start.error else 0,
+    }
+
+
+def write_graph_validation(
+    validation: GraphValidation, directory: str | Path, *, drawer: Drawer | None = None
+) -> list[Path]:
+    """Write validation.json, curves.npz and the figure of the losses; return the files.
+
+    Args:
+        validation: What is written.
+        directory: Folder, made if it is not there.
+        drawer: Who draws the figure; this process by default.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = (drawer or Drawer()).draw([confronted_losses(validation)], pdf=False)
+    written = [folder / name for name in ("curves.npz", "loss.svg", "validation.json")]
+    jsonio.write_bytes(written[0], _curves(validation))
+    jsonio.write_text(written[1], drawn()[0].svg)
+    # Last: a folder with validation.json has everything that it speaks of.
+    jsonio.write_json(written[2], graph_validation_to_json(validation))
+    return written
+
+
+def _curves(validation: GraphValidation) -> bytes:
+    arrays = {
+        "steps": np.arange(validation.aligned.losses.shape[1], dtype=float),
+        "theory_aligned": validation.aligned_theory.loss,
+        "gdln_aligned": validation.aligned.losses,
+        "gdln": validation.gdln.losses,
+    }
+    if validation.theory is not None:
+        arrays["theory"] = validation.theory
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
+    return buffer.getvalue()
+
+
+def confronted_losses(validation: GraphValidation) -> Sketch:
+    """Sketch the losses of theory and networks."""
+    curves = [
+        _trained("GDLN, random weights", validation.gdln),
+        _trained("GDLN, aligned start", validation.aligned),
+        _predicted("theory, aligned start", validation.aligned_theory.loss),
+    ]
+    if validation.theory is not None:
+        curves.append(_predicted("theory, random weights", validation.theory))
+    return loss_sketch(curves)
+
+
+def _predicted(label: str, loss: np.ndarray) -> LossCurve:
+    # A loss under machine epsilon is rounding: a difference of sums that cancel.
+    shown = np.maximum(loss, np.finfo(float).eps * loss[0])
+    times = np.arange(len(loss), dtype=float)
+    return LossCurve(label=label, times=times, loss=shown, drop_time=_drop(loss))
+
+
+def _trained(label: str, run: TrainingRun) -> LossCurve:
+    band = seed_band(run.losses)
+    several = run.seeds > 1
+    return LossCurve(
+        label=label,
+        times=np.arange(len(band.mean), dtype=float),
+        loss=band.mean,
+        low=band.values[0] if several else None,
+        high=band.values[-1] if several else None,
+        drop_time=_drop(band.mean),
+    )
+
+
+def _drop(loss: np.ndarray) -> float | None:
+    found = drop_time(loss)
+    return None if found is None else float(found)

@@ -1,0 +1,84 @@
+"""Tables of text on stdout."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TextIO
+
+#: Columns of a table that goes to no terminal: as a rule, and for long formulas.
+COLUMNS = 110
+MOST_COLUMNS = 160
+
+
+def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
+    """Return a table as it is printed where nobody's terminal has a width.
+
+    Args:
+        title: A line above it.
+        header: Names of the columns; the first is set to the left, the others to the right.
+        rows: As many cells each.
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    full = sum(widths) + 3 * len(widths) + 1
+    # Rich takes a millisecond a row; what needs no breaking is put together here just the same.
+    if 0 < len(title) <= full <= MOST_COLUMNS and _simple(title, header, rows):
+        return _together(title, full, [_line(cells, widths) for cells in (header, *rows)])
+    import io
+
+    text = io.StringIO()
+    # Enough that no formula is broken, unless it is too long for any reader.
+    fitting = max(COLUMNS, full + 2)
+    render_table(title, header, rows, file=text, width=min(MOST_COLUMNS, fitting))
+    return text.getvalue()
+
+
+def _simple(title: str, header: list[str], rows: list[list[str]]) -> bool:
+    """Whether every letter is as wide as any other and no text has a space at its ends."""
+    texts = {title, *header, *chain.from_iterable(rows)}
+    return all(text.isascii() and text.isprintable() and text == text.strip() for text in texts)
+
+
+def _together(title: str, full: int, lines: list[str]) -> str:
+    shown = [title.ljust(full), " " * full, lines[0], f" {'─' * (full - 2)} ", *lines[1:]]
+    return "\n".join([*shown, " " * full]) + "\n"
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    texts = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return f"  {'   '.join(texts)}  "
+
+
+def render_table(
+    title: str,
+    header: list[str],
+    rows: list[list[str]],
+    *,
+    file: TextIO | None = None,
+    width: int | None = None,
+) -> None:
+    """Print a table on the terminal, as wide as that, or without colours into a file.
+
+    Args:
+        title: A line above it.
+        header: Names of the columns.
+        rows: As many cells each.
+        file: A file, or None for the terminal.
+        width: Columns in the file.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), box=box.SIMPLE, title_justify="left", title_style="bold")
+    for index, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if index == 0 else "right", overflow="fold")
+    for row in rows:
+        # Text, not str: names come from the user and must not be read as markup.
+        table.add_row(*(Text(cell) for cell in row))
+    if file is None:
+        console = Console()
+    else:
+        console = Console(file=file, width=width, force_terminal=False, color_system=None)
+    console.print(table)
