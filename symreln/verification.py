@@ -8,7 +8,6 @@ derivation's other checks go on.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symreln import verify
 from symreln.errors import CertificateError
+from symreln.processors import cores
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 #: Characters of a certificate from which a second process is worth its start (about 0.1 s): the
 #: verifier reads about a million characters a second.
 LARGE = 400_000
-
-
-def _cores() -> int:
-    """Return the processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Verification:
@@ -45,7 +38,7 @@ class Verification:
 
     def __enter__(self) -> Self:
         """Start a process where that is worth it."""
-        if _cores() > 1:
+        if cores() > 1:
             text = json.dumps(self._certificate).encode()
             if len(text) > LARGE:
                 self._start(text)

@@ -17,14 +17,21 @@ try:
     from symreln.errors import CertificateError
     from symreln.verify_matrices import Packed, combined, products
     from symreln.verify_modes import Element, Pathway, read_pathway, times, trace
-    from symreln.verify_numbers import Ratio, integers, require, take
+    from symreln.verify_numbers import Ratio, checked_file, integers, require, take
     from symreln.verify_reading import Data
     from symreln.verify_stages import Node, Piece, Stage
 except ImportError:  # the files alone, without the package
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     from verify_matrices import Packed, combined, products  # type: ignore[no-redef]
     from verify_modes import Element, Pathway, read_pathway, times, trace  # type: ignore[no-redef]
-    from verify_numbers import CertificateError, Ratio, integers, require, take  # type: ignore[no-redef]
+    from verify_numbers import (  # type: ignore[no-redef]
+        CertificateError,
+        Ratio,
+        checked_file,
+        integers,
+        require,
+        take,
+    )
     from verify_reading import Data  # type: ignore[no-redef]
     from verify_stages import Node, Piece, Stage  # type: ignore[no-redef]
 
@@ -258,12 +265,7 @@ def digest(certificate: dict[str, Any]) -> str:
 
 def verify_file(path: str | Path) -> tuple[str, ...]:
     """Read a certificate, from stdin where the path is "-", and check it; see :func:`verify`."""
-    try:
-        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        return verify(json.loads(raw.decode("utf-8")))
-    except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        msg = f"certificate {path}: cannot be read as JSON ({error})"
-        raise CertificateError(msg) from error
+    return checked_file(path, verify)
 
 
 if __name__ == "__main__":

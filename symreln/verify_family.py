@@ -1,8 +1,8 @@
 r"""Check a certificate of a family with the standard library alone: every size at once.
 
-``python verify_family.py certificate-family.json``, or :func:`verify`; the files
-verify_family_algebra.py, verify_family_data.py and verify_family_stage.py lie beside it. What is
-checked, and why it proves the claims, stands at the top of ``symreln/families/certificate.py``.
+``python verify_family.py certificate-family.json``, or :func:`verify`; verify_numbers.py and the
+other verify_family_*.py lie beside it. What is checked, and why it proves the claims, stands at the
+top of ``symreln/families/certificate.py``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ try:
     from symreln.verify_family_algebra import CertificateError, Matrix, require
     from symreln.verify_family_data import Data, take
     from symreln.verify_family_stage import LEVELS, sector_stage
+    from symreln.verify_numbers import checked_file
 except ImportError:  # these files alone, without the package
     from verify_family_algebra import CertificateError, Matrix, require  # type: ignore[import-not-found,no-redef]
     from verify_family_data import Data, take  # type: ignore[import-not-found,no-redef]
     from verify_family_stage import LEVELS, sector_stage  # type: ignore[import-not-found,no-redef]
+    from verify_numbers import checked_file  # type: ignore[import-not-found,no-redef]
 
 FORMAT = "symreln-family-certificate/1"
 
@@ -58,6 +60,9 @@ def _verify(v: dict[str, Any]) -> tuple[str, ...]:
         places, level, parts, closed = take(stage, path, "pathways level sectors closed_at")
         require(not lines or lines[-1][1] != "open", path, "missing after an open stage")
         require(len(parts) == len(data.sectors), f"{path}.sectors", "one entry a sector")
+        known = range(len(data.pathways))
+        good = all(type(place) is int and place in known for place in places)
+        require(good, f"{path}.pathways", "numbers of pathways, from 0")
         specs = [data.pathways[place] for place in places]
         seen += places
         found, meetings = [], []
@@ -132,11 +137,7 @@ def _where(data: Data, v: dict[str, Any]) -> str:
 
 def verify_file(path: str | Path) -> tuple[str, ...]:
     """Read a certificate and check it; see :func:`verify`."""
-    try:
-        return verify(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        msg = f"certificate {path}: cannot be read as JSON ({error})"
-        raise CertificateError(msg) from error
+    return checked_file(path, verify)
 
 
 def is_family(path: str | Path) -> bool:

@@ -241,10 +241,34 @@ def _collected(ring: Ring, sums: Sums) -> Entries:
     return found
 
 
+def _number(count: Poly) -> Any:
+    """Return N where it is a number, else 2: for all that is seen, as good as any from there on."""
+    return 2 if any(any(key) for key in count) else sum(count.values())
+
+
+def _seen(
+    d: Entries, e: Entries, rows: Space, columns: Space, many: Any
+) -> tuple[Entries, Entries]:
+    """Return (D, E) without what N values do not show: D beside E for N = 1, indexed types for 0.
+
+    For N < 0 two different values are missing, and there is nothing at all.
+    """
+    if many >= 2:
+        return d, e
+    total = dict(e) if many >= 0 else {}
+    if many == 1:
+        for key, value in d.items():
+            _add(total, key, value)
+        return {}, total
+    plain = (k for k in total if not rows.indexed(k[0]) and not columns.indexed(k[1]))
+    return {}, {key: total[key] for key in plain}
+
+
 class Matrix:
-    """D δ + E between two spaces."""
+    """D δ + E between two spaces; what N values do not show is left out, so that 0 is empty."""
 
     def __init__(self, rows: Space, columns: Space, d: Entries, e: Entries) -> None:
+        d, e = _seen(d, e, rows, columns, _number(rows.count.top))
         self.rows, self.columns, self.d, self.e = rows, columns, _clean(d), _clean(e)
 
     def __bool__(self) -> bool:
@@ -257,27 +281,11 @@ class Matrix:
                 _add(total, key, value)
         return Matrix(self.rows, self.columns, d, e)
 
-    def vanishes(self, name: str = "", number: int = 0) -> bool:
-        """Whether the matrix is zero, where a name is given at that number.
-
-        With fewer than 2 exchangeable values N not all entries are seen: none at all for N < 0,
-        where two different values are missing; those between plain types for N = 0; and D + E.
-        """
-        if not self:
-            return True
-        count = self.rows.count.at(name, number) if name else self.rows.count.top
-        many = sum(count.values()) if not any(any(key) for key in count) else 2
-        if many < 0:
-            return True
-        zero = self.rows.count.ring.number(0)
-        for i, j in {*self.d, *self.e}:
-            if many == 0 and (self.rows.indexed(i) or self.columns.indexed(j)):
-                continue
-            same, entry = self.d.get((i, j), zero), self.e.get((i, j), zero)
-            seen = (same + entry,) if many == 1 else (same, entry)
-            if any(value.at(name, number) if name else value for value in seen):
-                return False
-        return True
+    def vanishes(self, name: str, number: int) -> bool:
+        """Whether the matrix is zero with a number in place of a symbol."""
+        many = _number(self.rows.count.at(name, number))
+        parts = _seen(self.d, self.e, self.rows, self.columns, many)
+        return not any(value.at(name, number) for part in parts for value in part.values())
 
     def times(self, factor: Any) -> Matrix:
         """Return the matrix times a value."""

@@ -174,7 +174,9 @@ class Data:
         good = self.samples * self.per_sample == self.ring.number(1)
         require(good, "per_sample", "1/samples")
         self.count = self.read(v["count"])
-        require(v["count"] in minimum or v["count"].isdigit(), "count", "a size or a number")
+        good = v["count"] in minimum or (v["count"].isdigit() and int(v["count"]) > 0)
+        require(good, "count", "a size or a number from 1")
+        require({*minimum} <= {v["count"], v["items"]}, "minimum", "of sizes that occur")
         self.sectors = [self._sector(s, f"sectors[{n}]") for n, s in enumerate(v["sectors"])]
         self._tree(v)
         self.pathways = [self._pathway(p, f"pathways[{n}]") for n, p in enumerate(v["pathways"])]
@@ -207,7 +209,13 @@ class Data:
             require(good, f"{path}.{name}", "entries in order, D between indexed types")
             parts.append({(i, j): self.read(text) for i, j, text in part})
             require(all(parts[-1].values()), f"{path}.{name}", "of entries other than 0")
-        return Matrix(rows, columns, *parts)
+        found = Matrix(rows, columns, *parts)
+        require(
+            (found.d.keys(), found.e.keys()) == (parts[0].keys(), parts[1].keys()),
+            path,
+            "of entries that are seen at this number of values",
+        )
+        return found
 
     def _sector(self, value: Any, path: str) -> Sector:
         keys = "name multiplicity inputs samples outputs x y"
@@ -221,9 +229,13 @@ class Data:
             self.matrix(y, f"{path}.y", spaces[2], spaces[1]),
         )
         for matrix in (found.inputs, found.targets):
-            rows, columns = zip(*matrix.d, *matrix.e, strict=True)
-            good = {*rows} == {*range(len(matrix.rows.kinds))}
-            good = good and {*columns} == {*range(len(matrix.columns.kinds))}
+            rows, columns = ({key[n] for key in (*matrix.d, *matrix.e)} for n in (0, 1))
+            kinds = matrix.rows.kinds
+            idle = {*range(len(kinds))} - rows
+            if matrix is found.inputs:  # a group of inputs may be 0 as a whole
+                used = {kinds[n].group for n in rows}
+                idle = {n for n in idle if kinds[n].group in used}
+            good = not idle and columns == {*range(len(matrix.columns.kinds))}
             require(good, path, "without rows and columns that are zero")
         return found
 
@@ -246,6 +258,10 @@ class Data:
         """Check the eigenvalues of the tree's features by induction, and its use."""
         many = [self.read(item["multiplicity"]) for item in v["sectors"]]
         one = self.ring.number(1)
+        # A tree's vectors: the constant one and u wavelets for every u = 1, 2, 4, … n/2.
+        own = self.ring.number(len(self.sectors[0].targets.columns.kinds))
+        good = self.samples == self.count * (self.read(v["items"]) if v["tree"] else own)
+        require(good, "samples", "one an item and context")
         if not v["tree"]:
             require(many == [one] and not v["copies"], "sectors", "one, of multiplicity 1")
             return
@@ -285,8 +301,11 @@ class Data:
         one = self.ring.number(1)
         good = good and all(kind.weight == one for kind in spaces[1].kinds[1:])
         good = good and all(kind.weight * times == features for kind in spaces[2].kinds)
-        good = good and sector.inputs.e == {(0, 0): one} and set(sector.inputs.d) <= {(1, 0)}
-        good = good and sector.targets.e == {(0, 0): one} and sector.targets.d == {(1, 0): one}
+        x, y = sector.inputs, sector.targets
+        own = {key: x.d.get(key) or x.e[key] for key in [(1, 0)] if key in {*x.d, *x.e}}
+        for matrix, d in ((x, own), (y, {(1, 0): one})):
+            known = Matrix(matrix.rows, matrix.columns, d, {(0, 0): one})
+            good = good and (matrix.d, matrix.e) == (known.d, known.e)
         require(good, f"sector {sector.name}", "one item vector of the tree and its features")
 
     def _in(self, polynomial: Poly, n: Value, u: Value) -> Value:

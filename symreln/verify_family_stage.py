@@ -189,7 +189,7 @@ def _actions(p: _Learner, q: _Learner, i: int, a: int, meetings: list[Matrix]) -
                 act = act.renamed(OWN, SECOND)
             act = act.refined(OWN) if OWN in specials else act
             single.append(_written(act, p.spec) @ cross @ projector)
-        if not all(matrix.vanishes() for matrix in single):
+        if any(single):
             meetings += single
             done = [s.summed(summed) if summed else s for s in single]
             totals = [x + y for x, y in zip(totals, done, strict=True)] if totals else done

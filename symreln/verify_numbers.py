@@ -2,9 +2,13 @@ r"""The verifier's numbers: polynomials over Z and ratios of two; the standard l
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Callable
 from functools import reduce
 from itertools import product
 from math import gcd, lcm
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -111,6 +115,21 @@ class Ratio:
 
 
 # -- reading ---------------------------------------------------------------------------------------
+
+
+def checked_file(path: str | Path, verify: Callable[[Any], tuple[str, ...]]) -> tuple[str, ...]:
+    """Read a certificate, from stdin where the path is "-", and return what ``verify`` says."""
+    needed = "Give the certificate.json of a derivation, or its folder"
+    try:
+        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return verify(json.loads(raw.decode("utf-8")))
+    except OSError as error:
+        reason = error.strerror or error
+        msg = f"certificate {path}: {reason}. {needed}; one that was cut short has none"
+        raise CertificateError(msg) from error
+    except (RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        msg = f"certificate {path}: found no JSON ({error}). {needed}"
+        raise CertificateError(msg) from error
 
 
 def require(holds: object, path: str, needed: str) -> None:

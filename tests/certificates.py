@@ -333,7 +333,10 @@ def _class_claim(item: Json) -> list:
     multiplicity = item["generators"]["columns"]
     values = [number(v) for v in item["eigenvalue"]] + [number(v) for v in item["d"] or []]
     if degree > 1:  # the operator's scale is that of theta
-        values += [number(v) for v in item["operator"]]
+        operator = item["operator"]  # two weights, or the matrix at a point of the parameters
+        values += (
+            [entries(operator)] if isinstance(operator, dict) else [number(v) for v in operator]
+        )
         lead = number(item["minpoly"][-1])
         values += [
             tuple(a / b for a, b in zip(number(v), lead, strict=True)) for v in item["minpoly"]
