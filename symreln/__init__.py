@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
+    from symreln.given_weights import from_weights
+    from symreln.graphs.derivation import derive_graph
     from symreln.limits.within import PartialDerivation, derive_within
     from symreln.pipeline import derive
     from symreln.spec.model import (
@@ -45,7 +47,9 @@ _HOMES = {
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.within",
     "derive": "symreln.pipeline",
+    "derive_graph": "symreln.graphs.derivation",
     "derive_within": "symreln.limits.within",
+    "from_weights": "symreln.given_weights",
     "load": "symreln.spec.reader",
     "validate": "symreln.validation.confront",
 }
@@ -64,7 +68,9 @@ __all__ = [
     "ValidationSpec",
     "__version__",
     "derive",
+    "derive_graph",
     "derive_within",
+    "from_weights",
     "load",
     "validate",
 ]

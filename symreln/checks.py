@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
+from symreln.convergence import convergence_step
 from symreln.derivation import Step
+from symreln.descending import descent_steps
+from symreln.equilibria import equilibrium_steps
 from symreln.exact.field import Field
+from symreln.half_speed import half_speed_steps
 from symreln.pathways.residual import plateau_errors, plateau_gain
 from symreln.truth import Truth
 from symreln.verdict import stage_modes
 from symreln.verification import Verification
+from symreln.widths import width_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,11 +28,16 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
-    from symreln.dynamics.two_layer import SigmoidalMode
+    from symreln.dynamics.solutions.common import AbstractMode
 
 
-def derivation_steps(derivation: Derivation) -> tuple[Step, ...]:
+def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[Step, ...]:
     """Check a derivation and say how.
+
+    Args:
+        derivation: What is checked.
+        carried: Whether its weights are carried over a switch of gates: then nothing is printed
+            that rests on how strengths start.
 
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
@@ -35,12 +45,21 @@ def derivation_steps(derivation: Derivation) -> tuple[Step, ...]:
     with Verification(derivation.certificate) as verification:
         steps: list[Step] = []
         modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
-        if modes:
+        if modes and not carried:
             steps.append(_trajectories(modes))
-        if derivation.loss is not None:
-            steps += [_least_loss(stage) for stage in derivation.stages]
+            steps += half_speed_steps(derivation) + descent_steps(derivation)
+        if derivation.loss_separates:
+            steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
         if derivation.spec.parameters and _has_values(derivation):
             steps.append(_values(derivation))
+        if carried:
+            return (_certificate(verification.lines()), *steps)
+        if derivation.races:
+            steps += equilibrium_steps(derivation.races)
+        if derivation.convergence is not None:
+            steps.append(convergence_step(derivation.convergence))
+        if derivation.narrow:
+            steps += width_steps(derivation)
         return (_certificate(verification.lines()), *steps)
 
 
@@ -65,7 +84,7 @@ def _parts(count: int) -> str:
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:
-    proven: set[SigmoidalMode] = set()  # equal modes of several pathways share one trajectory
+    proven: set[AbstractMode] = set()  # equal modes of several pathways share one trajectory
     for mode in modes:
         if mode.strength is None or mode.strength in proven:
             continue
@@ -80,8 +99,18 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
     )
 
 
-def _least_loss(stage: StageDerivation) -> Step:
-    """Check that the plateaus reach the least loss, from its definition: the normal equations."""
+def _reached(derivation: Derivation) -> str:
+    """Say what reaches the least-squares loss."""
+    network = derivation.spec.network
+    if network is not None and network.weight_decay:
+        return "Strengths s/d, which weight decay keeps them below, would reach"
+    if derivation.narrow:
+        return "The plateaus of pathways that are wide enough would reach"
+    return "The strengths' plateaus reach"
+
+
+def _least_loss(stage: StageDerivation, reached: str) -> Step:
+    """Check that s/d_eff reach the least loss, from its definition: the normal equations."""
     modes = stage_modes(
         tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
     )
@@ -93,7 +122,7 @@ def _least_loss(stage: StageDerivation) -> Step:
         raise _fail(name)
     return Step(
         name=name,
-        statement="The strengths' plateaus reach the least-squares loss.",
+        statement=f"{reached} the least-squares loss.",
         check=(
             "normal equations of least squares at the plateaus, entry by entry; "
             "sum of s²/(2 d_eff) against what they take off the loss"

@@ -9,11 +9,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
+#: When a command that the system started began: before this program's imports, by as much as the
+#: interpreter has worked. Not when the process did: a shell that waits and then becomes this
+#: program would have used the user's time up.
+_STARTED = time.monotonic() - time.process_time()
 
-from symreln import __version__
-from symreln.errors import SymrelnError
-from symreln.options import spec_options, training_options
+import click  # noqa: E402
+
+from symreln import __version__  # noqa: E402
+from symreln.errors import SymrelnError  # noqa: E402
+from symreln.gates.command import gates, race  # noqa: E402
+from symreln.options import spec_options, training_options  # noqa: E402
+from symreln.sweep.command import sweep  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,19 +109,23 @@ def validate(out: Path | None, no_cache: bool, **asked: Any) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def verify(certificate: Path, as_json: bool) -> int:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
-    from symreln import console, verify_family, verify_pair
+    from symreln import console, verify_family, verify_graph, verify_pair
     from symreln import verify as verifier
-    from symreln.report.folder import CERTIFICATE, FAMILY
+    from symreln.report.folder import CERTIFICATE, FAMILY, phase_certificates
 
     folder = certificate if certificate.is_dir() else None
     path = certificate if folder is None else folder / CERTIFICATE
     if folder is None and verify_family.is_family(path):
         checks = verify_family.verify_file(path)
+    elif verify_graph.is_graph(path):
+        checks = verify_graph.verify_file(path)
     else:
         checks = verifier.verify_file(path)
     if folder is not None and (beside := folder / FAMILY).exists():
         checks += verify_family.verify_file(beside)
         verify_pair.require_pair_of_files(path, beside)
+    for later in [] if folder is None else phase_certificates(folder):
+        checks += tuple(f"{later.stem}: {check}" for check in verifier.verify_file(later))
     console.show_verified(certificate if folder is None else path, checks, as_json=as_json)
     return 0
 
@@ -146,6 +157,11 @@ def tasks(name: str | None, as_json: bool) -> int:
     return 0
 
 
+cli.add_command(sweep)
+cli.add_command(gates)
+cli.add_command(race)
+
+
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def info(as_json: bool) -> int:
@@ -171,9 +187,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
     gc.set_threshold(200_000, 50, 50)
-    # Not from the start of the process: a shell that waits and then becomes this program would
-    # have used the user's time up.
-    sys.exit(_guarded(arguments, began=time.monotonic()))
+    sys.exit(_guarded(arguments, began=_STARTED if arguments is None else time.monotonic()))
 
 
 def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:

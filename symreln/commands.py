@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from symreln.cache.store import Store
     from symreln.derivation import Derivation
     from symreln.limits.steps import StepWriter
+    from symreln.report.drawer import Drawer
     from symreln.spec.model import Spec
     from symreln.validation.confront import Validation
 
@@ -36,6 +37,8 @@ class Request:
         formats: What to write beside the certificate; all where empty.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
+        terms: Whether to say what the distance to the network is made of.
+        rules: Whether to train by other learning rules too.
     """
 
     command: str
@@ -51,6 +54,8 @@ class Request:
     formats: tuple[str, ...] = ()
     seeds: int = 8
     rng: int = 0
+    terms: bool = False
+    rules: bool = False
 
     @property
     def folder(self) -> Path:
@@ -61,6 +66,17 @@ class Request:
     def limited(self) -> bool:
         """Whether there is a limit."""
         return self.time_limit is not None or self.memory_limit is not None
+
+    @property
+    def draws_beside(self) -> bool:
+        """Whether a process that draws may run beside the work.
+
+        Under a memory limit none does: it would count, from the start.
+        """
+        draws = self.command in ("run", "validate") or (
+            self.command == "derive" and (not self.formats or {"tex", "html"} & set(self.formats))
+        )
+        return bool(draws) and self.memory_limit is None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -85,11 +101,14 @@ class Session:
     request: Request
     steps: StepWriter | None = None
     store: Store = field(init=False)
+    drawer: Drawer = field(init=False)
 
     def __post_init__(self) -> None:
         from symreln.cache.store import Store
+        from symreln.report.drawer import Drawer
 
         self.store = Store() if self.request.cache else Store(folder=None)
+        self.drawer = Drawer(beside=self.request.draws_beside)
 
     def execute(self) -> int:
         """Carry out the command; return its exit code."""
@@ -100,7 +119,8 @@ class Session:
             "steps": self._tell_all,
         }
         try:
-            return work[self.request.command]()
+            with self.drawer:
+                return work[self.request.command]()
         finally:
             self._tell_notes()
 
@@ -108,12 +128,15 @@ class Session:
         """Derive for a Python caller: every spectrum is kept beside the steps, nothing else."""
         from symreln.cache.spectra import cached_spectrum
         from symreln.cache.store import Store
+        from symreln.graphs.derivation import derive_graph
         from symreln.pipeline import derive
 
         assert self.steps is not None
         store = Store(folder=spectra_folder(self.steps.path))
         spectrum = cached_spectrum(store, keep_from=0.0)
-        derive(self._load(), spectrum=spectrum, progress=self.steps.progress)
+        spec = self._load()
+        work = derive if spec.graph is None else derive_graph
+        work(spec, spectrum=spectrum, progress=self.steps.progress)
         return 0
 
     def _derive(self) -> int:
@@ -123,13 +146,16 @@ class Session:
         request, folder = self.request, self.request.folder
         key = output_key(request) if request.cache else None
         spec = self._load()
+        if spec.graph is not None:
+            from symreln.graphs.command import derive_for_user
+
+            return derive_for_user(self, spec, key)
         with console.Progress(quiet=request.quiet)("deriving"):
             derivation = self._derived(spec)
             written = self._written(derivation, request.formats)
         console.note_earlier_run(folder)
-        from symreln.report.derivation_json import derivation_to_json
-
-        text = dumps(derivation_to_json(derivation))
+        # Only what is printed or kept is made into text once more.
+        text = dumps(derivation.to_json()) if request.as_json or key is not None else ""
         summary = console.summary_of(derivation)
         console.show_derivation(text, summary, folder, written, as_json=request.as_json)
         # A spec or a program that was edited meanwhile has another key: these results are not its
@@ -145,11 +171,16 @@ class Session:
         from symreln.report.write import write_derivation, write_validation
 
         request, folder = self.request, self.request.folder
+        spec = self._load()
+        if spec.graph is not None:
+            return self._confront_graph(spec)
         # Written before training starts: an interrupted run keeps its derivation.
-        derivation, validation = self._confronted(lambda derived: self._written(derived, ()))
+        derivation, validation = self._confronted(spec, lambda derived: self._written(derived, ()))
         with console.Progress(quiet=request.quiet)("writing the report"):
-            written = write_validation(validation, folder)
-            written += write_derivation(derivation, folder, validation=validation)
+            written = write_validation(validation, folder, drawer=self.drawer)
+            written += write_derivation(
+                derivation, folder, validation=validation, drawer=self.drawer
+            )
         console.show_run(derivation, validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 
@@ -163,25 +194,51 @@ class Session:
             if self.steps is not None:  # what is proven must be on disk when a limit is hit
                 self._written(derivation, ("json",))
 
-        _, validation = self._confronted(keep)
-        written = write_validation(validation, folder)
+        spec = self._load()
+        if spec.graph is not None:
+            return self._confront_graph(spec)
+        _, validation = self._confronted(spec, keep)
+        written = write_validation(validation, folder, drawer=self.drawer)
         console.show_validation(validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 
-    def _confronted(self, keep: Callable[[Derivation], object]) -> tuple[Derivation, Validation]:
+    def _confront_graph(self, spec: Spec) -> int:
+        from symreln.graph_validation import confront_for_user
+
+        return confront_for_user(self, spec)
+
+    def _confronted(
+        self, spec: Spec, keep: Callable[[Derivation], object]
+    ) -> tuple[Derivation, Validation]:
         """Derive, hand the derivation to ``keep``, train and compare."""
         from symreln import console
+        from symreln.divergence import check_before_deriving
         from symreln.validation.confront import validate as confront
 
         progress = console.Progress(quiet=self.request.quiet)
-        spec = self._load()
+        check_before_deriving(spec)
         with progress("deriving"):
             derivation = self._derived(spec)
             keep(derivation)
+        if self.request.rules:
+            from symreln.validation.rules import check_rules
+
+            check_rules(derivation)
         with progress("training") as report:
             validation = confront(
-                derivation, seeds=self.request.seeds, rng=self.request.rng, progress=report
+                derivation,
+                seeds=self.request.seeds,
+                rng=self.request.rng,
+                progress=report,
+                terms=self.request.terms,
             )
+        if self.request.rules:
+            from symreln.validation.rules import compare_rules
+
+            seeds, rng = self.request.seeds, self.request.rng
+            with progress("training by other rules") as report:
+                rules = compare_rules(derivation, seeds, rng, report)
+            validation = replace(validation, rules=rules)
         return derivation, validation
 
     def _load(self) -> Spec:
@@ -211,11 +268,15 @@ class Session:
             click.echo(f"symreln: {found.sentence()}", err=True)
 
     def _written(self, derivation: Derivation, formats: tuple[str, ...]) -> list[Path]:
-        from symreln.report.write import write_derivation
+        from symreln.report.write import write_derivation, write_proven
 
         if self.steps is not None:
-            self.steps.say("writing", {})
-        written = write_derivation(derivation, self.request.folder, formats=formats or None)
+            # Before the documents, which take longer: a limit may end this process meanwhile.
+            kept = write_proven(derivation, self.request.folder, formats or None)
+            self.steps.say("proven", {"files": [path.name for path in kept]})
+        written = write_derivation(
+            derivation, self.request.folder, formats=formats or None, drawer=self.drawer
+        )
         if self.steps is not None:
             self.steps.say("written", {"files": [path.name for path in written]})
         return written
@@ -260,7 +321,10 @@ def execute(request: Request, *, began: float | None = None) -> int:
         request: What was asked for.
         began: When the user's clock began, as :func:`time.monotonic` tells it; now by default.
     """
+    from symreln.report.folder import require_folder
+
     session = Session(request=request)
+    require_folder(request.folder)
     if request.command == "derive" and request.cache and _from_cache(request, session):
         return 0
     if request.limited:

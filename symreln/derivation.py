@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.dynamics import initial
+from symreln.dynamics import switchboard
+from symreln.dynamics.loss import mode_space_loss
+from symreln.dynamics.solutions import odd_relu
 from symreln.errors import InputError, NoClosedFormError
 from symreln.truth import Truth
 from symreln.verdict import Level, diagonalisable
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from flint import arb
 
-    from symreln.dynamics.two_layer import SigmoidalMode
+    from symreln.convergence import Convergence
+    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.equilibria import Race
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.exceptional import ExceptionalSets
     from symreln.exact.scalar import Scalar
@@ -29,8 +33,9 @@ if TYPE_CHECKING:
     from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
     from symreln.prediction import Prediction
-    from symreln.spec.model import Spec
+    from symreln.spec.model import NetworkSpec, Spec
     from symreln.verdict import DiagonalisabilityVerdict, StageVerdict
+    from symreln.widths import NarrowPathway
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,7 @@ class ModeDerivation:
         family: Name of the solution family or reduction.
         why: Why this family.
         strength: The closed form, or None where there is none.
+        passed_over: (name, why not) of every solution family that was asked before.
     """
 
     number: int
@@ -60,7 +66,8 @@ class ModeDerivation:
     multiplicity: int
     family: str
     why: str
-    strength: SigmoidalMode | None
+    strength: AbstractMode | None
+    passed_over: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_null(self) -> bool:
@@ -148,17 +155,27 @@ class Derivation:
         spec: The spec.
         stages: One entry a training stage.
         verdict: Which reduction holds.
-        loss: The loss in mode space, or None where the strengths do not close.
+        loss_separates: Whether the loss is a sum over modes: every strength closes, and stages
+            do not disturb each other.
         steps: What was checked, in order.
         family: The answer for every number of contexts, or None without a size symbol.
+        later: The derivations with the gates after each switch, in order: their modes, couplings
+            and verdicts. Weights are carried over a switch, so their strengths do not start as
+            in a derivation of its own. This derivation holds up to the first switch.
     """
 
     spec: Spec
     stages: tuple[StageDerivation, ...]
     verdict: DiagonalisabilityVerdict
-    loss: sp.Expr | None
+    loss_separates: bool
     steps: tuple[Step, ...]
     family: FamilyDerivation | None = None
+    later: tuple[Derivation, ...] = ()
+
+    @property
+    def last(self) -> Derivation:
+        """The derivation with the gates that are taken last."""
+        return self.later[-1] if self.later else self
 
     @property
     def pathways(self) -> tuple[PathwayDerivation, ...]:
@@ -178,25 +195,77 @@ class Derivation:
 
     @property
     def final_loss(self) -> Scalar:
-        """Loss that is left when every stage has converged."""
-        return self.stages[-1].final_loss
+        """Loss that is left when every stage has converged, with the gates taken last."""
+        return self.last.stages[-1].final_loss
 
     @property
     def tau(self) -> Fraction | None:
         """Time constant in steps, or None without a network."""
-        network = self.spec.network
+        network = self.effective_network
         return None if network is None else network.tau(self.spec.dataset.samples)
+
+    @cached_property
+    def effective_network(self) -> NetworkSpec | None:
+        """The network whose time constant and weight decay the modes feel, or None without one.
+
+        The spec's own, but for a ReLU network that is linear at half speed
+        (:mod:`symreln.dynamics.solutions.odd_relu`).
+        """
+        network = self.spec.network
+        if network is None or not odd_relu.asked(self.spec)[0]:
+            return network
+        return odd_relu.linear_network(network)
 
     @property
     def strength0(self) -> Fraction | None:
-        """Initial strength of every mode, or None without a network."""
+        """Initial strength of every mode, or None without a network or where none is derived."""
         network = self.spec.network
-        return None if network is None else initial.initial_strength(network)
+        if network is None or network.layers > 2:
+            return None
+        return switchboard.expected_start(network).strength0
 
     @property
     def closed(self) -> bool:
         """Whether every mode has a closed form."""
         return self.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+
+    @cached_property
+    def loss(self) -> sp.Expr | None:
+        """The loss in mode space, or None where it is no sum over modes."""
+        if not self.loss_separates:
+            return None
+        terms = [
+            (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
+            for stage in self.stages
+            for pathway in stage.pathways
+            for mode in pathway.modes
+            if mode.strength is not None and not mode.is_null
+        ]
+        return mode_space_loss(self.initial_loss.to_sympy(self.spec.symbols), terms)
+
+    @cached_property
+    def races(self) -> tuple[Race, ...]:
+        """How the competitions of coupled modes end; none where no stage has any."""
+        from symreln.equilibria import races
+
+        return races(self)
+
+    @cached_property
+    def narrow(self) -> tuple[NarrowPathway, ...]:
+        """Pathways with fewer hidden units than modes, and which modes they learn."""
+        from symreln.widths import narrow_pathways
+
+        return narrow_pathways(self)
+
+    @cached_property
+    def convergence(self) -> Convergence | None:
+        """What it costs to take the first stage as converged in the second.
+
+        None for one stage, and where gates switch before it may have.
+        """
+        from symreln.convergence import convergence
+
+        return None if self.later else convergence(self)
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
@@ -237,7 +306,7 @@ class Derivation:
     def with_checks(self, steps: tuple[Step, ...], family: FamilyDerivation | None) -> Derivation:
         """Return the derivation with what was checked, keeping what the checks have computed."""
         checked = replace(self, steps=steps, family=family)
-        for name in ("certificate", "at_values"):
+        for name in ("certificate", "at_values", "races", "narrow", "convergence"):
             found = self.__dict__.get(name)
             if found is not None and found is not self:
                 checked.__dict__[name] = found
@@ -254,13 +323,18 @@ class Derivation:
         return predict(self.at_values, times)
 
     def enclose(
-        self, times: Sequence[int | Fraction], digits: int = 50
+        self,
+        times: Sequence[int | Fraction],
+        digits: int = 50,
+        strength0: Fraction | None = None,
     ) -> dict[str, tuple[arb, ...]]:
         """Return certified balls of every closed-form strength at the given times.
 
         Args:
             times: Exact times in steps.
             digits: Correct decimal digits asked for.
+            strength0: Where every mode starts, exact, above 0; by default where it is expected
+                to, which is not derived for more than two layers of weights.
 
         Returns:
             Label of a mode -> one ball a time, each proven to contain the true value.
@@ -274,9 +348,9 @@ class Derivation:
                 "enclose. derivation.evaluate(times) integrates the reduced equations in float64"
             )
             raise NoClosedFormError(msg)
-        from symreln.prediction import enclose
+        from symreln.enclosing import enclose
 
-        return enclose(self, times, digits)
+        return enclose(self, times, digits, strength0)
 
     def to_latex(self) -> str:
         """Return the whole derivation as a LaTeX document."""

@@ -10,12 +10,12 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.dynamics.gated_data import GatedData, SparseArray
 from symreln.dynamics.initial import gram_scale
-from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
-from symreln.errors import InputError
+from symreln.errors import InputError, NotSupportedError
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
+    from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
     from symreln.exact.sparse import SparseMatrix
     from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
@@ -40,6 +40,25 @@ def network_of(spec: Spec) -> NetworkSpec:
     return spec.network
 
 
+def check_two_layers(network: NetworkSpec, what: str) -> None:
+    """Refuse networks that only their closed forms cover.
+
+    Args:
+        network: The spec's network.
+        what: What is asked for, at the start of a sentence.
+
+    Raises:
+        NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
+    """
+    if network.unusual:
+        msg = (
+            f"{what} is written for two layers that start alike, without weight decay, and "
+            f"network.{network.unusual[0]} asks for something else. The closed forms and their "
+            "numbers are there: symreln derive"
+        )
+        raise NotSupportedError(msg)
+
+
 def check_range(derivation: Derivation) -> None:
     """Refuse data that float64 has no room for; see :data:`LARGEST`.
 
@@ -59,6 +78,10 @@ def reduced_flow(derivation: Derivation) -> ReducedFlow:
     Raises:
         InputError: A number of the data is too large or too small for float64.
     """
+    check_two_layers(network_of(derivation.spec), "Integration of the reduced flow")
+    # Here, because it brings SciPy's linear algebra, and closed forms need none.
+    from symreln.dynamics.reduced_flow import ReducedFlow
+
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
     inputs = scale * sparse_floats(dataset.sparse_inputs, "dataset.X")
@@ -80,13 +103,15 @@ def reduced_flow(derivation: Derivation) -> ReducedFlow:
     )
     return ReducedFlow(
         data=data,
-        tau=float(network.tau(dataset.samples)),
+        tau=float(derivation.tau or 1),
         gram_scale=float(gram_scale(network)),
     )
 
 
 def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
     """Return the label and the probe of every mode that learns something."""
+    from symreln.dynamics.reduced_flow import ModeProbe
+
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):
         for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
@@ -117,7 +142,7 @@ def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
         pathways=tuple(pathways),
         targets=dataset.targets.to_numpy(),
         staged=network.training == "staged",
-        tau=float(network.tau(dataset.samples)),
+        tau=float(derivation.tau or 1),
         gram_scale=float(gram_scale(network)),
     )
 

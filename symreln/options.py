@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,23 @@ class _Quantity(click.ParamType):
             return self._parse(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
+
+
+class _Share(click.ParamType):
+    """A positive number as the spec takes it, kept as text: it is read exactly there."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text of a number such as 0.05, 1/20 or 5%."""
+        try:
+            positive = Fraction(str(value).strip().removesuffix("%")) > 0
+        except (ValueError, ZeroDivisionError):
+            positive = False
+        if not positive:
+            msg = f"'{value}' is no positive number. Give one such as 0.05, 1/20 or 5%"
+            self.fail(msg, param, ctx)
+        return str(value)
 
 
 def _add(options: list[Callable]) -> Callable[[Callable], Callable]:
@@ -98,8 +116,19 @@ training_options = _add(
             help="Seed of the random streams.",
         ),
         click.option(
+            "--terms",
+            is_flag=True,
+            help="Say what the distance to the network is made of; may take minutes.",
+        ),
+        click.option(
+            "--rules",
+            is_flag=True,
+            help="Compare mini-batches, learning rates and weight decay; trains ten times as much.",
+        ),
+        click.option(
             "--tolerance",
-            type=str,
+            type=_Share(),
+            metavar="NUMBER",
             help="Largest allowed max |ΔL|/L(0); overrides the spec's.",
         ),
     ]

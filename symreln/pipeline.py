@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -12,11 +13,11 @@ from symreln.derivation import (
     ModeDerivation,
     PathwayDerivation,
     StageDerivation,
-    strength_symbol,
+    Step,
 )
-from symreln.dynamics import coupled_matrices, coupled_modes, two_layer
-from symreln.dynamics.loss import mode_space_loss
-from symreln.errors import InputError
+from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
+from symreln.dynamics.switchboard import Known
+from symreln.errors import InputError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
@@ -24,7 +25,7 @@ from symreln.pathways.alike import StageSymmetry
 from symreln.pathways.effective import effective_dataset, twin_dataset
 from symreln.pathways.modes import sparse_generators, twin_spectrum
 from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
-from symreln.pathways.symmetry import SymmetrySearch
+from symreln.pathways.symmetry import symmetry_search
 from symreln.pathways.targets import Targets
 from symreln.spec.model import Spec
 from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
@@ -32,7 +33,8 @@ from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.dynamics.two_layer import SigmoidalMode
+    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.dynamics.switchboard import Choice
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
@@ -74,10 +76,25 @@ def derive(
         call = f"sr.derive(sr.load({spec!r}))" if isinstance(spec, str) else "sr.derive(sr.load(…))"
         msg = f"derive: found {type(spec).__name__}, expected a spec. Write {call}."
         raise InputError(msg)
+    if spec.graph is not None:
+        msg = "derive: the spec is a graph of nodes and edges. Write sr.derive_graph(spec)."
+        raise InputError(msg)
     derivation = derive_unchecked(spec, spectrum=spectrum, progress=progress)
-    steps = derivation_steps(derivation)
+    if derivation.later:
+        checked = (d.with_checks(derivation_steps(d, carried=True), None) for d in derivation.later)
+        derivation = replace(derivation, later=tuple(checked))
+    steps = derivation_steps(derivation) + _later_steps(derivation)
     (progress or _silent)("checks", steps)
     return derivation.with_checks(steps, _family(derivation))
+
+
+def _later_steps(derivation: Derivation) -> tuple[Step, ...]:
+    """Return the checks of what holds after each switch of gates."""
+    return tuple(
+        replace(step, name=f"from step {begin}: {step.name}")
+        for begin, phase in zip(derivation.spec.switches, derivation.later, strict=True)
+        for step in phase.steps
+    )
 
 
 def _family(derivation: Derivation) -> FamilyDerivation | None:
@@ -95,7 +112,7 @@ def derive_unchecked(
     """Derive without the checks of :mod:`symreln.checks`, for a second route of theirs."""
     done = progress or _silent
     goal = Targets.of(spec.dataset.sparse_targets)
-    search = _symmetry_search(spec)
+    search = symmetry_search(spec)
     stages: list[StageDerivation] = []
     for stage in spec.stages:
         numbers = [
@@ -124,18 +141,12 @@ def derive_unchecked(
         spec=spec,
         stages=tuple(stages),
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
-        loss=_loss(tuple(stages), spec),
+        loss_separates=_loss_separates(tuple(stages)),
         steps=(),
+        later=tuple(
+            derive_unchecked(spec.during(step), spectrum=spectrum) for step in spec.switches
+        ),
     )
-
-
-def _symmetry_search(spec: Spec) -> SymmetrySearch | None:
-    """Return a search among all pathways; None for one pathway, which is like no other."""
-    if len(spec.pathways) == 1:
-        return None
-    joint = len(spec.stages) == 1
-    stages = [1 if joint else pathway.stage for pathway in spec.pathways]
-    return SymmetrySearch(spec.dataset, spec.pathways, stages)
 
 
 def _effective(
@@ -192,14 +203,16 @@ def _pathways(
     verdict: StageVerdict,
     spec: Spec,
 ) -> tuple[PathwayDerivation, ...]:
-    solved: dict[tuple, SigmoidalMode] = {}
+    solved: dict[tuple, AbstractMode] = {}
+    closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+    known = Known.of_spec(spec, decoupled=closed)
     return tuple(
         PathwayDerivation(
             number=number,
             effective=effective[p],
             spectrum=spectra[p],
             modes=tuple(
-                _mode(number, place, p, mode, spectra[p], verdict, spec.symbols, solved)
+                _mode(number, place, p, mode, spectra[p], verdict, spec, solved, known)
                 for place, mode in enumerate(spectra[p].modes, start=1)
             ),
         )
@@ -214,8 +227,9 @@ def _mode(
     mode: Mode,
     spectrum: JointSpectrum,
     verdict: StageVerdict,
-    symbols: dict[str, sp.Symbol],
-    solved: dict[tuple, SigmoidalMode],
+    spec: Spec,
+    solved: dict[tuple, AbstractMode],
+    known: Known,
 ) -> ModeDerivation:
     class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
     d = None if mode.d_is_average else mode.d
@@ -225,13 +239,14 @@ def _mode(
         if common is None
         else AlgebraicNumber(minpoly=mode.mode_class.minpoly, coefficients=common, root=mode.root)
     )
-    closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
-    decoupled, why = two_layer.matches(decoupled=closed and d_eff is not None)
-    family = two_layer.NAME
-    strength = None
-    if decoupled and d_eff is not None:
-        strength = _strength(mode, d_eff, symbols, f"{pathway_number}_{place}", solved)
+    known = replace(known, decoupled=known.decoupled and d_eff is not None)
+    choice = switchboard.choose(known)
+    family, why, strength = choice.name, choice.why, None
+    if family is not None and d_eff is not None:
+        index = f"{pathway_number}_{place}"
+        strength = _strength(mode, d_eff, spec.symbols, index, solved, (choice, known))
     else:
+        _check_two_layers(spec, verdict)
         d_eff = None
         modes_close = verdict.level is Level.COUPLED_MODES
         family = coupled_modes.NAME if modes_close else coupled_matrices.NAME
@@ -247,7 +262,24 @@ def _mode(
         family=family,
         why=why,
         strength=strength,
+        passed_over=choice.passed_over,
     )
+
+
+def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
+    """Refuse coupled modes of networks that only decoupled families cover.
+
+    Raises:
+        NotSupportedError: The reductions of coupled modes and matrices are of two layers that
+            start alike, without weight decay.
+    """
+    if spec.network is not None and spec.network.unusual:
+        msg = (
+            f"network.{spec.network.unusual[0]}: the verdict is '{verdict.level.value}', and "
+            "coupled modes are derived for two layers that start alike, without weight decay. "
+            "Leave the key out, or choose gates whose pathways do not couple"
+        )
+        raise NotSupportedError(msg)
 
 
 def _strength(
@@ -255,8 +287,9 @@ def _strength(
     d_eff: AlgebraicNumber,
     symbols: dict[str, sp.Symbol],
     index: str,
-    solved: dict[tuple, SigmoidalMode],
-) -> SigmoidalMode:
+    solved: dict[tuple, AbstractMode],
+    taken: tuple[Choice, Known],
+) -> AbstractMode:
     """Return the closed form; equal modes of several pathways share one."""
     # A number of degree > 2 is written as a constant with the mode's own index.
     name = "" if mode.s.is_radical and d_eff.is_radical else index
@@ -267,8 +300,12 @@ def _strength(
         # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
         # (proven with the verdict), and started elsewhere it would act on other pathways through
         # an output direction that the data leave open.
-        start = {"strength0": sp.S.Zero} if mode.is_null else {}
-        solved[key] = two_layer.solve(
+        choice, known = taken
+        zero = mode.is_null or choice.equations in switchboard.STARTS_AT_ZERO
+        start = {"strength0": sp.S.Zero} if zero else {}
+        solved[key] = switchboard.solve(
+            choice.name or "",
+            known,
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
             height=None if height is None else height.to_sympy(symbols),
@@ -277,20 +314,11 @@ def _strength(
     return solved[key]
 
 
-def _loss(stages: tuple[StageDerivation, ...], spec: Spec) -> sp.Expr | None:
-    """Return the loss in mode space where the strengths of all stages close."""
+def _loss_separates(stages: tuple[StageDerivation, ...]) -> bool:
+    """Return whether the strengths of all stages close and the loss is a sum over them."""
     closed = all(
         stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY) for stage in stages
     )
-    if not closed or not stages_decouple(
+    return closed and stages_decouple(
         tuple(tuple((p.effective, p.spectrum) for p in stage.pathways) for stage in stages)
-    ):
-        return None
-    terms = [
-        (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
-        for stage in stages
-        for pathway in stage.pathways
-        for mode in pathway.modes
-        if mode.strength is not None and not mode.is_null
-    ]
-    return mode_space_loss(stages[0].initial_loss.to_sympy(spec.symbols), terms)
+    )

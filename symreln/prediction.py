@@ -1,36 +1,31 @@
-"""Numbers from a derivation: float64 curves of any level, certified balls of closed forms.
+"""Numbers from a derivation: float64 curves of any level; certified balls are in enclosing.
 
 This is the named place where exact results become floats.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.divergence import check_step_size
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
-from symreln.dynamics.two_layer import strength_ball, strength_float
+from symreln.dynamics.solutions import deep_numbers
+from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
 from symreln.integration import check_range, mode_probes, network_of, reduced_flow
 from symreln.mode_system import mode_system
 from symreln.verdict import Level
+from symreln.widths import check_decided, learned_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flint import arb
+    from collections.abc import Mapping, Sequence
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.dynamics.reduced_flow import ReducedFlow
-
-#: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
-STABLE_RATE = 2.0
-#: log2(10), rounded up.
-BITS_PER_DIGIT = 3.3220
+    from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,6 +71,8 @@ class Prediction:
         method: How it was computed, in words.
         closed_loss: The loss of the closed forms alone, later stages from converged earlier
             ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
+        flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
+            of gradient descent; None where ``loss`` is the flow's or the closed forms'.
         modes: One curve a mode that learns something.
         free_constants: Numbers set by hand or fitted.
     """
@@ -85,6 +82,7 @@ class Prediction:
     method: str
     closed_loss: np.ndarray | None
     modes: tuple[ModeCurve, ...]
+    flow_loss: np.ndarray | None = None
     free_constants: int = 0
 
     def __repr__(self) -> str:
@@ -118,6 +116,11 @@ def predict(
     """
     network = network_of(derivation.spec)
     grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
+    check_decided(derivation)
+    if derivation.later:
+        from symreln.switched import predict_flow
+
+        return predict_flow(derivation, grid, relative_tolerance)
     if derivation.closed and len(derivation.stages) == 1:
         check_range(derivation)
         found = closed_forms(derivation, grid)
@@ -125,11 +128,11 @@ def predict(
             return found
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
-    _check_step_size(derivation, flow.rate)
+    check_step_size(network, flow.rate)
     closed, closed_loss = {}, None
     if derivation.closed:
         closed = _closed_curves(derivation, grid)
-        closed_loss = _closed_loss(derivation, closed, grid)
+        closed_loss = loss_of_modes(derivation, closed, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
     loss, integrated = _integrate(derivation, flow, grid, relative_tolerance)
@@ -143,15 +146,77 @@ def predict(
     )
 
 
-def closed_forms(derivation: Derivation, times: np.ndarray) -> Prediction | None:
+def predict_training(
+    derivation: Derivation, kappas: Mapping[str, float] | None = None
+) -> Prediction:
+    """Predict what gradient descent does with its finite steps, at every step of the network.
+
+    As :func:`predict`, but each step of training is a step of the reduced maps: the error of the
+    flow, which grows with the learning rate, is not there. The flow's own loss comes with it.
+
+    Args:
+        derivation: What is evaluated; without free parameters, with a network.
+        kappas: κ of modes, by the label of their strength, where they start from κ H init_std²/2;
+            the others start as in :func:`predict`. See :mod:`symreln.early`.
+    """
+    network = network_of(derivation.spec)
+    flow = predict(derivation, None)
+    if derivation.later:
+        from symreln.switched import predict_descent
+
+        return predict_descent(derivation, flow, kappas or {})
+    if learned_counts(derivation):
+        return flow  # the reduction below takes pathways as wide enough
+    labels, probes = mode_probes(derivation)
+    reduced = reduced_flow(derivation)
+    check_step_size(network, reduced.rate)
+    found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
+    (strengths,) = found.strengths
+    closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
+    together = "staged" if network.training == "staged" else "joint"
+    return replace(
+        flow,
+        loss=found.losses,
+        method=(
+            "gradient descent on the coupled matrices of all pathways, step by step "
+            f"({together} training)"
+        ),
+        modes=_mode_curves(derivation, closed, dict(zip(labels, strengths, strict=True))),
+        flow_loss=flow.loss,
+    )
+
+
+def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[ModeStart]:
+    """Return how the modes start that have a κ, by the label of their strength."""
+    # Here, because it brings SciPy's linear algebra, and closed forms need none.
+    from symreln.dynamics.reduced_flow import ModeStart
+    from symreln.early import start_factor
+
+    network = network_of(derivation.spec)
+    return [
+        ModeStart(probe=probe, factor=start_factor(network, kappas[label]))
+        for label, probe in zip(*mode_probes(derivation), strict=True)
+        if label in kappas
+    ]
+
+
+def closed_forms(
+    derivation: Derivation, times: np.ndarray, strength0: float | None = None
+) -> Prediction | None:
     """Evaluate the closed forms alone, or return None where there are none.
 
     Later stages are then those of converged earlier ones; :func:`predict` integrates instead.
+
+    Args:
+        derivation: What is evaluated.
+        times: Times in steps.
+        strength0: Where modes of three or more layers start
+            (:mod:`symreln.dynamics.chain_start`).
     """
-    if not derivation.closed:
+    if not derivation.closed or derivation.later:
         return None
-    curves = _closed_curves(derivation, times)
-    loss = _closed_loss(derivation, curves, times)
+    curves = _closed_curves(derivation, times, strength0)
+    loss = loss_of_modes(derivation, curves, times)
     return None if loss is None else _closed_prediction(derivation, times, curves, loss)
 
 
@@ -161,7 +226,9 @@ def _closed_prediction(
     return Prediction(
         times=grid,
         loss=loss,
-        method="closed forms of all modes",
+        method="closed forms of all modes"
+        if not learned_counts(derivation)
+        else "closed forms of the modes that narrow pathways learn first",
         closed_loss=loss,
         modes=_mode_curves(derivation, curves, {}),
     )
@@ -191,31 +258,45 @@ def learning_modes(
     return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
 
 
-def _closed_curves(derivation: Derivation, grid: np.ndarray) -> dict[str, np.ndarray]:
+def _closed_curves(
+    derivation: Derivation, grid: np.ndarray, strength0: float | None = None
+) -> dict[str, np.ndarray]:
     modes = [mode for _, mode in learning_modes(derivation)]
     s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
     d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
     d = d.reshape(-1, 1)
-    start = np.full_like(s, float(derivation.strength0 or 0))
-    values = strength_float(s, d, start, grid, float(derivation.tau or 1))
-    return {mode.label: curve for mode, curve in zip(modes, values, strict=True)}
+    network = derivation.effective_network or network_of(derivation.spec)
+    tau = float(derivation.tau or 1)
+    if strength0 is None:
+        values = strengths_float(network, s, d, grid, tau)
+    else:
+        values = deep_numbers.strength_float(network.layers, s, d, s * 0 + strength0, grid, tau)
+    # Of a narrow pathway's modes those that get no unit stay at zero.
+    counts = learned_counts(derivation)
+    return {
+        mode.label: curve * (counts.get(mode.label, 1) > 0)
+        for mode, curve in zip(modes, values, strict=True)
+    }
 
 
-def _closed_loss(
-    derivation: Derivation, curves: dict[str, np.ndarray], grid: np.ndarray
+def loss_of_modes(
+    derivation: Derivation, curves: Mapping[str, np.ndarray], grid: np.ndarray
 ) -> np.ndarray | None:
     """Sum the loss in mode space, written so that it does not cancel near its end.
 
     −m (s π − ½ d π²) = −m s²/(2d) + ½ m d (s/d − π)²; the constants add up to the final loss.
     """
-    if derivation.loss is None:
+    if not derivation.loss_separates:
         return None
     loss = np.full(grid.shape, float(derivation.final_loss.to_fraction()))
+    counts = learned_counts(derivation)
     for _, mode in learning_modes(derivation):
         # s > 0 has d_eff > 0: the loss is bounded from below.
         d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
-        gap = mode.s.to_float() / d - curves[mode.label]
-        loss += 0.5 * mode.multiplicity * d * gap**2
+        height = mode.s.to_float() / d
+        learned = counts.get(mode.label, mode.multiplicity)
+        loss += 0.5 * learned * d * (height - curves[mode.label]) ** 2
+        loss += 0.5 * (mode.multiplicity - learned) * d * height**2
     return loss
 
 
@@ -228,25 +309,6 @@ def _integrate(
     first = len(whole) - len(grid)
     (strengths,) = trajectory.strengths
     return trajectory.losses[first:], dict(zip(labels, strengths[:, first:], strict=True))
-
-
-def _check_step_size(derivation: Derivation, rate: float) -> None:
-    """Refuse to predict training that cannot converge.
-
-    Near its plateau the slowest-to-stabilise mode contracts by 1 − rate a step of gradient
-    descent, which diverges above a rate of 2; the flow would need as many integration steps as
-    the rate is too large, to no purpose.
-    """
-    network = network_of(derivation.spec)
-    if not rate < STABLE_RATE:
-        bound = float(network.learning_rate) * STABLE_RATE / rate if np.isfinite(rate) else 0.0
-        advice = f"below {bound:.2g}" if bound > 0 else "or scale the data"
-        msg = (
-            f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
-            f"diverge on these data (a mode relaxes by {rate:.3g} a step, 2 is the limit). "
-            f"Lower it {advice}"
-        )
-        raise InputError(msg)
 
 
 def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
@@ -296,6 +358,8 @@ def _mode_curves(
     derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
 ) -> tuple[ModeCurve, ...]:
     curves = []
+    network = derivation.effective_network
+    decay = 0.0 if network is None else float(network.weight_decay)
     for pathway, mode in learning_modes(derivation):
         d = None if mode.d_eff is None else mode.d_eff.to_float()
         curves.append(
@@ -304,74 +368,8 @@ def _mode_curves(
                 label=mode.label,
                 closed=closed.get(mode.label),
                 integrated=integrated.get(mode.label),
-                plateau=mode.s.to_float() / d if d else None,
+                plateau=max(0.0, mode.s.to_float() - decay) / d if d else None,
                 multiplicity=mode.multiplicity,
             )
         )
     return tuple(curves)
-
-
-def enclose(
-    derivation: Derivation, times: Sequence[int | Fraction], digits: int
-) -> dict[str, tuple[arb, ...]]:
-    """Return certified balls of every closed-form strength; see Derivation.enclose.
-
-    The working precision is raised until every ball has the digits asked for.
-
-    Raises:
-        InputError: The times are no sequence of exact numbers from 0 on, or the digits no
-            positive whole number.
-    """
-    from symreln.exact.enclosure import ball, precision
-
-    network_of(derivation.spec)
-    times = _exact_times(times)
-    if not isinstance(digits, int) or digits < 1:
-        msg = f"digits: found {digits!r}; give a positive whole number"
-        raise InputError(msg)
-    values = derivation.spec.values
-    tau, start = derivation.tau or Fraction(1), derivation.strength0 or Fraction(0)
-    wanted = digits * BITS_PER_DIGIT
-    bits = int(wanted) + 40
-    while True:
-        with precision(bits):
-            result = {
-                mode.label: tuple(
-                    strength_ball(s, d, ball(start), ball(Fraction(time)), ball(tau))
-                    for time in times
-                )
-                for _, mode in learning_modes(derivation)
-                for s, d in [_mode_balls(mode, values, bits)]
-            }
-            balls = [ball for curve in result.values() for ball in curve]
-            if all(found.rel_accuracy_bits() >= wanted for found in balls):
-                return result
-        bits *= 2
-
-
-def _exact_times(times: Sequence[int | Fraction]) -> list[Fraction]:
-    needed = "give a sequence of exact steps from 0 on, for example [0, 100, Fraction(1, 3)]"
-    if isinstance(times, str):
-        msg = f"times: found a text; {needed}"
-        raise InputError(msg)
-    try:
-        found = [Fraction(time) for time in times]
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
-        msg = f"times: found {times!r}; {needed}"
-        raise InputError(msg) from error
-    if any(time < 0 for time in found):
-        msg = f"times: found {min(found)}; {needed}"
-        raise InputError(msg)
-    return found
-
-
-def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:
-    from symreln.exact.enclosure import ball
-
-    if mode.d_eff is None:
-        msg = f"mode {mode.label} has no closed form to enclose"
-        raise InputError(msg)
-    # A singular value that vanishes at these values must be exactly 0 to select its case; a ball
-    # around 0 would never get sharp enough.
-    vanishes = mode.s.sign(values) == 0
-    return (ball(0) if vanishes else mode.s.ball(values, bits)), mode.d_eff.ball(values, bits)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln import cli, console
+from symreln import cli, console, tables
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -320,8 +320,6 @@ def test_zero_targets_derive_and_have_nothing_to_validate(tmp_path, capsys):
 def test_a_phase_that_takes_longer_than_patience_says_so_before_it_ends(monkeypatch, capsys):
     import time
 
-    from symreln import console
-
     monkeypatch.setattr(console, "PATIENCE", 0.01)
     with console.Progress(quiet=False)("thinking"):
         deadline = time.monotonic() + 30
@@ -357,7 +355,7 @@ def test_a_folder_keeps_no_certificate_of_another_family(tmp_path, capsys, cache
 def test_formulas_of_ordinary_length_are_not_broken():
     formula = "sqrt(C + 8*c**2)*sqrt(15*C + 15)/(8*C)"
     row = ["common", formula, *["(C + 8*c**2)/(8*C)"] * 3, "two-layer balanced"]
-    text = console.plain_table("modes", ["pathway", "s", "d", "d_eff", "m", "family"], [row])
+    text = tables.plain_table("modes", ["pathway", "s", "d", "d_eff", "m", "family"], [row])
     assert formula in text
-    long = console.plain_table("modes", ["s"], [["x" * 1000]])
-    assert max(map(len, long.splitlines())) <= console.MOST_COLUMNS
+    long = tables.plain_table("modes", ["s"], [["x" * 1000]])
+    assert max(map(len, long.splitlines())) <= tables.MOST_COLUMNS

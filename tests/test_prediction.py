@@ -12,11 +12,12 @@ from flint import arb
 
 import symreln as sr
 from symreln.dynamics.two_layer import strength_float
+from symreln.enclosing import _mode_balls
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.integration import coupled_matrices
-from symreln.prediction import _mode_balls, learning_modes, probe_bases
+from symreln.prediction import learning_modes, probe_bases
 from symreln.spec.model import Parameter
 from symreln.verdict import Level
 from tests.cases import CASES, contexts_spec, derived, matrix_spec

@@ -1,0 +1,104 @@
+"""What is refused before any work is done for it, and what the terminal shows once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import symreln as sr
+from symreln import cli, commands, divergence
+from symreln.console import summary_of
+from symreln.errors import InputError
+from symreln.integration import reduced_flow
+from symreln.options import _Share
+from tests.cases import contexts_spec
+from tests.pathways.examples import RATIONAL
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = cli._guarded(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("given", ["abc", "-1", "0", "1/0", "%"])
+def test_a_tolerance_that_is_no_number_is_named_as_the_option(given, capsys):
+    code, out, err = run(capsys, "validate", "xor", "--tolerance", given)
+    assert (code, out) == (2, "")
+    assert "--tolerance" in err
+    assert f"'{given}' is no positive number. Give one such as 0.05, 1/20 or 5%" in err
+    assert "validation.tolerance" not in err
+
+
+@pytest.mark.parametrize("given", ["0.05", "1/20", "5%", " 5 % ", 0.05])
+def test_a_tolerance_is_kept_as_it_was_given(given):
+    assert _Share().convert(given, None, None) == str(given)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path, capsys, monkeypatch):
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(commands.Session, "execute", never)
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "below"
+    code, _, err = run(capsys, "derive", "xor", "--no-cache", "--out", str(out))
+    assert code == 2
+    assert f"--out {out}: the folder cannot be made (Not a directory). Name one" in err
+
+
+def test_a_folder_is_not_left_behind_by_a_spec_that_is_refused(tmp_path, capsys):
+    out = tmp_path / "a" / "b"
+    assert run(capsys, "derive", "nowhere.toml", "--out", str(out))[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_diverging_learning_rate_is_refused_before_deriving(tmp_path, capsys, monkeypatch):
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(commands.Session, "_derived", never)
+    code, _, err = run(
+        capsys, "run", "xor", "--set", "network.learning_rate=5", "--out", str(tmp_path)
+    )
+    assert code == 2
+    assert "network.learning_rate: 5 makes gradient descent diverge" in err
+
+
+@pytest.mark.parametrize("name", ["xor", "contextual-3", "contextual-different"])
+@pytest.mark.parametrize(("dense", "error"), [(0, 0.02), (10**6, 1e-6)])
+def test_the_early_rate_is_that_of_the_flow(name, dense, error, monkeypatch):
+    found = []
+    monkeypatch.setattr(divergence, "check_step_size", lambda _, rate: found.append(rate))
+    monkeypatch.setattr(divergence, "DENSE", dense)
+    spec = sr.load(name)
+    divergence.check_before_deriving(spec)
+    (rate,) = found
+    exact = reduced_flow(sr.derive(spec).at_values).rate
+    assert exact * (1 - error) <= rate <= exact * (1 + 1e-6)
+
+
+def test_a_lower_bound_of_the_rate_never_refuses_what_converges(monkeypatch):
+    # Power steps approach the norm from below, whatever they start from.
+    monkeypatch.setattr(divergence, "DENSE", 0)
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        matrix = random.normal(size=(9, 7))
+        limit = float(np.linalg.norm(matrix, 2))
+        assert 0.5 * limit < divergence._norm(csr_array(matrix)) <= limit * (1 + 1e-12)
+
+
+def test_pathways_with_equal_modes_are_one_on_the_terminal():
+    lines = summary_of(sr.derive(contexts_spec(RATIONAL, 5)))["plain"].splitlines()
+    rows = [line for line in lines if "two-layer" in line]
+    assert len(rows) == 2
+    assert all(row.split()[:3] == ["p1", "…", "p5"] for row in rows)
+
+
+def test_pathways_with_different_modes_are_not():
+    spec = sr.load("xor")
+    rows = [line for line in summary_of(sr.derive(spec))["plain"].splitlines() if "two-" in line]
+    assert len(rows) >= 1
+    with pytest.raises(InputError):
+        divergence.check_step_size(spec.network, 2.0)  # pyright: ignore[reportArgumentType]
