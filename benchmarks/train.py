@@ -15,16 +15,20 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from symreln.train.deep import DeepModel
 from symreln.train.gdln import GatedModel, train_gdln
+from symreln.train.graph import GraphModel
 from symreln.train.loop import processors
-from symreln.train.model import AbstractModel
-from symreln.train.network import GatedPathway, TrainingSettings
+from symreln.train.model import AbstractModel, AbstractTwoLayerModel
+from symreln.train.network import EdgeWeights, GatedPathway, TrainingSettings
 from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.relu import ReluModel, train_network
+from symreln.train.topology import chain_graph
 
 N_X, N_Y, ITEMS, CONTEXTS = 11, 60, 8, 3
 SAMPLES = ITEMS * CONTEXTS
@@ -89,9 +93,41 @@ def gdln_products(hidden: int) -> list[tuple[int, int, int]]:
     return shapes
 
 
+def deep_products(widths: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """Shapes of one step's products of a network with these hidden layers, samples in rows."""
+    sizes, shapes = (N_X, *widths, N_Y), []
+    for place, (before, after) in enumerate(pairwise(sizes)):
+        shapes += [(SAMPLES, before, after), (before, SAMPLES, after)]
+        shapes += [(SAMPLES, after, before)] if place else []
+    return shapes
+
+
+def graph_products(hidden: int) -> list[tuple[int, int, int]]:
+    """Shapes of one step's products of the pathways as a graph: every sample runs through."""
+    shapes = []
+    for pathway in pathways(hidden):
+        n_x, rows = len(pathway.inputs), len(pathway.open_samples)
+        shapes += [(rows, n_x, hidden), (rows, hidden, N_Y), (rows, N_Y, hidden)]
+        shapes += [(hidden, rows, N_Y), (n_x, rows, hidden)]
+    return shapes
+
+
+def matrices(shapes: list[tuple[int, int]], seeds: int, init_std: float) -> tuple[EdgeWeights, ...]:
+    rng = np.random.default_rng(0)
+    return tuple(
+        EdgeWeights(matrix=init_std * rng.standard_normal((seeds, *shape))) for shape in shapes
+    )
+
+
 def stepper(model: AbstractModel, seeds: int, init_std: float) -> Callable[[], None]:
-    draw = gaussian_weights(seed_children(0, seeds), model.shapes, init_std)
-    state = model.start(draw(0, seeds))
+    if isinstance(model, DeepModel):
+        state = model.start(matrices(model.shapes, seeds, init_std))
+    elif isinstance(model, GraphModel):
+        state = model.start(matrices(model.graph.shapes, seeds, init_std))
+    else:
+        assert isinstance(model, AbstractTwoLayerModel)
+        draw = gaussian_weights(seed_children(0, seeds), model.shapes, init_std)
+        state = model.start(draw(0, seeds))
 
     def step() -> None:
         state.evaluate()
@@ -171,6 +207,23 @@ def main() -> None:
             "GDLN, 4 pathways of 350, staged, 1 seed",
             stepper(gated, 1, std),
             bare(gdln_products(350), 1),
+            200 // scale,
+            repeats,
+        )
+        for width, seeds, count in ((700, 1, 40), (50, 64, 60)):
+            widths = (width, width)
+            compare(
+                f"ReLU, two layers of {width}, {seeds} seed(s) a batch",
+                stepper(DeepModel(inputs, targets, widths, settings(width, 1)), seeds, std),
+                bare(deep_products(widths), seeds),
+                max(4, count // scale),
+                repeats,
+            )
+        whole = chain_graph(pathways(350), 2)
+        compare(
+            "the same pathways as a graph, joint, 1 seed",
+            stepper(GraphModel(inputs, targets, whole, settings(350, 1)), 1, std),
+            bare(graph_products(350), 1),
             200 // scale,
             repeats,
         )

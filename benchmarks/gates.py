@@ -1,0 +1,96 @@
+"""How many gates are enumerated in which time and memory, exactly.
+
+    python benchmarks/gates.py [--quick]
+
+Each row is a dataset: its samples and rank, the number of gates with its known value, the seconds
+that this process worked and the largest memory so far. General position has 2·Σ_{k<r} C(P−1, k)
+open gates; the contextual task of n items in C contexts has as many gates as the complete bipartite
+graph of n and C vertices has acyclic orientations, the poly-Bernoulli numbers. Then XoR: all gates,
+the self-consistent ones and the race, exact in Delta.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+from math import comb, factorial
+
+import numpy as np
+
+import symreln as sr
+from symreln.exact.matrix import ExactMatrix
+from symreln.gates.chambers import gate_chambers
+from symreln.gates.enumerate import enumerate_gates
+from symreln.gates.line import parameter_range
+from symreln.gates.race import race
+from symreln.gates.stages import candidates_of
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the seconds that this process worked; a busy machine adds nothing to them."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def poly_bernoulli(n: int, k: int) -> int:
+    def parts(size: int, count: int) -> int:
+        signs = ((-1) ** j * comb(count, j) * (count - j) ** size for j in range(count + 1))
+        return sum(signs) // factorial(count)
+
+    return sum(
+        factorial(j) ** 2 * parts(n + 1, j + 1) * parts(k + 1, j + 1) for j in range(min(n, k) + 1)
+    )
+
+
+def show(name: str, inputs: ExactMatrix, known: int) -> None:
+    found = []
+    took = seconds(lambda: found.append(enumerate_gates(inputs)))
+    gates = found[0]
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    right = "as known" if int(gates.open.sum()) == known else f"KNOWN: {known}"
+    print(
+        f"{name:28} {gates.count:7} gates, {gates.open.sum():7} open ({right}): "
+        f"{took:.1f} s, {took / gates.count * 1e6:.0f} us a gate, {memory:.2f} GB"
+    )
+
+
+def xor() -> None:
+    spec = sr.load("xor")
+    dataset, limits = spec.dataset, parameter_range(spec.parameters[0])
+    at = spec.at_values().dataset
+    print(
+        f"XoR, all gates over Delta: {seconds(lambda: gate_chambers(dataset.inputs, limits)):.2f} s"
+    )
+    one = seconds(lambda: candidates_of(at, at.targets, enumerate_gates(at.inputs)))
+    print(f"XoR, self-consistent gates at one Delta: {one:.2f} s")
+    took = seconds(lambda: race(dataset.inputs, dataset.targets, limits))
+    print(f"XoR, gates, self-consistency and race for all Delta: {took:.2f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="small data only")
+    quick = parser.parse_args().quick
+    xor()
+    generator = np.random.default_rng(0)
+    for rank, samples in ((3, 40), (4, 30)) if quick else ((3, 150), (4, 68)):
+        rows = generator.integers(-9999, 10000, (rank, samples)).tolist()
+        known = 2 * sum(comb(samples - 1, k) for k in range(rank))
+        show(f"general, P = {samples}, rank {rank}", ExactMatrix.from_rows(rows), known)
+    for items in (4, 5) if quick else (6, 8):
+        samples = [(i, k) for k in range(3) for i in range(items)]
+        table = [[int(i == row) for i, _ in samples] for row in range(items)]
+        table += [[int(k == row) for _, k in samples] for row in range(3)]
+        known = poly_bernoulli(items, 3)
+        show(f"contextual, n = {items}, C = 3", ExactMatrix.from_rows(table), known)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Other learning rules: what they do to the loss, and what their steps cost.
+
+    python benchmarks/rules.py [SPEC] [--seeds 8] [--set KEY=VALUE …]
+
+Prints what ``symreln validate SPEC --rules`` measures, for a ready-made spec or a file (default
+xor): how far mini-batches shift the mean loss, over P/|batch| − 1, which is constant where a
+batch's step acts as a larger learning rate; the noise of drawing batches; how much smaller the
+change is at half the rate; and closed forms with weight decay against trained GDLNs. Then the time
+of a training step with mini-batches and with weight decay over that of a plain one, in one process,
+taken in turn, the median of the repeats with the smallest and largest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from dataclasses import replace
+
+import symreln as sr
+from symreln.train.network import TrainingSettings
+from symreln.train.relu import train_network
+from symreln.validation.rules import RuleComparison, compare_rules
+from symreln.validation.trained import training_settings
+
+REPEATS, STEPS, SEEDS = 7, 400, 4
+
+
+def show(found: RuleComparison) -> None:
+    """Print a comparison."""
+    print(f"{found.seeds} networks of each kind; all as max |ΔL|/L(0)")
+    for rule in found.batches:
+        name = f"{rule.subject:6} batch {rule.batch_size:3}"
+        if rule.theory is None or rule.shift is None:
+            print(f"{name}  diverged")
+            continue
+        more = found.samples / rule.batch_size - 1
+        shift = f"{rule.shift:.4f}" + (f" = {rule.shift / more:.4f} (P/B - 1)" if more else "")
+        noise = "-" if rule.noise is None else f"{rule.noise:.4f}"
+        far = rule.theory.max_abs_over_initial
+        print(f"{name}  theory {far:.4f}  shift {shift}  noise {noise}")
+    for rule in found.rates:
+        flow = ", ".join(f"{value:.4f}" for value in rule.flow)
+        ratio = "-" if rule.ratio is None else f"{rule.ratio:.3f}"
+        print(f"{rule.subject:6} to the flow {flow} at eta, eta/2, eta/4; ratio of changes {ratio}")
+    for rule in found.decays:
+        far = rule.theory.max_abs_over_initial
+        print(f"lambda {rule.weight_decay:.4f}  theory {far:.4f}  dying: {len(rule.dying)} modes")
+    if found.no_decay:
+        print(f"no weight decay: {found.no_decay}")
+
+
+def cost(derivation: sr.Derivation) -> None:
+    """Print how much longer a step takes."""
+    spec = derivation.at_values.spec
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    plain = replace(training_settings(spec), steps=STEPS)
+    samples = spec.dataset.samples
+    rules = {
+        "plain": plain,
+        f"batches of {-(-samples // 4)}": replace(plain, batch_size=-(-samples // 4)),
+        "weight decay": replace(plain, weight_decay=1e-3),
+    }
+
+    def seconds(settings: TrainingSettings) -> float:
+        start = time.perf_counter()
+        train_network(*data, settings, seeds=SEEDS, rng=0, workers=1)
+        return time.perf_counter() - start
+
+    seconds(plain)  # the first one imports and warms up
+    taken = [{name: seconds(settings) for name, settings in rules.items()} for _ in range(REPEATS)]
+    for name in list(rules)[1:]:
+        ratios = sorted(each[name] / each["plain"] for each in taken)
+        middle = statistics.median(ratios)
+        print(f"step, {name}: {middle:.2f} of a plain one ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("spec", nargs="?", default="xor")
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    given = parser.parse_args()
+    derivation = sr.derive(sr.load(given.spec, overrides=tuple(given.overrides)))
+    start = time.perf_counter()
+    show(compare_rules(derivation, seeds=given.seeds))
+    print(f"{time.perf_counter() - start:.1f} s")
+    cost(derivation)
+
+
+if __name__ == "__main__":
+    main()
