@@ -18,7 +18,8 @@ import click  # noqa: E402
 
 from symreln import __version__  # noqa: E402
 from symreln.errors import SymrelnError  # noqa: E402
-from symreln.gates.command import gates, race  # noqa: E402
+from symreln.gates.command import gates  # noqa: E402
+from symreln.gates.race_command import race  # noqa: E402
 from symreln.options import spec_options, training_options  # noqa: E402
 from symreln.sweep.command import sweep  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""``symreln gates`` and ``symreln race``: which gates there are, and who is fastest."""
+"""``symreln gates``: which gates there are, and which of them early training selects."""
 
 from __future__ import annotations
 
@@ -72,53 +72,6 @@ def gates(
     return 0
 
 
-@click.command()
-@click.argument("spec", metavar="SPEC")
-@click.option("--over", metavar="PARAMETER", help="The parameter.  [default: the only one]")
-@click.option("--stage", type=click.IntRange(min=1), default=1, help="Whose residual is learned.")
-@click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-def race(
-    spec: str,
-    over: str | None,
-    stage: int,
-    limit: int | None,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-) -> int:
-    """Say which self-consistent gate is fastest, for all values of a parameter at once."""
-    from symreln.errors import InputError
-    from symreln.gates.enumerate import LIMIT
-    from symreln.gates.line import parameter_range
-    from symreln.gates.race import race as run
-    from symreln.gates.stages import stage_residuals
-    from symreln.gates.told import race_json
-    from symreln.spec.reader import load
-
-    given = load(spec, overrides)
-    names = [parameter.name for parameter in given.parameters]
-    name = over or (names[0] if len(names) == 1 else None)
-    if name not in names:
-        found = over or ("no parameter" if not names else ", ".join(names))
-        msg = f"race: found {found}; --over needs one of the spec's parameters: {names}"
-        raise InputError(msg)
-    residuals = stage_residuals(given)
-    if stage > len(residuals):
-        msg = f"race: found --stage {stage}; the spec has {len(residuals)} stages"
-        raise InputError(msg)
-    others = {key: value for key, value in given.values.items() if key != name}
-    inputs = given.dataset.inputs.substitute(others)
-    residual = residuals[stage - 1].substitute(others)
-    limits = next(parameter_range(p) for p in given.parameters if p.name == name)
-    result = race_json(run(inputs, residual, limits, limit or LIMIT), given.values, given.symbols)
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
-    _write(folder, "race.json", result, as_json=as_json)
-    return 0
-
-
 def _numbers(spec: Spec) -> Spec:
     """Return a spec at its declared values.
 
@@ -187,18 +140,6 @@ def _write(
 
 def _lines(result: dict[str, Any]) -> list[str]:
     """Return what the terminal shows."""
-    if "pieces" in result:
-        name = result["parameter"]
-        lines = [
-            f"{each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
-            for each in result["candidates"]
-        ]
-        lines += [
-            f"{name} = {each['value']['expr']}: {each['kind']} of {', '.join(each['between'])}"
-            + (", the winner changes" if each["changes_winner"] else "")
-            for each in result["boundaries"]
-        ]
-        return lines
     how = f"{result['draws']} directions drawn, more gates may exist" if result["sampled"] else ""
     lines = [f"{result['count']} gates" + (f" ({how})" if how else "")]
     for stage in result.get("stages", []):
