@@ -53,8 +53,8 @@ def check_two_layers(network: NetworkSpec, what: str) -> None:
     if network.unusual:
         msg = (
             f"{what} is written for two layers that start alike, without weight decay, and "
-            f"network.{network.unusual[0]} asks for something else. The closed forms and their "
-            "numbers are there: symreln derive"
+            f"network.{network.unusual[0]} asks for something else. `symreln derive` gives the "
+            "closed forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
 
@@ -79,6 +79,18 @@ def reduced_flow(derivation: Derivation) -> ReducedFlow:
         InputError: A number of the data is too large or too small for float64.
     """
     check_two_layers(network_of(derivation.spec), "Integration of the reduced flow")
+    return descending_flow(derivation)
+
+
+def descending_flow(derivation: Derivation) -> ReducedFlow:
+    """Return what :func:`reduced_flow` does, for steps of gradient descent: weight decay too.
+
+    Layers that start apart are taken by the mean of their variances, which is exact where modes
+    are closed, and other networks are refused for other modes.
+
+    Raises:
+        InputError: A number of the data is too large or too small for float64.
+    """
     # Here, because it brings SciPy's linear algebra, and closed forms need none.
     from symreln.dynamics.reduced_flow import ReducedFlow
 
@@ -105,6 +117,7 @@ def reduced_flow(derivation: Derivation) -> ReducedFlow:
         data=data,
         tau=float(derivation.tau or 1),
         gram_scale=float(gram_scale(network)),
+        weight_decay=float((derivation.effective_network or network).weight_decay),
     )
 
 

@@ -199,24 +199,29 @@ class BlockFlow:
             functionals,
         )
 
-    def descent(self, steps: int, functionals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def descent(
+        self, steps: int, functionals: np.ndarray, keep: float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return what :meth:`trajectory` does for gradient descent itself, at steps 0, 1, ….
 
-        A step is Q ← (1 + F/τ) Q with both layers moved at once: no time is continuous.
+        A step is Q ← (k + F/τ) Q with both layers moved at once: no time is continuous.
 
         Args:
             steps: How many steps are recorded, the start among them.
             functionals: Linear functions of all maps, shape (functions, entries).
+            keep: k, what weight decay leaves of every weight in a step; 1 without.
         """
-        return self._followed(lambda start: self._descended(start, steps), steps, functionals)
+        return self._followed(lambda start: self._descended(start, steps, keep), steps, functionals)
 
-    def _descended(self, state: np.ndarray, steps: int) -> Iterator[tuple[slice, np.ndarray]]:
+    def _descended(
+        self, state: np.ndarray, steps: int, keep: float
+    ) -> Iterator[tuple[slice, np.ndarray]]:
         for first in range(0, steps, CHUNK):
             part = slice(first, min(first + CHUNK, steps))
             states = np.empty((len(state), part.stop - first))
             for column in range(part.stop - first):
                 states[:, column] = state
-                state = state + self.derivative(state)
+                state = keep * state + self.derivative(state)
             yield part, states
 
     def _followed(

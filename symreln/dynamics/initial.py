@@ -27,9 +27,12 @@ def gram_scale(network: NetworkSpec) -> Fraction:
 
     Q = [W1ᵀ; W2] has one column a hidden unit and independent entries N(0, init_std²); over the
     pathway's units the mean of Q Qᵀ is (units · init_std²) I, with relative fluctuations of
-    order 1/sqrt(units).
+    order 1/sqrt(units). Of layers that start apart, σ₁ and σ₂, g is the mean of both: of a mode's
+    amplitudes a and b only |a + b|² and |a − b|² move its strength, each by itself
+    (:mod:`symreln.dynamics.aligned_descent`), and their means are units · (σ₁² + σ₂²).
     """
-    return pathway_units(network) * network.init_std**2
+    second = network.init_std if network.init_std_out is None else network.init_std_out
+    return pathway_units(network) * (network.init_std**2 + second**2) / 2
 
 
 def initial_strength(network: NetworkSpec) -> Fraction:

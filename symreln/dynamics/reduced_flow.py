@@ -21,6 +21,7 @@ from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.modules import Split, split, whole
 from symreln.dynamics.plain_module import PlainModule
 from symreln.dynamics.ternary import ReducedModule, tie
+from symreln.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,11 +71,14 @@ class ReducedFlow:
         data: Gated data.
         tau: Time constant in steps.
         gram_scale: g in E[Q Qᵀ] = g I for the initial weights of a pathway.
+        weight_decay: λ of λ/2 times all squared weights, added to the mean loss; for
+            :meth:`descent` alone.
     """
 
     data: GatedData
     tau: float
     gram_scale: float
+    weight_decay: float = 0.0
 
     @cached_property
     def _split(self) -> Split:
@@ -100,7 +104,13 @@ class ReducedFlow:
                 in one array.
             relative_tolerance: Local error of a step.
             starts: Modes that do not start as expected, each once; None where all do.
+
+        Raises:
+            NotSupportedError: There is weight decay, and the flow is written without.
         """
+        if self.weight_decay:
+            msg = "the flow of coupled matrices is written without weight decay; use descent"
+            raise NotSupportedError(msg)
         return self._followed(
             lambda flow, functionals: flow.trajectory(times, functionals, relative_tolerance),
             len(times),
@@ -117,15 +127,17 @@ class ReducedFlow:
         """Return what :meth:`trajectory` does for gradient descent with its finite steps.
 
         The blocks are those of the flow: a step of gradient descent is made of the same two
-        operations that they are closed under, products A Bᵀ C and the linear coupling.
+        operations that they are closed under, products A Bᵀ C and the linear coupling. Weight
+        decay multiplies all weights alike, which leads out of no block.
 
         Args:
             steps: How many steps are recorded, the start among them.
             probes: As for the flow.
             starts: Modes that do not start as expected, each once.
         """
+        keep = 1 - self.weight_decay / self.tau
         return self._followed(
-            lambda flow, functionals: flow.descent(steps, functionals), steps, probes, starts
+            lambda flow, functionals: flow.descent(steps, functionals, keep), steps, probes, starts
         )
 
     def _followed(
@@ -140,13 +152,8 @@ class ReducedFlow:
         With ``starts``, were it empty, the state is Q.
         """
         asked = [*probes, *(start.probe for start in starts or ())]
-        found = self._split
-        weights = [_weights(found.modules, probe) for probe in asked]
-        if any(each is None for each in weights):
-            found = whole(self.data)
-            weights = [_weights(found.modules, probe, trusted=True) for probe in asked]
-        shares = [each for each in weights if each is not None]
-        grams, tuples = _starts(found.modules, starts or (), shares[len(probes) :])
+        found, shares = self.modules_of(asked)
+        grams, tuples = start_grams(found.modules, starts or (), shares[len(probes) :])
         losses, values = np.full(count, found.floor), np.zeros((len(probes), count))
         reduced = [
             tie(module, more) or PlainModule(module)
@@ -169,8 +176,17 @@ class ReducedFlow:
             values += more_values
         return MatrixTrajectory(losses=losses, strengths=(values,))
 
+    def modules_of(self, probes: Sequence[ModeProbe]) -> tuple[Split, list[list[np.ndarray]]]:
+        """Return the modules that the flow falls into, and what every probe is of each of them."""
+        found = self._split
+        weights = [_weights(found.modules, probe) for probe in probes]
+        if any(each is None for each in weights):
+            found = whole(self.data)
+            weights = [_weights(found.modules, probe, trusted=True) for probe in probes]
+        return found, [each for each in weights if each is not None]
 
-def _starts(
+
+def start_grams(
     modules: Sequence[GatedModule], starts: Sequence[ModeStart], shares: Sequence[list[np.ndarray]]
 ) -> tuple[list[list[np.ndarray]], list[np.ndarray | None]]:
     """Return Q Qᵀ/g of every module's pathways, and the tuples U Vᵀ that they are made of."""
