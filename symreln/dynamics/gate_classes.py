@@ -88,7 +88,7 @@ def gate_classes(
         )
         shares = np.bincount(place.ravel(), weights) / weights.sum()
         (seen,) = np.nonzero(shares > SEEN)
-        for row, name in zip(seen, _names(gates[first[seen]], relations).tolist(), strict=True):
+        for row, name in zip(seen, gate_names(gates[first[seen]], relations).tolist(), strict=True):
             found.setdefault(name, _Alike(looks)).add(look, bits[row].tobytes(), shares[row])
     classes = [alike.summed(len(relations)) for alike in found.values()]
     listed = [each for each in classes if each.largest >= LISTED]
@@ -112,7 +112,7 @@ class _Alike:
         return GateClass(gate=tuple(gate.tolist()), alike=len(self._largest), shares=self._shares)
 
 
-def _names(gates: np.ndarray, relations: np.ndarray) -> np.ndarray:
+def gate_names(gates: np.ndarray, relations: np.ndarray) -> np.ndarray:
     """Return a whole number a gate that no symmetry of the samples changes."""
     seen = _mixed(relations.astype(np.uint64)).astype(float)
     colours = gates.astype(float)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from symreln.dynamics import moving_gates as module
 from symreln.dynamics.gate_classes import (
     LISTED,
-    _names,
     gate_classes,
+    gate_names,
     sample_relations,
 )
 from symreln.dynamics.moving_gates import Descent, _balanced, _Ensemble, look_steps, moving_gates
@@ -126,7 +126,7 @@ def orbits(relations: np.ndarray) -> dict[tuple[int, ...], frozenset]:
 
 def names_of(relations: np.ndarray) -> dict[tuple[int, ...], int]:
     gates = list(product((0, 1), repeat=len(relations)))
-    return dict(zip(gates, _names(np.array(gates, bool), relations).tolist(), strict=True))
+    return dict(zip(gates, gate_names(np.array(gates, bool), relations).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("third", [0.0, 0.5])
