@@ -65,9 +65,12 @@ class PlainModule:
 
     def errors(self, maps: np.ndarray) -> np.ndarray:
         """Return E of every pathway."""
-        together = self._together(maps[:, None])[0]
-        seen = together @ self.module.sigma_x
-        return (self.module.sigma_yx - seen).ravel()[self._places]
+        return self.many_errors(maps[:, None])[:, 0]
+
+    def many_errors(self, maps: np.ndarray) -> np.ndarray:
+        """Return E of every pathway for maps of shape (entries, any)."""
+        seen = self._together(maps) @ self.module.sigma_x
+        return (self.module.sigma_yx - seen).reshape(maps.shape[1], -1)[:, self._places].T
 
     def losses(self, maps: np.ndarray) -> np.ndarray:
         """Return the loss of all copies, shape (times,)."""
