@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.validation.confront import Validation
+    from symreln.validation.decay import DecayRule
     from symreln.validation.graphs import GraphValidation
+    from symreln.validation.rules import RuleComparison
 
 #: What is printed of a derivation, as JSON values: it is kept in the cache.
 Summary = dict[str, Any]
@@ -270,7 +272,7 @@ def show_run(
 
 
 def _show_agreement(validation: Validation | GraphValidation) -> None:
-    from symreln.validation.confront import metric_cells
+    from symreln.validation.confront import Validation
 
     rows = [list(row) for row in validation.metric_rows()]
     _table(
@@ -278,16 +280,65 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
         rows,
     )
+    if isinstance(validation, Validation):
+        _show_terms(validation)
+        if validation.rules is not None:
+            from symreln.report.chapters.rules import subjects
+
+            _show_rules(validation.rules, subjects(validation))
+    click.echo(validation.sentence())
+
+
+def _show_terms(validation: Validation) -> None:
+    """Print what the distance is made of, or why that is not said."""
+    from symreln.validation.words import metric_cells
+
+    if validation.no_terms:
+        click.echo(f"--terms: the distance is not taken apart: {validation.no_terms}")
     if validation.terms:
         _table(
-            "what the distance is made of: every line assumes one thing less",
+            f"what the distance to the {validation.judged_by} is made of: every line assumes one "
+            "thing less",
             ["curve", "no longer assumed", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error"],
             [
                 [term.name, term.replaced or "–", *metric_cells(term.distance)[:3]]
                 for term in validation.terms
             ],
         )
-    click.echo(validation.sentence())
+
+
+def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
+    """Print what other learning rules change; what the columns mean is in the document too."""
+    from symreln.report.chapters import rules
+
+    _table(
+        f"mini-batches of {found.samples} samples, max |ΔL|/L(0): theory to network; network to "
+        "its full batch; scatter of draws; band",
+        list(rules.BATCH_HEADER),
+        rules.batch_rows(found, names),
+    )
+    _table(
+        "learning rates over the same time, max |ΔL|/L(0) to the flow; changes from a rate to its "
+        "half, and their ratio",
+        rules.rate_header(found),
+        rules.rate_rows(found, names),
+    )
+    if found.no_decay:
+        click.echo(f"weight decay is not compared: {found.no_decay}")
+        return
+    _table(
+        "weight decay, closed forms to GDLN; strengths at the end over s/d, predicted and trained",
+        ["weight decay", "max |ΔL|/L(0)", "drop time error", "strengths at the end"],
+        [[*rules.decay_cells(rule), _decayed(rule)] for rule in found.decays],
+    )
+
+
+def _decayed(rule: DecayRule) -> str:
+    from symreln.report.chapters.rules import decayed_modes
+
+    shown, more = decayed_modes(rule)
+    texts = [f"{label} {values}" for label, values in shown]
+    return "; ".join([*texts, more] if more else texts)
 
 
 def _written(folder: Path, written: Sequence[Path]) -> None:

@@ -49,6 +49,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             for term in validation.terms
         ]
         or None,
+        "no_terms": validation.no_terms or None,
         "moving_gates": _moving(validation),
         "chain_start": _chain(validation),
         "initial_strengths": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.validation.confront import percent
+from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from symreln.sweep.intervals import Interval

@@ -34,6 +34,7 @@ from symreln.validation.trained import (
     gained_pathways,
     sized_pathways,
 )
+from symreln.validation.words import bound_text, metric_cells, percent, steps_text
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
@@ -74,7 +75,9 @@ class Validation:
         assignment_exact: Share of the network's contribution by neurons whose activity is
             exactly a pathway's gate, mean over seeds; None for a linear network.
         rng: Seed of the random streams.
-        terms: What the distance to the network is made of; empty where that was not asked for.
+        terms: What the distance to the network is made of, or to the GDLN where there is no other;
+            empty where that was not asked for.
+        no_terms: Why it is not said although it was asked for, or "".
         predicted: Curves of several networks, from the scatter of initial strengths; None where
             that was not asked for.
         rules: What other learning rules change; None where that was not asked for.
@@ -100,6 +103,7 @@ class Validation:
     assignment_exact: float | None
     rng: int
     terms: tuple[Term, ...] = ()
+    no_terms: str = ""
     predicted: PredictedBand | None = None
     rules: RuleComparison | None = None
     moving: MovingGates | None = None
@@ -168,6 +172,11 @@ class Validation:
         return "ReLU network" if self.gdln.settings.activation == "relu" else "linear network"
 
     @property
+    def judged_by(self) -> str:
+        """The trained networks that the terms of the distance speak of."""
+        return "GDLN" if self.network is None else self.network_name
+
+    @property
     def _modes_name(self) -> str:
         closed = self.derivation.at_values.closed
         return "closed forms" if closed else "coupled modes"
@@ -188,7 +197,7 @@ class Validation:
             "closed_vs_aligned": f"{self._modes_name} – GDLN that started aligned",
         }
         for name, found in self.metrics.items():
-            yield (titles[name], *metric_cells(found))
+            yield (titles[name], *metric_cells(found, self.tolerance))
         if self.floor is not None:
             yield (f"seed floor of the {self.network_name}", *metric_cells(self.floor.mean))
         if self.predicted is not None:
@@ -205,24 +214,26 @@ class Validation:
 
     def sentence(self) -> str:
         """Return the verdict in one sentence."""
-        distances = [
-            f"{percent(self.metrics['theory_vs_gdln'].max_abs_over_initial)} against the GDLN"
-        ]
+        distances = [f"{self._judged('theory_vs_gdln')} against the GDLN"]
         if self.network is not None:
-            worst = percent(self.metrics["theory_vs_relu"].max_abs_over_initial)
+            worst = self._judged("theory_vs_relu")
             distances.insert(0, f"{worst} against the {self.network_name}")
         if self.aligned is not None:
-            least = percent(self.metrics["closed_vs_aligned"].max_abs_over_initial)
+            least = self._judged("closed_vs_aligned")
             distances.append(f"{least} against a GDLN that starts aligned")
         head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
         return (
             f"{head}: max |ΔL|/L(0) is {' and '.join(distances)}, "
-            f"tolerance {percent(self.tolerance)}; "
+            f"tolerance {bound_text(self.tolerance)}; "
             f"free constants: {self.prediction.free_constants}"
             + (f"; {self.no_network}" if self.no_network else "")
             + self._gates_clause
             + "".join(f"; {outcome.sentence()}" for outcome in self.narrow)
         )
+
+    def _judged(self, pair: str) -> str:
+        """Return max |ΔL|/L(0) of a pair, with digits that tell it from the tolerance."""
+        return percent(self.metrics[pair].max_abs_over_initial, self.tolerance)
 
     @property
     def _gates_clause(self) -> str:
@@ -230,11 +241,11 @@ class Validation:
         if "moving_vs_relu" not in self.metrics:
             return ""
         left = self.metrics["moving_vs_relu"].max_abs_over_initial
+        shown = self._judged("moving_vs_relu")
         blamed = "theory_vs_relu" in self.disagreements and left <= self.tolerance
         stay = "" if self.derivation.spec.switches else ", or that they stay as they are"
-        return (
-            f"; with gates that move, as the theory of single units predicts, {percent(left)}"
-            + (f": what fails is the spec's gates{stay}" if blamed else "")
+        return f"; with gates that move, as the theory of single units predicts, {shown}" + (
+            f": what fails is the spec's gates{stay}" if blamed else ""
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -250,27 +261,6 @@ def _is_ready_made(spec: Spec) -> bool:
 
     original = load(spec.source)
     return replace(spec, title=original.title, validation=original.validation) == original
-
-
-def percent(value: float) -> str:
-    """Return a share as per cent with two significant digits, or more where it is large."""
-    return f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.3g} %"
-
-
-def steps_text(steps: float) -> str:
-    """Return a number of steps in words."""
-    return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
-
-
-def metric_cells(found: CurveComparison) -> tuple[str, str, str, str]:
-    """Return (max, mean, drop time error, tail) as text."""
-    drop = found.drop_time_error_steps
-    return (
-        percent(found.max_abs_over_initial),
-        percent(found.mean_abs_over_initial),
-        "never drops" if drop is None else steps_text(drop),
-        "–" if found.log10_tail_rms is None else f"{found.log10_tail_rms:.2g}",
-    )
 
 
 def validate(
@@ -315,12 +305,14 @@ def validate(
     network, gdln = train_pair(spec, foretold.kappas, seeds, pair_streams(rng), progress)
     seen = network if asked.activation == "relu" else None
     chain, predicted = (), None
-    if terms and network is not None:
+    no_terms = ""
+    if terms:
         from symreln.validation.band import predicted_band
-        from symreln.validation.terms import distance_terms
+        from symreln.validation.terms import distance_terms, why_no_terms
 
-        chain = distance_terms(numbers, foretold, network)
-        if not numbers.later and not numbers.narrow:
+        chain = distance_terms(numbers, foretold, gdln if network is None else network)
+        no_terms = "" if chain else why_no_terms(numbers)
+        if network is not None and not numbers.later and not numbers.narrow:
             by_mode = mode_kappas(numbers, foretold.kappas)
             predicted = predicted_band(numbers, foretold.early, by_mode, rng)
     split = (
@@ -347,6 +339,7 @@ def validate(
         assignment_exact=None if split is None else split.exact,
         rng=rng,
         terms=chain,
+        no_terms=no_terms,
         predicted=predicted,
     )
 

@@ -11,11 +11,11 @@ import numpy as np
 from symreln.integration import network_of
 from symreln.train.graph import train_graph
 from symreln.train.record import Recording
-from symreln.validation.confront import metric_cells, percent
 from symreln.validation.graph_start import GraphStart, graph_start
 from symreln.validation.metrics import CurveComparison, SeedFloor, compare, seed_floor
 from symreln.validation.scalar_modes import GraphPrediction, ScalarModes, gated_graph
 from symreln.validation.trained import shared_progress, training_settings
+from symreln.validation.words import bound_text, metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.graphs.derivation import GraphDerivation
@@ -91,25 +91,25 @@ class GraphValidation:
             "theory_vs_gdln": "theory – GDLN from random weights",
         }
         for name, found in self.metrics.items():
-            yield (titles[name], *metric_cells(found))
+            yield (titles[name], *metric_cells(found, self.tolerance))
         if self.floor is not None:
             yield ("seed floor of the GDLN", *metric_cells(self.floor.mean))
 
     def sentence(self) -> str:
         """Return the verdict in one sentence."""
         head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
-        near = percent(self.metrics["theory_vs_aligned"].max_abs_over_initial)
+        near = percent(self.metrics["theory_vs_aligned"].max_abs_over_initial, self.tolerance)
         text = f"{head}: max |ΔL|/L(0) is {near} against a GDLN that starts aligned"
         if isinstance(self.start, str):
             law = f"no start of random weights: {self.start}"
         else:
-            law = percent(self.metrics["theory_vs_gdln"].max_abs_over_initial)
+            law = percent(self.metrics["theory_vs_gdln"].max_abs_over_initial, self.tolerance)
             law = f"{law} against GDLNs from random weights"
             if self.floor is not None:
                 law += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
         return (
             f"{text}, its strengths end within {self.strength_distance:.1e}; {law}; "
-            f"tolerance {percent(self.tolerance)}; free constants: 0"
+            f"tolerance {bound_text(self.tolerance)}; free constants: 0"
         )
 
     def to_json(self) -> dict[str, Any]:

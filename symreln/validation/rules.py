@@ -134,14 +134,21 @@ def check_rules(derivation: Derivation) -> None:
     Raises:
         NotSupportedError: Gates switch, or a pathway has fewer hidden units than modes.
     """
-    check_two_layers(network_of(derivation.spec), "The comparison of learning rules")
+    check_two_layers(network_of(derivation.spec), "--rules: the comparison of learning rules")
     reason = ""
     if derivation.spec.switches:
-        reason = "its theory is of gates that stay, and the spec's switch"
+        reason = (
+            "the spec's gates switch, and other learning rules are compared for gates that stay"
+        )
     elif derivation.narrow:
-        reason = "its theory is of pathways with as many hidden units as modes"
+        one = derivation.narrow[0]
+        reason = (
+            f"pathway '{one.pathway.name}' has {one.units} hidden "
+            f"{'unit' if one.units == 1 else 'units'} for {one.rank} modes, and "
+            "the comparison is of pathways with as many units as modes"
+        )
     if reason:
-        msg = f"--rules: {reason}. symreln validate without --rules compares full batches"
+        msg = f"--rules: {reason}. Leave --rules out, or change the spec"
         raise NotSupportedError(msg)
 
 

@@ -1,8 +1,9 @@
 """What the distance between theory and network is made of, one approximation at a time.
 
-The chain of curves begins with the theory's boldest form and ends with the trained network. Every
-link replaces one approximation by what it stands for, so the change of the distance from link to
-link is what that approximation costs, given those that are still there.
+The chain of curves begins with the theory's boldest form and ends with the trained network, or with
+the GDLN where no network without gates was trained. Every link replaces one approximation by what
+it stands for, so the change of the distance from link to link is what that approximation costs,
+given those that are still there.
 """
 
 from __future__ import annotations
@@ -41,21 +42,30 @@ class Term:
 
 
 def distance_terms(
-    numbers: Derivation, foretold: Foretold, network: TrainingRun
+    numbers: Derivation, foretold: Foretold, trained: TrainingRun
 ) -> tuple[Term, ...]:
-    """Return the chain from a prediction to trained ReLU networks; empty for linear ones.
+    """Return the chain from a prediction to trained networks; empty where it has no link.
 
     Args:
         numbers: The derivation, without free parameters.
         foretold: What was predicted; gates that move too.
-        network: The trained networks.
+        trained: The trained networks; the GDLNs where there are no others.
     """
-    if network.settings.activation == "linear":
-        return ()
-    return tuple(
-        Term(name=name, replaced=what, loss=loss, distance=compare(loss, network.mean_loss))
+    found = tuple(
+        Term(name=name, replaced=what, loss=loss, distance=compare(loss, trained.mean_loss))
         for name, what, loss in _chain(numbers, foretold)
     )
+    return found if len(found) > 1 else ()
+
+
+def why_no_terms(numbers: Derivation) -> str:
+    """Return why the chain of a derivation has no link."""
+    if numbers.narrow:
+        return (
+            "a pathway has fewer hidden units than modes, and the closed forms of the modes that "
+            "it learns first are the only prediction"
+        )
+    return "one prediction was made, and no other that assumes less"
 
 
 def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, np.ndarray]]:
@@ -71,7 +81,8 @@ def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, 
     if kappas:
         yield "gradient descent, half of the units", replaced, predict_training(numbers).loss
         replaced = "half of the units in every pathway"
-    yield "theory: gradient descent, units of each pathway", replaced, prediction.loss
+    units = ", units of each pathway" if kappas else ""
+    yield f"theory: gradient descent{units}", replaced, prediction.loss
     modes = {label: found.kappa for label, found in early.items()}
     if len(set(modes.values())) > len(set(kappas.values())):
         better = predict_training(numbers, modes).loss

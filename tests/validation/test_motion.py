@@ -15,8 +15,9 @@ from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.document import Figure, Table
 from symreln.report.plots import loss_figure, validation_sketches
 from symreln.report.sketches import draw
-from symreln.validation.confront import Validation, percent
+from symreln.validation.confront import Validation
 from symreln.validation.metrics import compare
+from symreln.validation.words import percent
 
 
 @lru_cache(maxsize=1)

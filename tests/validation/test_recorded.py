@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from symreln.validation.confront import percent
 from symreln.validation.published import PUBLISHED
+from symreln.validation.words import percent
 from validation import record
 
 HERE = Path(record.__file__).parent
@@ -51,13 +51,13 @@ def test_the_readme_repeats_the_record(name):
         line for line in README.read_text("utf-8").splitlines() if line.startswith(f"| `{name}`")
     )
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    metrics = load(name)["metrics"]
+    metrics, tolerance = load(name)["metrics"], load(name)["tolerance"]["max_abs_over_initial"]
     floor = load(name)["seed_floor"]["mean"]
     moving = metrics.get("moving_vs_relu")
     shown = [
-        percent(metrics["theory_vs_relu"]["max_abs_over_initial"]),
-        "–" if moving is None else percent(moving["max_abs_over_initial"]),
-        percent(metrics["theory_vs_gdln"]["max_abs_over_initial"]),
+        percent(metrics["theory_vs_relu"]["max_abs_over_initial"], tolerance),
+        "–" if moving is None else percent(moving["max_abs_over_initial"], tolerance),
+        percent(metrics["theory_vs_gdln"]["max_abs_over_initial"], tolerance),
         percent(floor["max_abs_over_initial"]),
     ]
     assert cells[1:5] == shown

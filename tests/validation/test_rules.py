@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 import symreln as sr
 from symreln.cli import cli
 from symreln.commands import Request, execute
+from symreln.console import show_validation
 from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import mode_probes, network_of, reduced_flow
@@ -23,7 +26,7 @@ from symreln.report.jsonio import dumps
 from symreln.report.validation_json import validation_to_json
 from symreln.train.gdln import train_gdln
 from symreln.validation import rules as rules_module
-from symreln.validation.confront import Validation, percent
+from symreln.validation.confront import Validation
 from symreln.validation.decay import (
     closed_prediction,
     compare_decay,
@@ -34,6 +37,7 @@ from symreln.validation.decay import (
 from symreln.validation.metrics import compare
 from symreln.validation.rules import RuleComparison, compare_rules
 from symreln.validation.trained import gated_pathways, training_settings
+from symreln.validation.words import percent
 
 SHORT = ("network.steps=1201", "network.hidden=60")
 
@@ -320,3 +324,24 @@ def test_rules_are_in_the_document_and_in_validation_json():
     )
     assert len(written["weight_decay"][2]["dying"]) == 4
     assert written["no_weight_decay"] is None
+
+
+def test_the_terminal_shows_every_figure_of_the_document(capsys):
+    show_validation(validation(), Path(), (), as_json=False)
+    shown = capsys.readouterr().out
+    tables = [block for block in rule_blocks(validation()) if isinstance(block, Table)]
+    batches, rates, decays = tables
+    lines = [re.split(r"\s{2,}", line.strip()) for line in shown.splitlines()]
+    for row in (*batches.rows, *rates.rows):
+        assert [plain_text(cell) for cell in row] in lines
+    for row, each in zip(decays.rows, found().decays, strict=True):
+        assert plain_text(row[0]) == f"{each.weight_decay:.3g}"
+        for mode in each.modes:
+            ends = f"{mode.predicted / mode.plateau:.3f} and {mode.trained / mode.plateau:.3f}"
+            assert f"{mode.label} {ends}" in shown
+
+
+def test_the_terminal_says_why_weight_decay_is_not_compared(capsys):
+    none = replace(found(), decays=(), no_decay="the verdict is odd")
+    show_validation(replace(validation(), rules=none), Path(), (), as_json=False)
+    assert "weight decay is not compared: the verdict is odd" in capsys.readouterr().out

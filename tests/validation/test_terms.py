@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 import symreln as sr
+from symreln.console import show_validation
 from symreln.prediction import predict_training
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.document import Table
-from symreln.validation.confront import Validation, percent
+from symreln.validation.confront import Validation
 from symreln.validation.metrics import compare
 from symreln.validation.trained import gated_pathways
+from symreln.validation.words import percent
+
+NARROW = {
+    "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]]},
+    "pathway": [{"name": "one", "hidden": 1}],
+    "network": {
+        "hidden": 20,
+        "init_std": "1/1000",
+        "learning_rate": "1/10",
+        "loss": "mean",
+        "steps": 200,
+        "activation": "linear",
+    },
+}
 
 
 @lru_cache(maxsize=1)
@@ -49,11 +65,39 @@ def test_the_step_is_a_step_of_gradient_descent():
     np.testing.assert_array_equal(xor().terms[1].loss, predict_training(numbers).loss)
 
 
-def test_a_linear_network_and_a_run_that_was_not_asked_have_no_chain():
-    spec = sr.load("linear-hierarchy", overrides=("network.steps=50",))
-    assert sr.validate(sr.derive(spec), seeds=1, terms=True).terms == ()
+def test_a_linear_network_has_the_flow_and_finite_steps_alone():
+    spec = sr.load("linear-hierarchy", overrides=("network.steps=400",))
+    found = sr.validate(sr.derive(spec), seeds=1, terms=True)
+    assert [term.replaced for term in found.terms] == ["", "infinitely small steps"]
+    assert [term.name for term in found.terms] == ["flow", "theory: gradient descent"]
+    np.testing.assert_array_equal(found.terms[0].loss, found.prediction.flow_loss)
+    assert found.terms[1].distance == found.metrics["theory_vs_relu"]
+    assert found.no_terms == ""
+
+
+def test_where_no_network_without_gates_was_trained_the_gdln_is_what_is_explained():
+    spec = sr.load(NARROW | {"pathway": [{"name": "one", "gate": ["2", "1"]}]})
+    found = sr.validate(sr.derive(spec), seeds=2, terms=True)
+    assert found.network is None
+    assert [term.replaced for term in found.terms] == ["", "infinitely small steps"]
+    assert found.terms[-1].distance == found.metrics["theory_vs_gdln"]
+    assert "distance to the GDLN" in str(agreement_chapter(found, figures=False))
+
+
+def test_a_narrow_pathway_says_that_there_is_one_prediction_alone(capsys):
+    found = sr.validate(sr.derive(sr.load(NARROW)), seeds=2, terms=True)
+    assert found.terms == ()
+    assert "fewer hidden units than modes" in found.no_terms
+    assert found.to_json()["no_terms"] == found.no_terms
+    assert found.no_terms in str(agreement_chapter(found, figures=False))
+    show_validation(found, Path(), (), as_json=False)
+    assert found.no_terms in capsys.readouterr().out
+
+
+def test_a_run_that_was_not_asked_has_no_chain():
     spec = sr.load("xor", overrides=("network.steps=50",))
-    assert sr.validate(sr.derive(spec), seeds=1).terms == ()
+    found = sr.validate(sr.derive(spec), seeds=1)
+    assert (found.terms, found.no_terms) == ((), "")
 
 
 def test_the_gdln_has_the_units_that_kappa_counts():

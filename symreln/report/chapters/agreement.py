@@ -19,7 +19,7 @@ from symreln.report.document import (
 )
 from symreln.report.numerals import scientific_latex
 from symreln.report.typeset import typeset
-from symreln.validation.confront import metric_cells, percent
+from symreln.validation.words import metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.validation.confront import PathwayAlignment, Validation
@@ -165,6 +165,8 @@ def _strengths(validation: Validation) -> list[Block]:
 
 def _terms(validation: Validation) -> list[Block]:
     """Say what the distance to the network is made of."""
+    if validation.no_terms:
+        return [prose("The distance is not taken apart: ", validation.no_terms, ".")]
     if not validation.terms:
         return []
     return [
@@ -181,7 +183,7 @@ def _terms(validation: Validation) -> list[Block]:
                 for term in validation.terms
             ),
             caption=(
-                f"What the distance to the {validation.network_name} is made of: each line makes "
+                f"What the distance to the {validation.judged_by} is made of: each line makes "
                 "one approximation less than the line above.",
             ),
             alignment="llrrr",

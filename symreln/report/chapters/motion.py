@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.report.document import Block, Figure, Math, Strong, Table, prose
 from symreln.report.plots import MOST_GATES, letter
-from symreln.validation.confront import percent
+from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from symreln.dynamics.moving_gates import MovingGates

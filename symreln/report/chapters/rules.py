@@ -8,7 +8,7 @@ import sympy as sp
 
 from symreln.derivation import strength_symbol
 from symreln.report.document import Block, Math, Strong, Table, prose
-from symreln.validation.confront import metric_cells, percent
+from symreln.validation.words import metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.validation.confront import Validation
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 
+#: Columns of the table of mini-batches.
+BATCH_HEADER = ("network", "batch", "theory", "drop time error", "full batch", "noise", "band")
 #: Modes of one weight decay that are listed; further ones are in validation.json.
 SHOWN = 8
 
@@ -26,7 +28,7 @@ def rule_blocks(validation: Validation) -> list[Block]:
     found = validation.rules
     if found is None:
         return []
-    names = {"theory": "theory", "relu": validation.network_name, "gdln": "GDLN"}
+    names = subjects(validation)
     return [
         prose(
             Strong("Other learning rules"),
@@ -40,10 +42,54 @@ def rule_blocks(validation: Validation) -> list[Block]:
     ]
 
 
+def subjects(validation: Validation) -> dict[str, str]:
+    """Return the name of everything that other rules are compared for."""
+    return {"theory": "theory", "relu": validation.network_name, "gdln": "GDLN"}
+
+
+def batch_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
+    """Return a row of text a kind of network and batch size, :data:`BATCH_HEADER` above."""
+    return [[names[rule.subject], *_batch_cells(rule)] for rule in found.batches]
+
+
+def rate_header(found: RuleComparison) -> list[str]:
+    """Return the names of the columns of :func:`rate_rows`."""
+    return ["curve", *(f"at {rate:g}" for rate in found.learning_rates), "changes", "ratio"]
+
+
+def rate_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
+    """Return a row of text a curve."""
+    return [
+        [
+            names[rule.subject],
+            *map(percent, rule.flow),
+            " and ".join(map(percent, rule.changes)),
+            "–" if rule.ratio is None else f"{rule.ratio:.2f}",
+        ]
+        for rule in found.rates
+    ]
+
+
+def decay_cells(rule: DecayRule) -> tuple[str, str, str]:
+    """Return (λ, max |ΔL|/L(0), drop time error) as text."""
+    largest, _, drop, _ = metric_cells(rule.theory)
+    return f"{rule.weight_decay:.3g}", largest, drop
+
+
+def decayed_modes(rule: DecayRule) -> tuple[list[tuple[str, str]], str]:
+    """Return (label, strengths as text) of the modes that are shown, and a word on the others."""
+    shown = [
+        (mode.label, f"{mode.predicted / mode.plateau:.3f} and {mode.trained / mode.plateau:.3f}")
+        for mode in rule.modes[:SHOWN]
+    ]
+    left = len(rule.modes) - SHOWN
+    return shown, f"{left} further ones in validation.json" if left > 0 else ""
+
+
 def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
     return Table(
-        header=("network", "batch", "theory", "drop time error", "full batch", "noise", "band"),
-        rows=tuple((names[rule.subject], *_batch_cells(rule)) for rule in found.batches),
+        header=BATCH_HEADER,
+        rows=tuple(map(tuple, batch_rows(found, names))),
         caption=(
             "Mini-batches, without replacement within an epoch; a batch's gradient counts ",
             Math(r"P/|\text{batch}|"),
@@ -59,12 +105,12 @@ def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
     )
 
 
-def _batch_cells(rule: BatchRule) -> tuple[str, ...]:
+def _batch_cells(rule: BatchRule) -> list[str]:
     size = str(rule.batch_size)
     if rule.theory is None:
-        return (size, "diverged", "–", "–", "–", "–")
+        return [size, "diverged", "–", "–", "–", "–"]
     largest, _, drop, _ = metric_cells(rule.theory)
-    return (size, largest, drop, *(map(_share, (rule.shift, rule.noise, rule.band))))
+    return [size, largest, drop, *(map(_share, (rule.shift, rule.noise, rule.band)))]
 
 
 def _share(value: float | None) -> str:
@@ -72,18 +118,9 @@ def _share(value: float | None) -> str:
 
 
 def _rates(found: RuleComparison, names: dict[str, str]) -> Table:
-    rates = [f"{rate:g}" for rate in found.learning_rates]
     return Table(
-        header=("curve", *(f"at {rate}" for rate in rates), "changes", "ratio"),
-        rows=tuple(
-            (
-                names[rule.subject],
-                *map(percent, rule.flow),
-                " and ".join(map(percent, rule.changes)),
-                "–" if rule.ratio is None else f"{rule.ratio:.2f}",
-            )
-            for rule in found.rates
-        ),
+        header=tuple(rate_header(found)),
+        rows=tuple(map(tuple, rate_rows(found, names))),
         caption=(
             "Learning rates, over the same time, each as ",
             _LARGEST,
@@ -123,11 +160,10 @@ def _decays(found: RuleComparison) -> list[Block]:
 
 
 def _decay_row(rule: DecayRule) -> tuple:
-    largest, _, drop, _ = metric_cells(rule.theory)
     parts: list = []
-    for mode in rule.modes[:SHOWN]:
-        values = f" {mode.predicted / mode.plateau:.3f} and {mode.trained / mode.plateau:.3f}"
-        parts += ["; " if parts else "", Math(sp.latex(strength_symbol(mode.label))), values]
-    if len(rule.modes) > SHOWN:
-        parts.append(f"; {len(rule.modes) - SHOWN} further ones in validation.json")
-    return (f"{rule.weight_decay:.3g}", largest, drop, tuple(parts))
+    shown, more = decayed_modes(rule)
+    for label, values in shown:
+        parts += ["; " if parts else "", Math(sp.latex(strength_symbol(label))), f" {values}"]
+    if more:
+        parts.append(f"; {more}")
+    return (*decay_cells(rule), tuple(parts))

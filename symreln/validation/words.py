@@ -1,0 +1,65 @@
+"""Figures of a confrontation as text: shares of the first loss, steps, rows of tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symreln.validation.metrics import CurveComparison
+
+#: Significant digits that tell any two float64 numbers apart.
+ALL_DIGITS = 17
+
+
+def percent(value: float, beside: float | None = None) -> str:
+    """Return a share as per cent with two significant digits, or more where it is large.
+
+    Args:
+        value: The share.
+        beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
+            digits more are given as it takes to lie on the bound's same side in print too.
+    """
+    digits = 2 if value < 0.1 else 3
+    text = f"{100 * value:.{digits}g}"
+    if beside is not None:
+        shown = float(_bound(beside))
+        while digits < ALL_DIGITS and _side(float(text), shown) != _side(value, beside):
+            digits += 1
+            text = f"{100 * value:.{digits}g}"
+    return f"{text} %"
+
+
+def bound_text(bound: float) -> str:
+    """Return a tolerance as per cent, with every digit that it has."""
+    return f"{_bound(bound)} %"
+
+
+def _bound(bound: float) -> str:
+    return f"{100 * bound:.15g}"
+
+
+def _side(value: float, bound: float) -> int:
+    return (value > bound) - (value < bound)
+
+
+def steps_text(steps: float) -> str:
+    """Return a number of steps in words."""
+    return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
+
+
+def metric_cells(
+    found: CurveComparison, tolerance: float | None = None
+) -> tuple[str, str, str, str]:
+    """Return (max, mean, drop time error, tail) as text.
+
+    Args:
+        found: The distance of two curves.
+        tolerance: What its largest difference is judged by, where it is.
+    """
+    drop = found.drop_time_error_steps
+    return (
+        percent(found.max_abs_over_initial, tolerance),
+        percent(found.mean_abs_over_initial),
+        "never drops" if drop is None else steps_text(drop),
+        "–" if found.log10_tail_rms is None else f"{found.log10_tail_rms:.2g}",
+    )
