@@ -209,9 +209,9 @@ def _show(summary: Summary) -> None:
     """Print a row a combination."""
     import sys
 
-    from symreln.sweep.intervals import METHOD
     from symreln.sweep.table import header, rows
     from symreln.tables import plain_table, render_table
+    from symreln.validation.intervals import METHOD
 
     table = f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)", header(summary), rows(summary)
     if sys.stdout.isatty():

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
 from symreln.sweep.board import Board, Failure
-from symreln.sweep.intervals import CHUNK_BYTES
 from symreln.train.gdln import GatedModel
 from symreln.train.memory import CACHE_BYTES
 from symreln.train.relu import ReluModel
+from symreln.validation.intervals import CHUNK_BYTES
 from symreln.validation.switching import gated_phases
 from symreln.validation.trained import gated_settings, training_settings
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.provenance import library_versions
-from symreln.sweep.intervals import METHOD, Distance, distance, mutual_distance
+from symreln.validation.intervals import METHOD, Distance, distance, mutual_distance
 from symreln.validation.metrics import SeedFloor, seed_floor
 
 if TYPE_CHECKING:

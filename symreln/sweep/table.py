@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from symreln.validation.words import percent
 
 if TYPE_CHECKING:
-    from symreln.sweep.intervals import Interval
     from symreln.sweep.summary import Summary, SummaryRow
+    from symreln.validation.intervals import Interval
 
 _PAIRS = ("theory_vs_relu", "theory_vs_gdln", "gdln_vs_relu")
 

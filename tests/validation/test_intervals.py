@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.sweep.intervals import LEVEL, distance, mutual_distance
+from symreln.validation.intervals import LEVEL, distance, mutual_distance
 from symreln.validation.metrics import compare
 
 STEPS = 40
