@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import numpy as np
 
@@ -18,17 +18,12 @@ from symreln.errors import InputError
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
-from symreln.train.loop import Progress, one_blas_thread, run_training
-from symreln.train.memory import DEFAULT_MEMORY_LIMIT
+from symreln.train.loop import Running, one_blas_thread, run_training
 from symreln.train.model import AbstractModel, AbstractState, curvature_limit
 from symreln.train.network import EdgeWeights, TrainingRun, TrainingSettings, checked_data
-from symreln.train.randomness import (
-    InitialWeights,
-    gaussian_matrices,
-    given_matrices,
-    seed_children,
-)
+from symreln.train.randomness import gaussian_matrices, given_matrices, seed_children
 from symreln.train.record import Observer, Quantity, Recording
+from symreln.train.representations import similarity_observer
 
 
 def train_deep_network(
@@ -38,13 +33,8 @@ def train_deep_network(
     settings: TrainingSettings,
     *,
     biases: bool = False,
-    seeds: int = 1,
-    rng: Any = None,
     initial: Sequence[np.ndarray] | None = None,
-    record: Recording | None = None,
-    workers: int | None = None,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Progress | None = None,
+    **running: Unpack[Running],
 ) -> TrainingRun:
     """Train ŷ = W_L σ(W_{L−1} … σ(W_1 x)), σ being ReLU or the identity.
 
@@ -60,16 +50,9 @@ def train_deep_network(
             every layer.
         biases: Whether every layer has a bias: a last column of its weights, which starts at 0,
             is trained, and decays, as the rest.
-        seeds: How many networks to train.
-        rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
         initial: Exact initial weights, one array a layer, each of shape (seeds, units, units of
-            the layer before), with biases one column more; then ``seeds`` is not used, and ``rng``
-            for mini-batches only.
-        record: What to keep besides the losses; default nothing.
-        workers: Processes; default one a processor for long trainings, else this one alone.
-            Results do not depend on it.
-        memory_limit: Bytes that the training may take; seeds are trained in chunks to keep to it.
-        progress: Called now and then, in the caller's thread, with seed-steps done and in all.
+            the layer before), with biases one column more.
+        **running: Seeds, random streams, what is recorded, processes and memory.
 
     Returns:
         The run; its ``matrices`` are the final weights of the layers.
@@ -80,30 +63,16 @@ def train_deep_network(
     """
     inputs, targets = checked_data(inputs, targets)
     model = DeepModel(inputs, targets, widths, settings, biases=biases)
-    if initial is None:
-        children = seed_children(rng, seeds)
-        source = _drawn(model, children)
-    else:
-        seeds, source = given_matrices(initial, model.shapes)
-        children = seed_children(rng, seeds)
+    # One stream for all layers, as a pathway has: one hidden layer draws what train_network does.
+    inner = [(rows, columns - biases) for rows, columns in model.shapes]
+    stds = [settings.layer_stds(len(inner))]
     return run_training(
         model,
-        source,
+        lambda children: gaussian_matrices(children, [inner], stds, biases=biases),
+        None if initial is None else given_matrices(initial, model.shapes),
         settings,
-        children=children,
-        seeds=seeds,
-        record=record,
-        workers=workers,
-        memory_limit=memory_limit,
-        progress=progress,
+        **running,
     )
-
-
-def _drawn(model: DeepModel, children: list[np.random.SeedSequence]) -> InitialWeights:
-    inner = [(rows, columns - model.biases) for rows, columns in model.shapes]
-    # One stream for all layers, as a pathway has: one hidden layer draws what train_network does.
-    stds = [model.settings.layer_stds(len(inner))]
-    return gaussian_matrices(children, [inner], stds, biases=model.biases)
 
 
 def replay_gates(
@@ -180,7 +149,7 @@ class DeepModel(AbstractModel):
             msg = f"widths: found {self.widths}. Give at least 1 unit a hidden layer."
             raise InputError(msg)
         settings.check_fits(self.samples)
-        self._arithmetic = arithmetic_of(inputs)
+        self._arithmetic = arithmetic_of(inputs, settings.precision)
         self.inputs = self._arithmetic.array(inputs)
         self.targets = self._arithmetic.array(targets)
         self.settings, self.gates = settings, gates
@@ -219,6 +188,10 @@ class DeepModel(AbstractModel):
         return sum(self.widths)
 
     @property
+    def hidden_layers(self) -> int:
+        return len(self.widths)
+
+    @property
     def weight_count(self) -> int:
         return sum(rows * columns for rows, columns in self.shapes)
 
@@ -232,10 +205,10 @@ class DeepModel(AbstractModel):
 
     @property
     def working_bytes(self) -> int:
-        # Of every unit and sample: before and after its gate, the gate, the signal back.
-        units = self.samples * (4 * self.hidden_units + 2 * self.n_y)
+        # Of every unit and sample: what it holds, its gate, the signal back.
+        units = self.samples * (3 * self.hidden_units + 2 * self.n_y)
         batches = 0 if self.settings.batch_size is None else 3 * self.samples
-        return 8 * (2 * self.weight_count + units + batches)
+        return self._arithmetic.item_bytes * (2 * self.weight_count + units + batches)
 
     def start(self, weights: tuple[EdgeWeights, ...]) -> AbstractState:
         return _DeepState(self, weights)
@@ -243,31 +216,34 @@ class DeepModel(AbstractModel):
     def observer(self, quantity: Quantity, record: Recording) -> Observer:
         inputs = self._arithmetic.numpy(self.inputs)
         if quantity == "activity" and self.settings.activation == "relu":
-            return lambda step, weights: np.concatenate(self._layers(inputs, weights)[0], axis=1)
+            return lambda step, weights: np.concatenate(
+                [held > 0 for held in self._layers(inputs, weights)[:-1]], axis=1
+            )
         if quantity == "outputs":
-            return lambda step, weights: self._layers(inputs, weights)[1]
+            return lambda step, weights: self._layers(inputs, weights)[-1]
+        if quantity == "similarity" and self.widths:
+            return similarity_observer(lambda weights: self._layers(inputs, weights)[:-1])
         if quantity == "maps" and self.settings.activation == "linear" and not self.biases:
             return _product
         msg = (
             f"record.quantities: {quantity!r} is not recorded of this network. There are "
-            "'outputs', and 'activity' of ReLU, 'maps' of linear networks without biases."
+            "'outputs', 'similarity' of hidden layers, and 'activity' of ReLU, 'maps' of linear "
+            "networks without biases."
         )
         raise InputError(msg)
 
-    def _layers(
-        self, inputs: np.ndarray, weights: tuple[EdgeWeights, ...]
-    ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Activity patterns of the hidden layers, and the outputs."""
-        patterns, held = [], np.broadcast_to(inputs, (weights[0].seeds, *inputs.shape))
+    def _layers(self, inputs: np.ndarray, weights: tuple[EdgeWeights, ...]) -> list[np.ndarray]:
+        """What every hidden layer holds, and the outputs."""
+        found, held = [], np.broadcast_to(inputs, (weights[0].seeds, *inputs.shape))
         for place, one in enumerate(weights):
             # As training does, so that a pattern is the gate that it had.
             if self.biases:
                 held = np.concatenate([held, np.ones_like(held[:, :1])], axis=1)
             held = one.matrix @ held
             if place + 1 < len(weights) and self.settings.activation == "relu":
-                patterns.append(held > 0)
-                held = held * patterns[-1]
-        return patterns, held
+                held = held * (held > 0)
+            found.append(held)
+        return found
 
     def stable_learning_rate(self) -> float:
         inputs = self._arithmetic.numpy(self.inputs)
@@ -303,7 +279,7 @@ class _DeepState(AbstractState):
         self.held = [do.buffer(seeds, samples, width) for width in outs]
         self.gates = [do.buffer(seeds, samples, width) for width in outs[:-1]]
         self.back = [do.buffer(seeds, samples, width) for width in outs[:-1]]
-        self.steps = [do.buffer(*layer.shape) for layer in self.layers]
+        self.steps = [do.step_buffer(*layer.shape) for layer in self.layers]
         self.scaled = do.buffer(seeds, samples, model.n_y)
         self.ones = do.array(np.ones((1, samples)))
 
@@ -314,10 +290,11 @@ class _DeepState(AbstractState):
             held = do.matmul(below, self.layers[place], out=self.held[place])
             if self.biases:
                 held = do.add(held, self.biases[place], out=held)
-            if place + 1 < len(self.layers) and (self.relu or given is not None):
-                gate = do.positive(held, out=self.gates[place]) if given is None else given[place]
-                self.gates[place] = gate
-                held = do.multiply(held, gate, out=held)
+            if place + 1 < len(self.layers) and given is not None:
+                self.gates[place] = given[place]
+                held = do.multiply(held, given[place], out=held)
+            elif place + 1 < len(self.layers) and self.relu:
+                held, self.gates[place] = do.rectify(held, self.gates[place])
             self.held[place] = below = held
         self.residual = do.subtract(self.targets, below, out=self.held[-1])
         self.step += 1
@@ -335,30 +312,27 @@ class _DeepState(AbstractState):
         do = self.do
         rate = self.rate if factors is None else do.multiply(factors, self.rate)
         signal = self.scaled = do.multiply(self.residual, rate, out=self.scaled)
-        gated = self.relu or self.given is not None
         for place in range(len(self.layers) - 1, -1, -1):
             below = self.held[place - 1] if place else self.inputs
             passed = signal
             if place:
                 turned = do.transpose(self.layers[place])
                 signal = do.matmul(signal, turned, out=self.back[place - 1])
-                if gated:
+                if self.given is not None:
                     signal = do.multiply(signal, self.gates[place - 1], out=signal)
+                elif self.relu:
+                    signal = do.passed(signal, self.gates[place - 1])
                 self.back[place - 1] = signal
             self._descend(place, below, passed)
 
     def _descend(self, place: int, below: Array, signal: Array) -> None:
         do = self.do
-        turned = do.transpose(below)
-        self.steps[place] = do.matmul(turned, signal, out=self.steps[place])
-        self.layers[place] = self._moved(self.layers[place], self.steps[place])
+        turned, kept = do.transpose(below), self.kept
+        self.layers[place], self.steps[place] = do.descend(
+            self.layers[place], turned, signal, kept, self.steps[place]
+        )
         if self.biases:
-            self.biases[place] = self._moved(self.biases[place], do.matmul(self.ones, signal))
-
-    def _moved(self, values: Array, step: Array) -> Array:
-        if self.kept != 1:
-            values = self.do.multiply(values, self.kept, out=values)
-        return self.do.add(values, step, out=values)
+            self.biases[place], _ = do.descend(self.biases[place], self.ones, signal, kept, None)
 
     def weights(self) -> tuple[EdgeWeights, ...]:
         layers = [self.do.numpy(layer) for layer in self.layers]

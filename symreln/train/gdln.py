@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, final
+from itertools import pairwise
+from typing import Any, Literal, Unpack, final
 
 import numpy as np
 
 from symreln.errors import InputError
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
-from symreln.train.loop import Progress, run_training
-from symreln.train.memory import DEFAULT_MEMORY_LIMIT
+from symreln.train.axis import Axis
+from symreln.train.graph import GraphModel
+from symreln.train.loop import Running, run_training
 from symreln.train.model import AbstractState, AbstractTwoLayerModel, curvature_limit
 from symreln.train.network import (
     GatedPathway,
@@ -26,8 +28,15 @@ from symreln.train.network import (
     TrainingSettings,
     checked_data,
 )
-from symreln.train.randomness import gaussian_weights, given_weights, seed_children
+from symreln.train.randomness import (
+    gaussian_matrices,
+    gaussian_weights,
+    given_matrices,
+    given_weights,
+)
 from symreln.train.record import Observer, Quantity, Recording, contribution, maps_observer
+from symreln.train.representations import gated_layer, similarity_observer
+from symreln.train.topology import chain_graph
 
 
 def train_gdln(
@@ -37,13 +46,9 @@ def train_gdln(
     settings: TrainingSettings,
     *,
     training: Literal["joint", "staged"] = "joint",
-    seeds: int = 1,
-    rng: Any = None,
+    biases: bool = False,
     initial: Mapping[str, LayerWeights] | None = None,
-    record: Recording | None = None,
-    workers: int | None = None,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Progress | None = None,
+    **running: Unpack[Running],
 ) -> TrainingRun:
     """Train the GDLN ŷ_μ = Σ_p g_p(μ) O_p W2_p W1_p I_p x_μ.
 
@@ -60,16 +65,12 @@ def train_gdln(
         pathways: In any order; each draws its initial weights from a stream of its own place here.
         settings: Hyper-parameters; ``hidden`` and ``activation`` are not used.
         training: ``"joint"`` or ``"staged"``.
-        seeds: How many networks to train.
-        rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
+        biases: Whether both layers of every pathway have biases, g(μ) O (W2 (W1 I x + b1) + b2):
+            a last column of ``w1`` and of ``w2``, which starts at 0, is trained, and decays, as
+            the rest.
         initial: Exact initial weights by pathway name, w1 (seeds, H_p, inputs of p) and
-            w2 (seeds, outputs of p, H_p); then ``seeds`` is not used, and ``rng`` for
-            mini-batches only.
-        record: What to keep besides the losses; default nothing.
-        workers: Processes; default one a processor for long trainings, else this one alone.
-            Results do not depend on it.
-        memory_limit: Bytes that the training may take; seeds are trained in chunks to keep to it.
-        progress: Called now and then, in the caller's thread, with seed-steps done and in all.
+            w2 (seeds, outputs of p, H_p), with biases one column more.
+        **running: Seeds, random streams, what is recorded, processes and memory.
 
     Raises:
         InputError: Shapes do not fit, names repeat, or the training diverged.
@@ -79,24 +80,46 @@ def train_gdln(
     if training not in ("joint", "staged"):
         msg = f"training: found {training!r}. Give 'joint' or 'staged'."
         raise InputError(msg)
-    model = GatedModel(inputs, targets, pathways, settings, staged=training == "staged")
-    if initial is None:
-        children = seed_children(rng, seeds)
-        spreads = [pathway.spread for pathway in model.pathways]
-        source = gaussian_weights(children, model.shapes, settings.layer_stds(2), spreads)
-    else:
-        seeds, source = given_weights(_by_name(initial, pathways), model.shapes)
-        children = seed_children(rng, seeds)
+    staged = training == "staged"
+    model = GatedModel(inputs, targets, pathways, settings, staged=staged)
+    given = None if initial is None else _by_name(initial, pathways)
+    stds, spreads = settings.layer_stds(2), [pathway.spread for pathway in model.pathways]
+    if biases:
+        return _train_biased(model, stds, given, **running)
     return run_training(
         model,
-        source,
+        lambda children: gaussian_weights(children, model.shapes, stds, spreads),
+        None if given is None else given_weights(given, model.shapes),
         settings,
-        children=children,
-        seeds=seeds,
-        record=record,
-        workers=workers,
-        memory_limit=memory_limit,
-        progress=progress,
+        **running,
+    )
+
+
+def _train_biased(
+    model: GatedModel,
+    stds: tuple[float, ...],
+    given: list[LayerWeights] | None,
+    **running: Unpack[Running],
+) -> TrainingRun:
+    """Train the pathways as a graph, whose edges can have biases, from the same weights."""
+    graph = chain_graph(model.pathways, 2, gated="outputs")
+    biased = GraphModel(
+        model.inputs, model.targets, graph, model.settings, staged=model.staged, biases=True
+    )
+    groups = [((hidden, n_x), (n_y, hidden)) for n_x, hidden, n_y in model.shapes]
+    own = [tuple(pathway.spread * std for std in stds) for pathway in model.pathways]
+    run = run_training(
+        biased,
+        lambda children: gaussian_matrices(children, groups, own, biases=True),
+        None
+        if given is None
+        else given_matrices([half for one in given for half in (one.w1, one.w2)], biased.shapes),
+        model.settings,
+        **running,
+    )
+    pairs = list(pairwise(run.matrices))[::2]
+    return dataclasses.replace(
+        run, weights=tuple(LayerWeights(w1=w1, w2=w2) for w1, w2 in pairs), matrices=()
     )
 
 
@@ -132,7 +155,7 @@ class GatedModel(AbstractTwoLayerModel):
             raise InputError(msg)
         for pathway in self.pathways:
             pathway.check_fits(self.n_x, self.n_y, self.samples)
-        self._arithmetic = arithmetic_of(inputs)
+        self._arithmetic = arithmetic_of(inputs, settings.precision)
         self.inputs = self._arithmetic.array(inputs)
         self.targets = self._arithmetic.array(targets)
         settings.check_fits(self.samples)
@@ -177,7 +200,8 @@ class GatedModel(AbstractTwoLayerModel):
         outputs = sum(2 * n_x * n_y + 3 * self.samples * self.n_y for n_x, _, n_y in self.shapes)
         # Of mini-batches: the order, the factors, and a residual times the factors.
         batches = 0 if self.settings.batch_size is None else self.samples * (2 + self.n_y)
-        return 8 * (layers + outputs + (1 + len(self.stages)) * self.samples * self.n_y + batches)
+        residuals = (1 + len(self.stages)) * self.samples * self.n_y
+        return self._arithmetic.item_bytes * (layers + outputs + residuals + batches)
 
     def start(self, weights: tuple[LayerWeights, ...]) -> AbstractState:
         return _GatedState(self, weights)
@@ -191,9 +215,16 @@ class GatedModel(AbstractTwoLayerModel):
             raise InputError(msg)
         if quantity == "contribution":
             return contribution
+        if quantity == "similarity":
+            return similarity_observer(gated_layer(self._seen()))
         groups = [(tuple(p.inputs), tuple(p.outputs)) for p in self.pathways]
         maps = maps_observer(groups, self.n_x, self.n_y)
         return maps if quantity == "maps" else self._outputs(maps)
+
+    def _seen(self) -> list[np.ndarray]:
+        """What every pathway sees of the samples, shape (inputs of the pathway, P)."""
+        inputs = self._arithmetic.numpy(self.inputs)
+        return [inputs[list(p.inputs)] * np.array(p.gate) for p in self.pathways]
 
     def _outputs(self, maps: Observer) -> Observer:
         inputs = self._arithmetic.numpy(self.inputs)
@@ -214,29 +245,6 @@ class GatedModel(AbstractTwoLayerModel):
             if not {0.0, 1.0}.issuperset(pathway.gate)
         ]
         return min(curvature_limit(features, targets, self.settings) for features in seen)
-
-
-@final
-class Axis:
-    """The part of one axis that a pathway takes: all of it, or the entries at some indices."""
-
-    def __init__(
-        self, do: AbstractArithmetic, indices: Sequence[int], size: int, axis: int
-    ) -> None:
-        self.do, self.axis, self.count = do, axis, len(indices)
-        self.whole = tuple(indices) == tuple(range(size))
-        self.index = do.index(indices)
-        inverse = np.full(size, len(indices))
-        inverse[list(indices)] = np.arange(len(indices))
-        self.inverse = do.index(inverse)
-
-    def cut(self, values: Array, out: Array | None) -> Array:
-        return values if self.whole else self.do.take(values, self.index, self.axis, out=out)
-
-    def spread(self, part: Array, out: Array | None) -> Array:
-        if self.whole:
-            return part
-        return self.do.spread(part, self.index, self.inverse, self.axis, out=out)
 
 
 @final
@@ -269,7 +277,7 @@ class _PathwayState:
         self.cut_rows = do.buffer(seeds, self.rows.count, model.n_y)
         self.cut = do.buffer(seeds, self.rows.count, n_y)
         self.pull = do.buffer(seeds, n_x, n_y)
-        self.step_first = do.buffer(seeds, n_x, hidden)
+        self.step_first = do.step_buffer(seeds, n_x, hidden)
         self.step_second = do.buffer(seeds, n_y, hidden)
 
     def evaluate(self) -> Array:
@@ -289,12 +297,13 @@ class _PathwayState:
         # The learning rate goes into the smallest factor of both gradients.
         self.pull = do.multiply(self.pull, self.rate, out=self.pull)
         self.step_second = do.matmul(do.transpose(self.pull), self.first, out=self.step_second)
-        self.step_first = do.matmul(self.pull, self.second, out=self.step_first)
+        # Both steps go from the same weights: the second is taken before the first has moved.
+        self.first, self.step_first = do.descend(
+            self.first, self.pull, self.second, self.kept, self.step_first
+        )
         if self.kept != 1:
             self.second = do.multiply(self.second, self.kept, out=self.second)
-            self.first = do.multiply(self.first, self.kept, out=self.first)
         self.second = do.add(self.second, self.step_second, out=self.second)
-        self.first = do.add(self.first, self.step_first, out=self.first)
 
     def weights(self) -> LayerWeights:
         w1 = np.ascontiguousarray(self.do.numpy(self.first).swapaxes(1, 2))

@@ -9,18 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypedDict
 
 import numpy as np
 
 from symreln.errors import InputError
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
-from symreln.train.memory import MemoryEstimate, estimate_memory
+from symreln.train.memory import DEFAULT_MEMORY_LIMIT, MemoryEstimate, estimate_memory
 from symreln.train.model import AbstractModel
 from symreln.train.network import EdgeWeights, LayerWeights, TrainingRun, TrainingSettings
-from symreln.train.randomness import InitialWeights, Seed
+from symreln.train.randomness import InitialWeights, Seed, seed_children
 from symreln.train.record import Recording
 
 Progress = Callable[[int, int], None]
@@ -32,28 +33,73 @@ MULTIPLICATIONS_PER_SECOND = 2e10  # measured in one thread on shapes of the con
 STEP_SECONDS = 3e-5  # the Python of one step
 
 
+class Running(TypedDict, total=False):
+    """How a training is run; what every trainer takes besides its network and its data.
+
+    Attributes:
+        seeds: How many networks to train, 1 by default; not used where initial weights are given.
+        rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
+            Where initial weights are given it is used for mini-batches only.
+        record: What to keep besides the losses; default nothing.
+        workers: Processes; default one a processor for long trainings, else this one alone.
+            Results do not depend on it.
+        memory_limit: Bytes that the training may take; seeds are trained in chunks to keep to it.
+        progress: Called now and then, in the caller's thread, with seed-steps done and in all.
+        tell: Called once, before the training begins, with the memory that it will take.
+    """
+
+    seeds: int
+    rng: Any
+    record: Recording | None
+    workers: int | None
+    memory_limit: int
+    progress: Progress | None
+    tell: Callable[[MemoryEstimate], None] | None
+
+
 def run_training(
     model: AbstractModel,
-    source: InitialWeights,
+    draw: Callable[[list[Seed]], InitialWeights],
+    given: tuple[int, InitialWeights] | None,
     settings: TrainingSettings,
     *,
-    children: Sequence[Seed],
-    seeds: int,
-    record: Recording | None,
-    workers: int | None,
-    memory_limit: int,
-    progress: Progress | None,
+    seeds: int = 1,
+    rng: Any = None,
+    record: Recording | None = None,
+    workers: int | None = None,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    progress: Progress | None = None,
+    tell: Callable[[MemoryEstimate], None] | None = None,
 ) -> TrainingRun:
-    """Train ``seeds`` networks of one model; see ``train_network`` and ``train_gdln``.
+    """Train the networks of one model; see :class:`Running` for how.
 
-    ``children`` holds the random stream of every seed, of which its batches are drawn.
+    Args:
+        model: Network and data.
+        draw: Initial weights from the streams of the seeds.
+        given: Number of seeds and their initial weights, in place of ``draw``.
+        settings: Hyper-parameters.
+        seeds: As in :class:`Running`, like what follows.
+        rng: Random streams.
+        record: What to keep.
+        workers: Processes.
+        memory_limit: Bytes.
+        progress: Callback.
+        tell: Callback.
+
+    Raises:
+        InputError: Fewer than one seed or worker, a quantity that the model does not have, or
+            the training diverged.
+        LimitReachedError: The results alone are larger than ``memory_limit``.
     """
+    seeds = seeds if given is None else given[0]
     record = record or Recording()
     if seeds < 1 or (workers is not None and workers < 1):
         msg = f"training: {seeds} seeds, workers {workers}. Give at least 1 of each."
         raise InputError(msg)
     for quantity in record.quantities:
         model.observer(quantity, record)  # a quantity that the model lacks is told before training
+    children = seed_children(rng, seeds)
+    source = draw(children) if given is None else given[1]
     wanted = worker_count(model, settings.steps, seeds, record) if workers is None else workers
     usable = wanted if _can_share(model, record) else 1
     plan = estimate_memory(
@@ -64,6 +110,8 @@ def run_training(
         workers=usable,
         memory_limit=memory_limit,
     )
+    if tell is not None:
+        tell(plan)
     started = time.perf_counter()
     keys = None if settings.batch_size is None else batch_keys(children)
     chunks = _train_chunks(model, source, settings, seeds, record, plan, progress, keys)

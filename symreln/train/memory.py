@@ -67,6 +67,7 @@ def _result_bytes(model: AbstractModel, steps: int, record: Recording) -> int:
         "maps": lambda: 8 * model.map_count * n_x * n_y,
         "gate_maps": lambda: 8 * len(record.gates) * n_x * n_y,
         "outputs": lambda: 8 * n_y * samples,
+        "similarity": lambda: 8 * model.hidden_layers * samples**2,
     }
     # Called only where they are asked for: a graph's maps are counted by finding its pathways.
     snapshot = sum(sizes[quantity]() for quantity in record.quantities)

@@ -59,6 +59,11 @@ class AbstractModel(ABC):
         """Hidden units in all."""
 
     @property
+    def hidden_layers(self) -> int:
+        """Matrices that the quantity "similarity" holds."""
+        return 1
+
+    @property
     @abstractmethod
     def weight_count(self) -> int:
         """Weights in all."""

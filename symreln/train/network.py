@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.train.arrays import arithmetic_of
+from symreln.train.arrays import Precision, arithmetic_of
 
 PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set
 
@@ -36,6 +36,8 @@ class TrainingSettings:
             in an order of its own, the last batch holding what is left. A batch stands for all
             samples: its summed loss counts P/|batch| times, its mean loss is its own mean, so that
             the expected step is the full-batch step. Recorded losses are over all samples.
+        precision: Of the numbers that are trained with. float32 rounds at 1e-7 and is no witness
+            of small differences: it is never taken unless asked for.
     """
 
     hidden: int
@@ -46,6 +48,7 @@ class TrainingSettings:
     activation: Literal["relu", "linear"] = "relu"
     weight_decay: float = 0.0
     batch_size: int | None = None
+    precision: Precision = "float64"
 
     def __post_init__(self) -> None:
         if not isinstance(self.init_std, (int, float)):
@@ -66,7 +69,11 @@ class TrainingSettings:
         if self.batch_size is not None and self.batch_size < 1:
             msg = f"batch_size: {self.batch_size} is too small. Give at least 1, or None for all."
             raise InputError(msg)
-        for name, known in (("loss", ("sum", "mean")), ("activation", ("relu", "linear"))):
+        for name, known in (
+            ("loss", ("sum", "mean")),
+            ("activation", ("relu", "linear")),
+            ("precision", ("float64", "float32")),
+        ):
             if getattr(self, name) not in known:
                 msg = f"network.{name}: found {getattr(self, name)!r}. Give one of {known}."
                 raise InputError(msg)

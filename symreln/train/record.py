@@ -19,7 +19,7 @@ Observer = Callable[[int, Any], np.ndarray]
 Called at snapshot steps only; the weights are copies.
 """
 
-Quantity = Literal["activity", "contribution", "maps", "gate_maps", "outputs"]
+Quantity = Literal["activity", "contribution", "maps", "gate_maps", "outputs", "similarity"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,9 @@ class Recording:
               its pathways;
             * ``"gate_maps"``: Σ_h w2_h w1_hᵀ over the hidden units of a one-layer network whose
               activity pattern is nearest to each of ``gates``, (seeds, K, G, n_y, n_x);
-            * ``"outputs"``: ŷ_μ, (seeds, K, n_y, P).
+            * ``"outputs"``: ŷ_μ, (seeds, K, n_y, P);
+            * ``"similarity"``: Hᵀ H of what each hidden layer (of a graph: each hidden node) holds
+              of the samples, (seeds, K, layers, P, P); the pathways of a GDLN are one layer.
         gates: Shape (G, P), 0 or 1; for ``"gate_maps"``.
         observers: Further quantities by name, each an :data:`Observer`. A function cannot be sent
             to a worker process, so a training with observers runs in this one.

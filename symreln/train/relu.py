@@ -1,16 +1,17 @@
-"""Gradient descent on a network with one hidden layer and no biases."""
+"""Gradient descent on a network with one hidden layer."""
 
 # ruff: noqa: D102 - overriding methods: the abstract class documents them.
 from __future__ import annotations
 
-from typing import Any, final
+from dataclasses import replace
+from typing import Any, Unpack, final
 
 import numpy as np
 
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
+from symreln.train.deep import train_deep_network
 from symreln.train.gdln import GatedModel
-from symreln.train.loop import Progress, run_training
-from symreln.train.memory import DEFAULT_MEMORY_LIMIT
+from symreln.train.loop import Running, run_training
 from symreln.train.model import AbstractState, AbstractTwoLayerModel, curvature_limit
 from symreln.train.network import (
     GatedPathway,
@@ -19,7 +20,7 @@ from symreln.train.network import (
     TrainingSettings,
     checked_data,
 )
-from symreln.train.randomness import gaussian_weights, given_weights, seed_children
+from symreln.train.randomness import gaussian_weights, given_weights
 from symreln.train.record import (
     Observer,
     Quantity,
@@ -29,6 +30,7 @@ from symreln.train.record import (
     gate_maps_observer,
     maps_observer,
 )
+from symreln.train.representations import rectified_layer, similarity_observer
 
 
 def train_network(
@@ -36,15 +38,11 @@ def train_network(
     targets: Any,
     settings: TrainingSettings,
     *,
-    seeds: int = 1,
-    rng: Any = None,
+    biases: bool = False,
     initial: LayerWeights | None = None,
-    record: Recording | None = None,
-    workers: int | None = None,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    progress: Progress | None = None,
+    **running: Unpack[Running],
 ) -> TrainingRun:
-    """Train a bias-free network ŷ = W2 σ(W1 x), σ being ReLU or the identity.
+    """Train a network ŷ = W2 σ(W1 x), σ being ReLU or the identity.
 
     Each step goes down the gradient of the ``settings.loss``:
     ``sum`` L = 1/2 Σ_μ ‖y_μ − ŷ_μ‖², ``mean`` the same over P. Recorded losses are always the mean
@@ -55,15 +53,11 @@ def train_network(
         inputs: X, shape (n_x, P), one column a sample; a numpy array or any array-API array.
         targets: Y, shape (n_y, P).
         settings: Hyper-parameters.
-        seeds: How many networks to train.
-        rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
-        initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H); then ``seeds``
-            is not used, and ``rng`` for mini-batches only.
-        record: What to keep besides the losses; default nothing.
-        workers: Processes; default one a processor for long trainings, else this one alone.
-            Results do not depend on it.
-        memory_limit: Bytes that the training may take; seeds are trained in chunks to keep to it.
-        progress: Called now and then, in the caller's thread, with seed-steps done and in all.
+        biases: Whether both layers have biases: a last column of ``w1`` and of ``w2``, which
+            starts at 0, is trained, and decays, as the rest.
+        initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H), with biases one
+            column more.
+        **running: Seeds, random streams, what is recorded, processes and memory.
 
     Raises:
         InputError: Shapes do not fit, or the training diverged.
@@ -77,25 +71,39 @@ def train_network(
         >>> run.losses  # 1/2 (1 - 0.5)^2, then w1 = 1 + 0.5*0.5*0.5, w2 = 0.5 + 0.5*0.5*1
         array([[0.125     , 0.01220703]])
     """
+    if biases:
+        return _train_biased(inputs, targets, settings, initial, **running)
     inputs, targets = checked_data(inputs, targets)
     model = _model(inputs, targets, settings)
-    if initial is None:
-        children = seed_children(rng, seeds)
-        source = gaussian_weights(children, model.shapes, settings.layer_stds(2))
-    else:
-        seeds, source = given_weights([initial], model.shapes)
-        children = seed_children(rng, seeds)
+    stds = settings.layer_stds(2)
     return run_training(
         model,
-        source,
+        lambda children: gaussian_weights(children, model.shapes, stds),
+        None if initial is None else given_weights([initial], model.shapes),
         settings,
-        children=children,
-        seeds=seeds,
-        record=record,
-        workers=workers,
-        memory_limit=memory_limit,
-        progress=progress,
+        **running,
     )
+
+
+def _train_biased(
+    inputs: Any,
+    targets: Any,
+    settings: TrainingSettings,
+    initial: LayerWeights | None,
+    **running: Unpack[Running],
+) -> TrainingRun:
+    """Train a deep network of one hidden layer, which draws the same weights."""
+    run = train_deep_network(
+        inputs,
+        targets,
+        (settings.hidden,),
+        settings,
+        biases=True,
+        initial=None if initial is None else (initial.w1, initial.w2),
+        **running,
+    )
+    first, second = run.matrices
+    return replace(run, weights=(LayerWeights(w1=first, w2=second),), matrices=())
 
 
 def _model(inputs: Array, targets: Array, settings: TrainingSettings) -> AbstractTwoLayerModel:
@@ -116,7 +124,7 @@ class ReluModel(AbstractTwoLayerModel):
     """A one-hidden-layer ReLU network and its data."""
 
     def __init__(self, inputs: Array, targets: Array, settings: TrainingSettings) -> None:
-        self._arithmetic = arithmetic_of(inputs)
+        self._arithmetic = arithmetic_of(inputs, settings.precision)
         self.inputs = self._arithmetic.array(inputs)
         self.targets = self._arithmetic.array(targets)
         self.hidden = settings.hidden
@@ -150,7 +158,8 @@ class ReluModel(AbstractTwoLayerModel):
         layers = 2 * self.hidden * (self.n_x + self.n_y)
         # Of mini-batches: the order, the factors, and the factors times the learning rate.
         batches = 0 if self.settings.batch_size is None else 3 * self.samples
-        return 8 * (layers + 2 * self.samples * (self.hidden + self.n_y) + batches)
+        units = 3 * self.hidden + 2 * self.n_y
+        return self._arithmetic.item_bytes * (layers + self.samples * units + batches)
 
     def start(self, weights: tuple[LayerWeights, ...]) -> AbstractState:
         return _ReluState(self, weights[0])
@@ -164,6 +173,8 @@ class ReluModel(AbstractTwoLayerModel):
             return contribution
         if quantity == "outputs":
             return self._outputs(self._arithmetic.numpy(self.inputs))
+        if quantity == "similarity":
+            return similarity_observer(rectified_layer(self._arithmetic.numpy(self.inputs)))
         groups = [(tuple(range(self.n_x)), tuple(range(self.n_y)))]
         return maps_observer(groups, self.n_x, self.n_y)
 
@@ -200,14 +211,13 @@ class _ReluState(AbstractState):
         self.residual = do.buffer(seeds, samples, n_y)
         self.scaled = do.buffer(seeds, samples, n_y)
         self.back = do.buffer(seeds, samples, hidden)
-        self.step_first = do.buffer(seeds, n_x, hidden)
-        self.step_second = do.buffer(seeds, n_y, hidden)
+        self.step_first = do.step_buffer(seeds, n_x, hidden)
+        self.step_second = do.step_buffer(seeds, n_y, hidden)
 
     def evaluate(self) -> Array:
         do = self.do
         self.active = do.matmul(self.samples_by_inputs, self.first, out=self.active)
-        self.gate = do.positive(self.active, out=self.gate)
-        self.active = do.multiply(self.active, self.gate, out=self.active)
+        self.active, self.gate = do.rectify(self.active, self.gate)
         self.residual = do.matmul(self.active, do.transpose(self.second), out=self.residual)
         self.residual = do.subtract(self.targets, self.residual, out=self.residual)
         return do.square_sums(self.residual) * (0.5 / self.samples)
@@ -218,14 +228,13 @@ class _ReluState(AbstractState):
         rate = self.rate if factors is None else do.multiply(factors, self.rate)
         self.scaled = do.multiply(self.residual, rate, out=self.scaled)
         self.back = do.matmul(self.scaled, self.second, out=self.back)
-        self.back = do.multiply(self.back, self.gate, out=self.back)
-        self.step_second = do.matmul(do.transpose(self.scaled), self.active, out=self.step_second)
-        self.step_first = do.matmul(self.inputs, self.back, out=self.step_first)
-        if self.kept != 1:
-            self.second = do.multiply(self.second, self.kept, out=self.second)
-            self.first = do.multiply(self.first, self.kept, out=self.first)
-        self.second = do.add(self.second, self.step_second, out=self.second)
-        self.first = do.add(self.first, self.step_first, out=self.first)
+        self.back = do.passed(self.back, self.gate)
+        self.second, self.step_second = do.descend(
+            self.second, do.transpose(self.scaled), self.active, self.kept, self.step_second
+        )
+        self.first, self.step_first = do.descend(
+            self.first, self.inputs, self.back, self.kept, self.step_first
+        )
 
     def weights(self) -> tuple[LayerWeights, ...]:
         w1 = np.ascontiguousarray(self.do.numpy(self.first).swapaxes(1, 2))

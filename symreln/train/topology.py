@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -28,6 +29,7 @@ class GatedNode:
         gate: Shape (P,), a factor for every sample; None where it is always open.
         inputs: Indices of the inputs that it holds; empty but for an input node.
         outputs: Indices of the outputs that it writes to; empty but for an output node.
+        stage: Of an output node, used by staged training only.
     """
 
     name: str
@@ -35,6 +37,7 @@ class GatedNode:
     gate: Gate = None
     inputs: Sequence[int] = ()
     outputs: Sequence[int] = ()
+    stage: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gate", _gate(f"node {self.name!r}", self.gate))
@@ -238,10 +241,19 @@ def _opened(gate: Gate, samples: int) -> np.ndarray:
     return np.ones(samples, dtype=bool) if gate is None else np.array(gate) != 0
 
 
-def chain_graph(pathways: Sequence[GatedPathway], layers: int) -> GatedGraph:
+def chain_graph(
+    pathways: Sequence[GatedPathway],
+    layers: int,
+    gated: Literal["inputs", "outputs"] = "inputs",
+) -> GatedGraph:
     """The graph of pathways that share nothing, each a chain of so many layers of weights.
 
     Edges come pathway by pathway, from the inputs on; each hidden node has the pathway's units.
+
+    Args:
+        pathways: Their stage is that of their output node.
+        layers: Layers of weights.
+        gated: At which end the gate is. Without biases it is the same network.
 
     Raises:
         InputError: Fewer than one layer, or names that repeat.
@@ -253,13 +265,20 @@ def chain_graph(pathways: Sequence[GatedPathway], layers: int) -> GatedGraph:
     for pathway in pathways:
         name = pathway.name
         inner = [GatedNode(name=f"{name}.{k}", size=pathway.hidden) for k in range(1, layers)]
+        gate = {gated: tuple(pathway.gate)}
         first = GatedNode(
             name=f"{name}.in",
             size=len(pathway.inputs),
-            gate=tuple(pathway.gate),
+            gate=gate.get("inputs"),
             inputs=pathway.inputs,
         )
-        last = GatedNode(name=f"{name}.out", size=len(pathway.outputs), outputs=pathway.outputs)
+        last = GatedNode(
+            name=f"{name}.out",
+            size=len(pathway.outputs),
+            gate=gate.get("outputs"),
+            outputs=pathway.outputs,
+            stage=pathway.stage,
+        )
         chain = [first, *inner, last]
         nodes += chain
         edges += [

@@ -34,24 +34,49 @@ def graph_maps_observer(graph: GatedGraph, n_x: int, n_y: int, samples: int) -> 
     return observe
 
 
-def graph_outputs_observer(graph: GatedGraph, inputs: np.ndarray, n_y: int) -> Observer:
+def graph_outputs_observer(
+    graph: GatedGraph, inputs: np.ndarray, n_y: int, *, biases: bool = False
+) -> Observer:
     """Observer of the outputs of all samples."""
-    samples = inputs.shape[1]
 
     def observe(step: int, weights: tuple[EdgeWeights, ...]) -> np.ndarray:
-        found = np.zeros((weights[0].seeds, n_y, samples))
-        held: dict[str, np.ndarray] = {}
-        for node in graph.order:
-            here = inputs[list(node.inputs)] if node.inputs else np.zeros((node.size, samples))
-            for edge, one in zip(graph.edges, weights, strict=True):
-                if edge.target == node.name:
-                    here = here + one.matrix @ (held[edge.source] * _gains(edge.gate, samples))
-            held[node.name] = here * _gains(node.gate, samples)
+        found = np.zeros((weights[0].seeds, n_y, inputs.shape[1]))
+        held = held_nodes(graph, inputs, weights, biases=biases)
+        for node in graph.nodes:
             if node.outputs:
                 found[:, list(node.outputs)] += held[node.name]
         return found
 
     return observe
+
+
+def held_nodes(
+    graph: GatedGraph, inputs: np.ndarray, weights: tuple[EdgeWeights, ...], *, biases: bool
+) -> dict[str, np.ndarray]:
+    """Return what every node holds of the samples, each of shape (seeds, size, P).
+
+    Args:
+        graph: Nodes, edges and gates.
+        inputs: X, shape (n_x, P).
+        weights: One entry an edge.
+        biases: Whether their last columns are biases, which act where the edge is on an open path.
+    """
+    seeds, samples = weights[0].seeds, inputs.shape[1]
+    _, live = graph.live(samples)
+    held: dict[str, np.ndarray] = {}
+    for node in graph.order:
+        here = np.zeros((seeds, node.size, samples))
+        if node.inputs:
+            here = here + inputs[list(node.inputs)]
+        for edge, one, opened in zip(graph.edges, weights, live, strict=True):
+            if edge.target == node.name:
+                matrix = one.matrix[:, :, :-1] if biases else one.matrix
+                part = matrix @ held[edge.source]
+                if biases:
+                    part = part + one.matrix[:, :, -1:] * opened
+                here = here + part * _gains(edge.gate, samples)
+        held[node.name] = here * _gains(node.gate, samples)
+    return held
 
 
 def _gains(gate: tuple[float, ...] | None, samples: int) -> np.ndarray:

@@ -47,7 +47,9 @@ def build_model(
     if description["kind"] == "graph":
         nodes = tuple(GatedNode(**node) for node in description["nodes"])
         edges = tuple(GatedEdge(**edge) for edge in description["edges"])
-        return GraphModel(inputs, targets, GatedGraph(nodes=nodes, edges=edges), settings)
+        graph = GatedGraph(nodes=nodes, edges=edges)
+        staged, biases = description["staged"], description["biases"]
+        return GraphModel(inputs, targets, graph, settings, staged=staged, biases=biases)
     pathways = [GatedPathway(**pathway) for pathway in description["pathways"]]
     return GatedModel(inputs, targets, pathways, settings, staged=description["staged"])
 

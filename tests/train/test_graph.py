@@ -340,7 +340,7 @@ def test_what_does_not_fit_is_refused(wide_data, monkeypatch):
         train_graph(x, y, graph, made(), initial={"q": np.ones((1, 1, 1))})
     with pytest.raises(InputError, match=r"initial: shapes are"):
         train_graph(x, y, graph, made(), initial={e.name: np.ones((1, 1, 1)) for e in graph.edges})
-    with pytest.raises(InputError, match="'activity' is not recorded of a graph"):
+    with pytest.raises(InputError, match="'activity' is not recorded of this graph"):
         train_graph(x, y, graph, made(), record=Recording(quantities=("activity",)))
     closed = replace(
         linked("x h", "h y"),
