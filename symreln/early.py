@@ -28,6 +28,9 @@ def early_strengths(derivation: Derivation) -> dict[str, EarlyStrength]:
     half speed, whose κ is 1/2, for gates with gains, which no ReLU unit has, and for a mode whose
     κ does not settle: then the units that would carry it have gone to other gates.
 
+    Weight decay shrinks all weights of all units by one factor k a step, which no gate feels and
+    no share: a step η with it is k times a step η/k without.
+
     Args:
         derivation: Without free parameters, with a network.
     """
@@ -36,15 +39,18 @@ def early_strengths(derivation: Derivation) -> dict[str, EarlyStrength]:
         p for p in derivation.pathways if p.effective.pathway.stage == _first_stage(derivation)
     ]
     linear = network.activation == "linear" or derivation.effective_network != network
-    if linear or any(p.effective.pathway.has_gains for p in first):
-        return {}
     dataset = derivation.spec.dataset
+    step = 1 / float(network.tau(dataset.samples))
+    keep = 1 - step * float(network.weight_decay)
+    if linear or keep <= 0 or any(p.effective.pathway.has_gains for p in first):
+        return {}
     phase = EarlyPhase(
         dataset.inputs.to_numpy(),
         dataset.targets.to_numpy(),
         np.array([gate_floats(p.effective.pathway) for p in first]),
-        1 / float(network.tau(dataset.samples)),
+        step / keep,
         np.random.default_rng(SEED),
+        scales=_scales(network),
     )
     labels, modes, kinds = [], [], []
     for place, pathway in enumerate(first):
@@ -91,6 +97,15 @@ def mode_kappas(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str
 def start_factor(network: NetworkSpec, kappa: float) -> float:
     """Return how many times the expected initial strength a mode with κ starts from."""
     return kappa * network.hidden / float(pathway_units(network))
+
+
+def _scales(network: NetworkSpec) -> tuple[float, float]:
+    """Return the standard deviations of both layers in units of the root of their mean square."""
+    if network.init_std_out is None:
+        return 1.0, 1.0
+    first, second = float(network.init_std), float(network.init_std_out)
+    mean = float(np.sqrt((first**2 + second**2) / 2))
+    return first / mean, second / mean
 
 
 def _first_stage(derivation: Derivation) -> int:

@@ -16,7 +16,13 @@ from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.solutions import deep_numbers
 from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
-from symreln.integration import check_range, mode_probes, network_of, reduced_flow
+from symreln.integration import (
+    check_range,
+    descending_flow,
+    mode_probes,
+    network_of,
+    reduced_flow,
+)
 from symreln.mode_system import mode_system
 from symreln.verdict import Level
 from symreln.widths import check_decided, learned_counts
@@ -153,6 +159,7 @@ def predict_training(
 
     As :func:`predict`, but each step of training is a step of the reduced maps: the error of the
     flow, which grows with the learning rate, is not there. The flow's own loss comes with it.
+    Weight decay and two layers that start apart are steps of the same maps.
 
     Args:
         derivation: What is evaluated; without free parameters, with a network.
@@ -168,7 +175,7 @@ def predict_training(
     if learned_counts(derivation):
         return flow  # the reduction below takes pathways as wide enough
     labels, probes = mode_probes(derivation)
-    reduced = reduced_flow(derivation)
+    reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
     found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
     (strengths,) = found.strengths

@@ -12,9 +12,10 @@ the pathway's, the square of that amplitude grows as e^{2 s t/τ}, and
 .. math:: \kappa = \lim_T E\bigl[ \tfrac12 (v \cdot w + u \cdot b)^2 \bigr]\, e^{-2 s T/\tau}
 
 for units drawn from N(0, 1) says how many of them, in effect, the mode starts from: its initial
-strength is κ H init_std²/2. A linear network has κ = 1, whatever the mode; counting half of the
-units of a ReLU network is κ = 1/2. A unit counts for the pathway whose gate is nearest to its own,
-samples weighted by (w·x)²: near an edge of its gate a unit's sign means nothing.
+strength is κ H init_std²/2. Layers that start apart are drawn in units of the root of their mean
+variance, which then stands for init_std². A linear network has κ = 1, whatever the mode; counting
+half of the units of a ReLU network is κ = 1/2. A unit counts for the pathway whose gate is nearest
+to its own, samples weighted by (w·x)²: near an edge of its gate a unit's sign means nothing.
 
 Float64, seeded, with the standard error of the mean. Nothing is fitted, no network is looked at.
 Source: theory.md 5; the alignment of single neurons is that of Maennel et al. 2018.
@@ -89,6 +90,7 @@ class EarlyPhase:
         step: A step of gradient descent in units of τ: 1/τ with τ in steps.
         rng: Seed of the units.
         units: How many.
+        scales: Standard deviations of w and b at the start, their squares of mean one.
     """
 
     def __init__(
@@ -99,14 +101,15 @@ class EarlyPhase:
         step: float,
         rng: np.random.Generator,
         units: int = UNITS,
+        scales: tuple[float, float] = (1.0, 1.0),
     ) -> None:
         # Outputs outside the span of the targets never move, and no mode points there.
         self._basis = orthonormal_span(targets)
         self._x, self._step = inputs, step
         self._y = self._basis.T @ targets / inputs.shape[1]
         self._gates = gates > 0
-        self._first = rng.standard_normal((units, inputs.shape[0]))
-        self._second = rng.standard_normal((units, len(self._y)))
+        self._first = scales[0] * rng.standard_normal((units, inputs.shape[0]))
+        self._second = scales[1] * rng.standard_normal((units, len(self._y)))
         self._logs = np.zeros(units)
         self._done = 0
 

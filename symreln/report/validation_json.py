@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.provenance import library_versions
 from symreln.report.rules_json import rules_to_json
-from symreln.validation.confront import PAIRS
+from symreln.validation.comparing import PAIRS
 
 if TYPE_CHECKING:
     from symreln.validation.confront import PathwayAlignment, Validation

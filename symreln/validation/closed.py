@@ -1,8 +1,10 @@
-"""Networks that closed forms alone predict: other depths, weight decay, layers that start apart.
+"""Networks of other depths, with weight decay, or with two layers that start apart.
 
-Their closed forms are confronted twice: with gated deep linear networks that start as the theory
-assumes, aligned with the modes, where only finite steps are left to differ; and with networks
-drawn from the law of the spec, which says what that assumption costs.
+What is confronted with networks drawn from the law of the spec is gradient descent on their
+modes, in its own finite steps (:mod:`symreln.dynamics.aligned_descent`). Their closed forms, which
+are of the flow, are predictions of their own. Both are confronted with a gated deep linear network
+too that starts aligned with the modes: gradient descent on the modes is that network to rounding,
+and closed forms differ from it by the finite steps alone.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.dynamics.aligned_descent import chain_steps, followed, pair_steps
 from symreln.dynamics.chain_start import chain_start, rising_curves
 from symreln.dynamics.switchboard import expected_start
-from symreln.errors import NotSupportedError
-from symreln.integration import check_range, network_of
+from symreln.errors import InputError, NotSupportedError
+from symreln.integration import LARGEST, check_range, network_of
 from symreln.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
 from symreln.train.deep import train_deep_network
 from symreln.train.gdln import train_gdln
@@ -25,7 +28,7 @@ from symreln.train.topology import chain_graph
 from symreln.validation.trained import gated_pathways, gated_settings, training_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
@@ -39,8 +42,108 @@ def closed_start(network: NetworkSpec) -> ChainStart | None:
     return chain_start(network.layers, network.hidden) if network.layers > 2 else None
 
 
+def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
+    """Predict gradient descent of one layer, or of three and more, step by step.
+
+    With three or more layers the loss is the mean over where modes start. The closed forms come
+    with it, and the same mean over the flow.
+
+    Args:
+        numbers: A derivation without free parameters, with a network of other than two layers.
+        start: :func:`closed_start`.
+
+    Raises:
+        NotSupportedError: The closed forms are not the whole dynamics.
+    """
+    network = network_of(numbers.spec)
+    flow = predict_closed(numbers, start)
+    std = float(network.init_std)
+    starts = np.zeros(1) if start is None else start.strengths(std)
+    single = np.zeros(1) if start is None else np.array([start.strength(std)])
+    curves = _followed(network, _chain_curves(numbers, starts))
+    strengths = _followed(network, _chain_curves(numbers, single))
+    return replace(
+        flow,
+        loss=_mean_of(numbers, curves, flow.times),
+        flow_loss=flow.loss if start is not None else flow.flow_loss,
+        method="gradient descent on all modes, step by step"
+        + ("" if start is None else f", {_from_random_layers(start)}"),
+        modes=tuple(replace(mode, integrated=strengths[mode.label][0]) for mode in flow.modes),
+    )
+
+
+def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray:
+    """Return the loss of gradient descent from the start that the closed forms assume.
+
+    That of :func:`train_aligned`, to rounding, at every step of the network.
+    """
+    network = network_of(numbers.spec)
+    times = np.arange(network.steps, dtype=float)
+    if network.layers == 2:
+        first = expected_start(network)
+        # π² + (c/2)² = ((|a|² + |b|²)/2)²: half the sum and half the difference of the squares.
+        half = np.hypot(float(first.strength0), float(first.imbalance) / 2) / 2
+        base = float(first.strength0) / 2
+        decay = float((numbers.effective_network or network).weight_decay)
+        steps = {
+            label: pair_steps(s, d, np.array(half + base), np.array(half - base), rate, decay)
+            for label, s, d, rate in _numbers_of_modes(numbers)
+        }
+    else:
+        std = float(network.init_std)
+        steps = _chain_curves(numbers, np.array(0.0 if start is None else start.strength(std)))
+    found = loss_of_modes(numbers, _followed(network, steps), times)
+    assert found is not None  # check_covered has seen to it
+    return found
+
+
+def _followed(
+    network: NetworkSpec, curves: Mapping[str, Iterator[np.ndarray]]
+) -> dict[str, np.ndarray]:
+    """Return strengths at every step.
+
+    Raises:
+        InputError: They diverge.
+    """
+    found = {label: followed(steps, network.steps) for label, steps in curves.items()}
+    # Written so that NaN is larger too.
+    if not all(float(np.abs(curve).max(initial=0.0)) < LARGEST for curve in found.values()):
+        msg = (
+            f"network.learning_rate = {float(network.learning_rate):g}: gradient descent on the "
+            "modes diverged. Lower it"
+        )
+        raise InputError(msg)
+    return found
+
+
+def _numbers_of_modes(
+    numbers: Derivation,
+) -> Iterator[tuple[str, np.ndarray, np.ndarray, float]]:
+    """Yield the label of every mode that learns, its s, its d, and 1/τ."""
+    rate = 1 / float(numbers.tau or 1)
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        yield mode.label, np.array(mode.s.to_float()), np.array(mode.d_eff.to_float()), rate
+
+
+def _chain_curves(numbers: Derivation, starts: np.ndarray) -> dict[str, Iterator[np.ndarray]]:
+    """Return the strengths of every mode from all the starts, step by step."""
+    layers = network_of(numbers.spec).layers
+    return {
+        label: chain_steps(layers, s, d, starts, rate)
+        for label, s, d, rate in _numbers_of_modes(numbers)
+    }
+
+
+def _from_random_layers(start: ChainStart) -> str:
+    return (
+        "from where single modes of as many random layers were followed to start: the mean over "
+        f"{len(start.times)} of them"
+    )
+
+
 def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
-    """Predict by the closed forms alone, at every step of the network.
+    """Predict by the closed forms alone, which are of the flow, at every step of the network.
 
     With three or more layers the loss is the mean over where modes start, which scatters more
     between networks than with two: strengths are those of the mean start.
@@ -53,11 +156,11 @@ def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
         NotSupportedError: The closed forms are not the whole prediction.
     """
     network = network_of(numbers.spec)
-    _check(numbers)
+    check_covered(numbers)
     times = np.arange(network.steps, dtype=float)
     if start is None:
         found = closed_forms(numbers, times)
-        assert found is not None  # _check has seen to it
+        assert found is not None  # check_covered has seen to it
         return found
     std = float(network.init_std)
     found = closed_forms(numbers, times, start.strength(std))
@@ -65,15 +168,16 @@ def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
     return replace(
         found,
         loss=_mean_loss(numbers, start.strengths(std), times),
-        method=(
-            "closed forms of all modes, from where single modes of as many random layers were "
-            f"followed to start: the mean over {len(start.times)} of them"
-        ),
+        method=f"closed forms of all modes, {_from_random_layers(start)}",
     )
 
 
-def _check(numbers: Derivation) -> None:
-    """Refuse what the closed forms of such a network do not predict."""
+def check_covered(numbers: Derivation) -> None:
+    """Refuse what the modes of such a network do not predict.
+
+    Raises:
+        NotSupportedError: Its loss is no sum over modes of one stage, or units are too few.
+    """
     check_range(numbers)
     network = network_of(numbers.spec)
     if len(numbers.stages) > 1 or not numbers.loss_separates:
@@ -105,9 +209,16 @@ def _mean_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np
         assert mode.d_eff is not None  # of closed modes every one has it
         s, d = mode.s.to_float(), mode.d_eff.to_float()
         curves[mode.label] = rising_curves(layers, s, d, starts, times, tau)
+    return _mean_of(numbers, curves, times)
+
+
+def _mean_of(
+    numbers: Derivation, curves: Mapping[str, np.ndarray], times: np.ndarray
+) -> np.ndarray:
+    """Return the mean loss over the starts of curves of shape (starts, times)."""
     losses = [
-        loss_of_modes(numbers, {label: curve[draw] for label, curve in curves.items()}, times)
-        for draw in range(len(starts))
+        loss_of_modes(numbers, dict(zip(curves, row, strict=True)), times)
+        for row in zip(*curves.values(), strict=True)
     ]
     return np.mean([loss for loss in losses if loss is not None], axis=0)
 

@@ -16,13 +16,13 @@ from symreln.prediction import Prediction
 from symreln.train.network import TrainingRun
 from symreln.validation.aligned import PathwayAlignment, gdln_alignment, split_network
 from symreln.validation.closed import train_aligned
-from symreln.validation.foretold import Foretold, foretell
+from symreln.validation.comparing import JUDGED, curve_metrics
+from symreln.validation.foretold import foretell
 from symreln.validation.metrics import (
     CurveComparison,
     GateDrift,
     SeedBand,
     SeedFloor,
-    compare,
     gate_drift,
     seed_band,
     seed_floor,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from symreln.validation.rules import RuleComparison
     from symreln.validation.terms import Term
 
-#: Names of the pairs of curves, fixed by the interface.
-PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
+#: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +64,9 @@ class Validation:
         kappas: κ of the pathways that the theory starts from it, by name.
         metrics: Comparison of every pair of curves, by the interface's names, "moving_vs_relu"
             for gates that are predicted to move, "flow_vs_relu" for infinitely small steps, and
-            "closed_vs_relu" where the closed forms alone are not the prediction.
+            "closed_vs_relu" where the closed forms alone are not the prediction ("…_vs_gdln" where
+            no network was trained); "descent_vs_aligned" and "closed_vs_aligned" for what starts
+            as closed forms assume.
         floor: The same metrics between seeds of the network; None for one seed.
         drift: How far the network's gates move; None for a linear network.
         gdln_alignment: One entry a pathway.
@@ -155,7 +157,7 @@ class Validation:
         """The pairs that the tolerance excludes."""
         return tuple(
             name
-            for name in ("theory_vs_gdln", "theory_vs_relu", "closed_vs_aligned")
+            for name in JUDGED
             if name in self.metrics and self.metrics[name].max_abs_over_initial > self.tolerance
         )
 
@@ -194,6 +196,9 @@ class Validation:
             "moving_vs_relu": f"theory, gates that move – {self.network_name}",
             "flow_vs_relu": f"flow (infinitely small steps) – {self.network_name}",
             "closed_vs_relu": f"{self._modes_name} alone – {self.network_name}",
+            "flow_vs_gdln": "flow (infinitely small steps) – GDLN",
+            "closed_vs_gdln": f"{self._modes_name} alone – GDLN",
+            "descent_vs_aligned": "gradient descent on aligned modes – GDLN that started aligned",
             "closed_vs_aligned": f"{self._modes_name} – GDLN that started aligned",
         }
         for name, found in self.metrics.items():
@@ -218,9 +223,6 @@ class Validation:
         if self.network is not None:
             worst = self._judged("theory_vs_relu")
             distances.insert(0, f"{worst} against the {self.network_name}")
-        if self.aligned is not None:
-            least = self._judged("closed_vs_aligned")
-            distances.append(f"{least} against a GDLN that starts aligned")
         head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
         return (
             f"{head}: max |ΔL|/L(0) is {' and '.join(distances)}, "
@@ -228,6 +230,7 @@ class Validation:
             f"free constants: {self.prediction.free_constants}"
             + (f"; {self.no_network}" if self.no_network else "")
             + self._gates_clause
+            + self._aligned_clause
             + "".join(f"; {outcome.sentence()}" for outcome in self.narrow)
         )
 
@@ -247,6 +250,19 @@ class Validation:
         return f"; with gates that move, as the theory of single units predicts, {shown}" + (
             f": what fails is the spec's gates{stay}" if blamed else ""
         )
+
+    @property
+    def _aligned_clause(self) -> str:
+        """Say what steps, finite and infinitely small, miss of a GDLN that starts aligned."""
+        if "descent_vs_aligned" not in self.metrics:
+            return ""
+        left = self.metrics["descent_vs_aligned"].max_abs_over_initial
+        shown = "rounding" if left < ROUNDING else self._judged("descent_vs_aligned")
+        found = f"; a GDLN that starts aligned takes the predicted steps to {shown}"
+        if "closed_vs_aligned" not in self.metrics:
+            return found
+        missed = percent(self.metrics["closed_vs_aligned"].max_abs_over_initial)
+        return f"{found}, and closed forms, of infinitely small steps, miss it by {missed}"
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
@@ -330,7 +346,7 @@ def validate(
         not_moving=foretold.not_moving,
         aligned=aligned,
         chain=foretold.chain,
-        metrics=_metrics(foretold, network, gdln, aligned),
+        metrics=curve_metrics(numbers, foretold, network, gdln, aligned),
         floor=None if network is None else seed_floor(network.losses),
         drift=None if seen is None else _drift(seen),
         gdln_alignment=gdln_alignment(numbers.last, gdln),
@@ -342,30 +358,6 @@ def validate(
         no_terms=no_terms,
         predicted=predicted,
     )
-
-
-def _metrics(
-    foretold: Foretold, network: TrainingRun | None, gdln: TrainingRun, aligned: TrainingRun | None
-) -> dict[str, CurveComparison]:
-    prediction = foretold.prediction
-    alone = {}
-    if aligned is not None and prediction.closed_loss is not None:
-        alone["closed_vs_aligned"] = compare(prediction.closed_loss, aligned.mean_loss)
-    if network is None:
-        return {"theory_vs_gdln": compare(prediction.loss, gdln.mean_loss), **alone}
-    curves = (
-        (prediction.loss, gdln.mean_loss),
-        (prediction.loss, network.mean_loss),
-        (gdln.mean_loss, network.mean_loss),
-    )
-    metrics = {name: compare(*pair) for name, pair in zip(PAIRS, curves, strict=True)}
-    if foretold.moving is not None:
-        metrics["moving_vs_relu"] = compare(foretold.moving.losses, network.mean_loss)
-    if prediction.flow_loss is not None and prediction.flow_loss is not prediction.closed_loss:
-        metrics["flow_vs_relu"] = compare(prediction.flow_loss, network.mean_loss)
-    if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
-        metrics["closed_vs_relu"] = compare(prediction.closed_loss, network.mean_loss)
-    return metrics | alone
 
 
 def _drift(network: TrainingRun) -> GateDrift:

@@ -51,10 +51,13 @@ def foretell(numbers: Derivation, *, whatever_cost: bool = False) -> Foretold:
     """
     network = network_of(numbers.spec)
     if network.unusual:
-        from symreln.validation.closed import closed_start, predict_closed
+        from symreln.validation.closed import check_covered, closed_start, predict_chain
 
-        chain = closed_start(network)
-        return Foretold(prediction=predict_closed(numbers, chain), chain=chain)
+        check_covered(numbers)
+        if network.layers != 2:
+            chain = closed_start(network)
+            why = why_not_moving(numbers)
+            return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
     early = early_strengths(numbers)
     kappas = pathway_kappas(numbers, early)
     why = why_not_moving(numbers, whatever_cost=whatever_cost)

@@ -14,7 +14,7 @@ import symreln as sr
 from symreln.commands import Request, execute
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
-from symreln.prediction import closed_forms
+from symreln.prediction import closed_forms, predict_training
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.write import write_validation
@@ -22,6 +22,7 @@ from symreln.train import gdln, graph
 from symreln.validation.closed import (
     aligned_weights,
     closed_start,
+    predict_aligned,
     predict_closed,
     train_aligned,
 )
@@ -93,6 +94,44 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
         distances.append(np.abs(predicted - found).max() / found[0])
     assert distances[-1] < 0.02
     assert 0.8 < np.log2(distances[0] / distances[1]) < 1.2, distances
+
+
+@pytest.mark.parametrize("rate", ["1/5", "1/50"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_finite_steps_on_the_modes_are_the_aligned_network_to_rounding(kind, rate):
+    """However large the steps are, where the closed forms are up to 14 % off."""
+    numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": 300}).at_values
+    start = closed_start(network_of(numbers.spec))
+    found = train_aligned(numbers, start).losses[0]
+    np.testing.assert_allclose(predict_aligned(numbers, start), found, atol=1e-12 * found[0])
+    flow = predict_closed(numbers, start).closed_loss
+    assert np.abs(flow - found).max() > 1e-3 * found[0]
+
+
+@pytest.mark.parametrize("kind", ["decay", "apart", "both"])
+def test_finite_steps_of_two_layers_are_the_gdln_of_the_expected_start(kind):
+    """Weights whose Q Qᵀ is what the law expects, and not the growing combination alone."""
+    numbers = derived(**{**KINDS[kind], "learning_rate": "1/5", "steps": 300}).at_values
+    network = network_of(numbers.spec)
+    both = (network.init_std, network.init_std_out or network.init_std)
+    spec = replace(numbers.spec, network=replace(network, init_std=both[0], init_std_out=both[1]))
+    apart = replace(numbers, spec=spec)  # a and b of every mode in units of their own
+    found = train_aligned(apart, None).losses[0]
+    theory = predict_training(numbers).loss
+    np.testing.assert_allclose(theory, found, atol=1e-12 * found[0])
+
+
+@pytest.mark.parametrize("kind", ["three layers", "decay", "apart"])
+def test_the_verdict_does_not_hang_on_the_step(kind):
+    """Steps so large that closed forms are beyond the tolerance, and the theory is not."""
+    flow = []
+    for rate, steps in (("1/5", 200), ("1/50", 1100)):
+        keys = {**KINDS[kind], "hidden": 60, "learning_rate": rate, "steps": steps}
+        report = sr.validate(derived(**keys), seeds=8, rng=2)
+        assert report.agrees, report.sentence()
+        flow.append(report.metrics["closed_vs_relu"].max_abs_over_initial)
+        assert "takes the predicted steps to rounding" in report.sentence()
+    assert flow[0] > 0.05 > flow[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
