@@ -1,0 +1,199 @@
+r"""What a race says of networks whose weights do not start at zero: shares of the gates at the end.
+
+While outputs are small every unit grows in the fixed residual, so a class k of n_k gates alike
+holds the strength :math:`n_k\pi_k e^{2 s_k t/\tau}`, :math:`\pi_k = \kappa_k H\sigma^2/2` being the
+start that :mod:`symreln.dynamics.early_phase` derives from the data alone. Later the residual
+shrinks. As long as it keeps its shape that is a change of time: the same formula holds in stretched
+time, which ends when the outputs have reached their targets,
+
+.. math:: \sum_k \pi_k e^{2 s_k t/\tau}\,d_k/s_k = 1,
+
+one term a class: gates that are alike learn different samples. The shares then are what networks
+of this width and initial scale take in the mean; the gate of the largest speed takes all of it
+only as σ → 0, and a crossing of two speeds is seen at the parameter where two shares are equal,
+which is off by about :math:`\tau\ln(n_1\kappa_1/n_2\kappa_2)/2t`. Nothing is fitted, and no trained
+network is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+
+from symreln.dynamics.early_phase import EarlyMode, EarlyPhase
+from symreln.gates.orbits import SampleGroup, moved_gates
+
+if TYPE_CHECKING:
+    from symreln.gates.consistent import SelfConsistentGate
+    from symreln.spec.model import NetworkSpec
+
+#: A stream of its own: no network is trained with it.
+SEED = 31_337
+#: Relative distance below which a float singular value is the exact one.
+SAME = 1e-9
+#: Units that are followed: κ is then known to about 2 %, a share to about 0.01.
+UNITS = 16_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassStart:
+    """A class of gates and what it starts from.
+
+    Attributes:
+        pattern: One of the gates.
+        size: How many are alike.
+        s: Growth rate.
+        d: vᵀ Σ^x(g) v, mean over its directions: outputs reach the targets at strength s/d.
+        kappa: κ of one of the gates: its start is κHσ²/2.
+        error: Standard error of κ.
+        settled: Whether κ has stopped changing in the early phase, within its error.
+    """
+
+    pattern: str
+    size: int
+    s: float
+    d: float
+    kappa: float
+    error: float
+    settled: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FiniteStart:
+    """The end of training as predicted for a network.
+
+    Attributes:
+        classes: The classes, the fastest first.
+        time: Stretched time at which outputs reach their targets, in units of τ.
+        half_time: Time at which outputs are half of their targets, in units of τ: the loss is then
+            a quarter of what it was.
+        shares: Share of the weight that each class has at the end.
+        errors: What the standard errors of κ leave open of it.
+    """
+
+    classes: tuple[ClassStart, ...]
+    time: float
+    half_time: float
+    shares: tuple[float, ...]
+    errors: tuple[float, ...]
+
+
+def finite_start(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    candidates: Sequence[SelfConsistentGate],
+    group: SampleGroup,
+    network: NetworkSpec,
+) -> FiniteStart | None:
+    """Return the predicted shares, or None where nothing grows or no class gets units.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+        candidates: Self-consistent gates, one of each kind, the fastest first.
+        group: Symmetries that make gates alike.
+        network: Width and initial scale, the same for both layers.
+    """
+    starts = class_starts(inputs, targets, candidates, group)
+    if not any(start.kappa > 0 for start in starts):
+        return None
+    scale = network.hidden * float(network.init_std) ** 2 / 2
+    # In logarithms: strengths start many powers of ten below their end.
+    size = np.array([np.log(max(c.kappa, 1e-300) * scale) for c in starts])
+    rates = np.array([c.s for c in starts])
+    ends = np.log([c.s / c.d for c in starts])
+
+    def reached(time: float) -> float:
+        return float(np.logaddexp.reduce(size + 2 * rates * time - ends))
+
+    time, half = _when(reached, 0.0), _when(reached, np.log(0.5))
+    # Time runs slower by the share of the residual that is left.
+    real = quad(lambda t: 1 / -np.expm1(reached(t)), 0.0, half)[0] if half else 0.0
+    logs = size + 2 * rates * time + np.log([c.size for c in starts])
+    shares = np.exp(logs - np.logaddexp.reduce(logs))
+    apart = np.array([c.error / c.kappa if c.kappa > 0 else 0.0 for c in starts])
+    # d share_k / d ln κ_j = share_k (δ_kj − share_j); errors of different κ taken as independent.
+    slopes = shares[:, None] * (np.eye(len(shares)) - shares)
+    return FiniteStart(
+        classes=starts,
+        time=time,
+        half_time=float(real),
+        shares=tuple(shares.tolist()),
+        errors=tuple(np.sqrt(((slopes * apart) ** 2).sum(axis=1)).tolist()),
+    )
+
+
+def _when(logarithm: Callable[[float], float], level: float) -> float:
+    """Return the first time from 0 on at which a rising function reaches a level."""
+    if logarithm(0.0) >= level:
+        return 0.0
+    high = 1.0
+    while logarithm(high) < level:
+        high *= 2
+    return float(brentq(lambda time: logarithm(time) - level, 0.0, high))
+
+
+def class_starts(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    candidates: Sequence[SelfConsistentGate],
+    group: SampleGroup,
+) -> tuple[ClassStart, ...]:
+    """Return κ, s and d of every class of gates, the fastest first; arguments as above."""
+    images = [moved_gates(each.gate, group) for each in candidates]
+    gates = np.array([gate for alike in images for gate in alike], dtype=float)
+    modes, kinds = [], []
+    for place, (each, alike) in enumerate(zip(candidates, images, strict=True)):
+        before = sum(len(other) for other in images[:place])
+        for number, gate in enumerate(alike):
+            modes.append(_mode(inputs, targets, np.array(gate), each, before + number))
+            kinds.append(place)
+    if not modes:
+        return ()
+    # A step of the flow far below its fastest growth time; what is asked for is the flow's.
+    step = 0.02 / max(mode.s for mode in modes)
+    phase = EarlyPhase(inputs, targets, gates, step, np.random.default_rng(SEED), units=UNITS)
+    strengths = phase.strengths(modes)
+    found = []
+    for place, each in enumerate(candidates):
+        own = [k for k, kind in enumerate(kinds) if kind == place]
+        mode = modes[own[0]]
+        seen = mode.v.T @ inputs * np.array(images[place][0])
+        found.append(
+            ClassStart(
+                pattern=each.pattern,
+                size=len(images[place]),
+                s=mode.s,
+                d=float((seen**2).sum() / inputs.shape[1] / mode.v.shape[1]),
+                kappa=float(np.mean([strengths[k].kappa for k in own])),
+                error=float(np.mean([strengths[k].error for k in own])),
+                settled=all(strengths[k].settled for k in own),
+            )
+        )
+    return tuple(found)
+
+
+def _mode(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    gate: np.ndarray,
+    candidate: SelfConsistentGate,
+    pathway: int,
+) -> EarlyMode:
+    """Return the directions of a gate with the candidate's growth rate, in floats."""
+    sigma = targets * gate @ inputs.T / inputs.shape[1]
+    u, s, vt = np.linalg.svd(sigma)
+    rate = float(candidate.s)
+    chosen = np.flatnonzero(np.abs(s - rate) <= SAME * s[0])
+    return EarlyMode(
+        pathway=pathway,
+        inputs=tuple(range(len(inputs))),
+        s=rate,
+        u=u[:, chosen],
+        v=vt[chosen].T,
+    )
