@@ -9,7 +9,7 @@ from flint import fmpq, fmpq_poly
 from symreln.convergence import convergence_step
 from symreln.derivation import Step
 from symreln.descending import descent_steps
-from symreln.equilibria import equilibrium_steps
+from symreln.equilibrium_steps import equilibrium_steps
 from symreln.exact.field import Field
 from symreln.half_speed import half_speed_steps
 from symreln.pathways.residual import plateau_errors, plateau_gain

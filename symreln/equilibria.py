@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.dynamics.competition import MOST_LISTED, Competition, Equilibrium
+from symreln.dynamics.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.truth import Truth
+from symreln.exact.scalar import Scalar
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from symreln.derivation import Derivation, ModeDerivation, StageDerivation, Step
-    from symreln.exact.scalar import Scalar
+    from symreln.derivation import Derivation, ModeDerivation, StageDerivation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,35 +27,53 @@ class Race:
     Attributes:
         system: The competition.
         modes: The modes of every class, one a root.
-        end: The equilibrium that attracts every positive start; None where none was proven.
-        undecided: Why there is none; empty where there is one.
+        groups: Its classes, those together whose modes are alike: they share what their sum comes
+            to by their starts.
+        totals: The competition in which the sum over each group is one mode.
+        end: The equilibrium of ``totals`` that attracts every positive start; None where none was
+            proven.
+        line: The equilibria of ``totals`` of which the start picks one; None where ``end`` is
+            there, or none was proven.
+        undecided: Why there is neither; empty where there is one.
         unstable: The other equilibria with positive strengths, each with a mode that grows when
             it is put in; None where they were not listed.
+        values: The parameters' values.
     """
 
     system: Competition
     modes: tuple[tuple[ModeDerivation, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    totals: Competition
     end: Equilibrium | None
+    line: RestingLine | None
     undecided: str
     unstable: tuple[Equilibrium, ...] | None
+    values: Mapping[str, Fraction]
 
-    def strengths(self, found: Equilibrium) -> Iterator[tuple[ModeDerivation, AlgebraicNumber]]:
-        """Yield (mode, strength) of the modes that are there."""
-        for p, there in enumerate(found.support):
-            for root, mode in enumerate(self.modes[p]) if there else ():
-                yield mode, self.system.strength(p, found.phi[p], root)
+    def strengths(
+        self, found: Equilibrium
+    ) -> Iterator[tuple[tuple[ModeDerivation, ...], AlgebraicNumber]]:
+        """Yield (modes that are alike, their sum) of those that are there."""
+        for g, there in enumerate(found.support):
+            for root, modes in enumerate(self.alike(g)) if there else ():
+                yield modes, self.totals.strength(g, found.phi[g], root)
 
     def losers(self, found: Equilibrium) -> Iterator[tuple[ModeDerivation, AlgebraicNumber]]:
         """Yield (mode, |s − Σ kappa pi|) of the modes that are not there."""
-        for p, there in enumerate(found.support):
-            for root, mode in enumerate(self.modes[p]) if not there else ():
-                yield mode, self.system.strength(p, found.drives[p], root)
+        for g, there in enumerate(found.support):
+            for root, modes in enumerate(self.alike(g)) if not there else ():
+                shortfall = self.totals.strength(g, found.drives[g], root)
+                yield from ((mode, shortfall) for mode in modes)
 
     def growing(self, found: Equilibrium, values: Mapping[str, Fraction]) -> Iterator[str]:
         """Yield the labels of absent modes that grow when they are put in."""
-        for p, there in enumerate(found.support):
-            if not there and 1 in self.system.signs(p, found.drives[p], values):
-                yield from (mode.label for mode in self.modes[p])
+        for g, there in enumerate(found.support):
+            if not there and 1 in self.totals.signs(g, found.drives[g], values):
+                yield from (mode.label for modes in self.alike(g) for mode in modes)
+
+    def alike(self, group: int) -> tuple[tuple[ModeDerivation, ...], ...]:
+        """Return, for every root of a group's classes, its modes."""
+        return tuple(zip(*(self.modes[p] for p in self.groups[group]), strict=True))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -63,9 +81,33 @@ class Race:
         return tuple(mode.label for part in self.modes for mode in part)
 
     @property
+    def shared(self) -> tuple[tuple[ModeDerivation, ...], ...]:
+        """Modes that are alike and more than one."""
+        return tuple(
+            modes
+            for g, group in enumerate(self.groups)
+            if len(group) > 1
+            for modes in self.alike(g)
+        )
+
+    @property
     def gain(self) -> Scalar | None:
         """What the end takes off the loss, or None without an end."""
-        return None if self.end is None else self.system.gain(self.end)
+        if self.end is not None:
+            return self.totals.gain(self.end)
+        return None if self.line is None else self.totals.gain(self._on_line(self.line))
+
+    def _on_line(self, line: RestingLine) -> Equilibrium:
+        names = self.totals.classes[0].minpoly[0].parameters
+        return Equilibrium(
+            support=line.support,
+            phi=tuple(
+                (Scalar(names, value.numerator) / value.denominator,) for value in line.point
+            ),
+            drives=tuple(
+                (Scalar(names, value.numerator) / value.denominator,) for value in line.drives
+            ),
+        )
 
 
 def races(derivation: Derivation) -> tuple[Race, ...]:
@@ -104,17 +146,20 @@ def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int,
             if c.target in place and c.source in place and c.factors is not None
         },
     )
-    modes = tuple(_modes(stage, p, a) for p, a in nodes)
-    values = derivation.spec.values
-    reason = _reason(system, derivation)
-    end = None if reason else system.settled(values)
-    if not reason and end is None:
-        reason = "of conjugate modes some win and others lose, which is not solved exactly here"
-    simple = len(nodes) <= MOST_LISTED and all(c.degree == 1 for c in system.classes)
-    others = None
-    if end is not None and simple:
-        others = tuple(f for f in system.feasible(values) if f.support != end.support)
-    return Race(system=system, modes=modes, end=end, undecided=reason, unstable=others)
+    groups = groups_alike(system)
+    summed = totals(system, groups)
+    end, line, reason = _end(summed, derivation)
+    return Race(
+        system=system,
+        modes=tuple(_modes(stage, p, a) for p, a in nodes),
+        groups=groups,
+        totals=summed,
+        end=end,
+        line=line,
+        undecided=reason,
+        unstable=None if end is None else _unstable(summed, end, derivation.spec.values),
+        values=derivation.spec.values,
+    )
 
 
 def _modes(stage: StageDerivation, p: int, a: int) -> tuple[ModeDerivation, ...]:
@@ -125,15 +170,43 @@ def _modes(stage: StageDerivation, p: int, a: int) -> tuple[ModeDerivation, ...]
     return tuple(mode for _, mode in sorted(found, key=lambda entry: entry[0]))
 
 
-def _reason(system: Competition, derivation: Derivation) -> str:
-    """Say why no equilibrium is singled out; empty where one is."""
+def _end(
+    system: Competition, derivation: Derivation
+) -> tuple[Equilibrium | None, RestingLine | None, str]:
+    """Return (the only end, the line of ends, why there is neither)."""
+    values = derivation.spec.values
     if any(parameter.value is None for parameter in derivation.spec.parameters):
-        return "who wins depends on the parameters, and no value is declared"
+        return None, None, "who wins depends on the parameters, and no value is declared"
     if not system.has_lyapunov:
-        return "the couplings are not symmetric, and no function that falls along the flow is known"
-    if not system.is_convex(derivation.spec.values):
-        return "the couplings are singular: equilibria are not isolated, the start picks one"
-    return ""
+        reason = "the couplings are not symmetric, and no function that falls along the flow is"
+        return None, None, f"{reason} known"
+    if system.is_convex(values):
+        end = system.settled(values)
+        reason = "of conjugate modes some win and others lose, which is not solved exactly here"
+        return end, None, "" if end is not None else reason
+    if any(c.degree > 1 for c in system.classes):
+        reason = "the couplings are singular, and squares of singular values are not rational"
+        return None, None, f"{reason}: which equilibrium the start picks is not solved here"
+    line = resting_line(system, values)
+    if line is None:
+        return None, None, "the couplings are singular, and which modes stay was not found"
+    if line.directions:
+        return None, line, ""
+    return system.equilibrium(line.support), None, ""
+
+
+def _unstable(
+    system: Competition, end: Equilibrium, values: Mapping[str, Fraction]
+) -> tuple[Equilibrium, ...] | None:
+    """Return the other equilibria, or None where not every choice of survivors is tried.
+
+    Only of a definite form: there every one of them has a mode that grows when it is put in.
+    """
+    classes = system.classes
+    simple = len(classes) <= MOST_LISTED and all(c.degree == 1 for c in classes)
+    if not simple or not system.is_convex(values):
+        return None
+    return tuple(f for f in system.feasible(values) if f.support != end.support)
 
 
 def conserved_sums(race: Race, symbols: Mapping[str, sp.Symbol]) -> list[tuple[sp.Expr, sp.Expr]]:
@@ -155,91 +228,3 @@ def conserved_sums(race: Race, symbols: Mapping[str, sp.Symbol]) -> list[tuple[s
         rate = 2 * sum(row[1:], start=row[0]).to_sympy(symbols) * unit
         found.append((sp.Add(*terms), rate))
     return found
-
-
-def equilibrium_steps(found: tuple[Race, ...]) -> list[Step]:
-    """Return how the ends of the competitions were proven.
-
-    Raises:
-        ArithmeticError: A check failed: a bug of symreln.
-    """
-    from symreln.derivation import Step
-
-    steps = []
-    ended = [race for race in found if race.end is not None]
-    if ended:
-        for race in ended:
-            check_end(race)
-        steps.append(
-            Step(
-                name="equilibria",
-                statement=(
-                    f"{len(ended)} of {len(found)} competitions of modes come to rest at the "
-                    "printed equilibrium from every positive start of the aligned modes."
-                ),
-                check=(
-                    "substitution: drives of winners cancel to 0, those of losers are not "
-                    "positive, by exact signs; the loss's form is symmetric, entry by entry, and "
-                    "positive definite, by its pivots"
-                ),
-                outcome=Truth.PROVEN,
-            )
-        )
-    if any(race.system.conserved for race in found):
-        for race in found:
-            check_conserved(race)
-        steps.append(
-            Step(
-                name="conserved quantities",
-                statement="The printed sums of logarithms grow at the printed constant rates.",
-                check="their derivatives along the flow: the strengths' coefficients cancel to 0",
-                outcome=Truth.PROVEN,
-            )
-        )
-    steps += [
-        Step(
-            name="equilibria",
-            statement="Where " + ", ".join(race.labels) + " come to rest.",
-            check=race.undecided,
-            outcome=Truth.UNDECIDED,
-        )
-        for race in found
-        if race.end is None
-    ]
-    return steps
-
-
-def check_end(race: Race) -> None:
-    """Substitute the end into the drives, by another route than the one that found it.
-
-    Raises:
-        ArithmeticError: A drive does not vanish on the support.
-    """
-    assert race.end is not None
-    system = race.system
-    for p, there in enumerate(race.end.support):
-        field = system.fields[p]
-        drive = field.constant(1)
-        own = system.classes[p].d
-        assert own is not None
-        drive = field.add(drive, field.scale(field.multiply(own, race.end.phi[p]), -1))
-        for (target, source), factors in system.factors.items():
-            if target == p:
-                for value, factor in zip(race.end.phi[source], factors, strict=True):
-                    drive = field.add(drive, field.scale(factor, -value))
-        if drive != race.end.drives[p] or (there and any(not c.is_zero for c in drive)):
-            msg = "the derivation's own check failed: an equilibrium of coupled modes"
-            raise ArithmeticError(msg)
-
-
-def check_conserved(race: Race) -> None:
-    """Put the flow into the derivative of every conserved sum: Σ_a c_a F_ab is 0 for all b.
-
-    Raises:
-        ArithmeticError: A strength is left in a derivative.
-    """
-    for row in race.system.conserved:
-        for column in zip(*race.system.matrix, strict=True):
-            if not sum((c * f for c, f in zip(row, column, strict=True)), start=row[0] * 0).is_zero:
-                msg = "the derivation's own check failed: a conserved quantity of coupled modes"
-                raise ArithmeticError(msg)

@@ -22,6 +22,8 @@ phi*_a − phi*_a ln phi_a),
 *Conserved.* If cᵀF = 0, then :math:`\sum_a (c_a/s_a) \ln \pi_a` grows at the constant rate
 :math:`2 \sum_a c_a/\tau`, so it is conserved if that sum is 0.
 
+Where W F is singular: :mod:`symreln.dynamics.resting_line`.
+
 Source: [Saxe2022] for the system; the function V is Goh's, for Lotka-Volterra systems.
 """
 
@@ -116,6 +118,11 @@ class Competition:
         """W F, the quadratic form of the loss."""
         columns = list(zip(*self.matrix, strict=True))
         return [[_dot(row, column) for column in columns] for row in self.weights]
+
+    def block(self, p: int) -> tuple[Rows, Rows]:
+        """Return the rows and the columns of F that belong to a class."""
+        places = self._places(p)
+        return [self.matrix[i] for i in places], [[row[i] for i in places] for row in self.matrix]
 
     @property
     def has_lyapunov(self) -> bool:

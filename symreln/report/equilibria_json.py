@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from symreln.equilibria import conserved_sums, resting_loss
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.enclosure import decimal_of
 from symreln.report.spec_json import DIGITS
+from symreln.resting_points import resting_points
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symreln.derivation import Derivation
     from symreln.dynamics.competition import Equilibrium
     from symreln.equilibria import Race
@@ -17,8 +23,10 @@ if TYPE_CHECKING:
 def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the entry "equilibria", or nothing where no stage has coupled modes.
 
-    "at_rest" of a competition is null where "undecided" says why; "unstable" is null where not
-    every choice of survivors was tried. "shortfall" is Σ kappa π* − s of a mode that is absent.
+    "at_rest" of a competition is null where "undecided" says why, or where "line" gives the
+    equilibria of which the start picks one; "unstable" is null where not every choice of survivors
+    was tried. "shortfall" is Σ kappa π* − s of a mode that is absent; "totals" are of modes that
+    are alike and share their sum in the ratio of their starts.
     """
     if not derivation.races:
         return {}
@@ -39,6 +47,7 @@ def _race(derivation: Derivation, race: Race) -> dict[str, Any]:
         "modes": list(race.labels),
         "undecided": race.undecided,
         "at_rest": None if race.end is None else _point(derivation, race, race.end),
+        "line": None if race.line is None else _line(race, derivation.strength0),
         "unstable": None
         if race.unstable is None
         else [_point(derivation, race, found) for found in race.unstable],
@@ -55,11 +64,55 @@ def _point(derivation: Derivation, race: Race, found: Equilibrium) -> dict[str, 
     def number(value: AlgebraicNumber) -> dict[str, str]:
         return value.to_json(spec.values, spec.symbols, DIGITS)
 
+    known = list(race.strengths(found))
     result: dict[str, Any] = {
-        "strengths": {mode.label: number(value) for mode, value in race.strengths(found)}
+        "strengths": {modes[0].label: number(value) for modes, value in known if len(modes) == 1}
     }
+    shared = [(modes, value) for modes, value in known if len(modes) > 1]
+    if shared:
+        result["totals"] = [
+            {"modes": [mode.label for mode in modes], "total": number(value)}
+            for modes, value in shared
+        ]
     if race.end is found:
         result["shortfall"] = {mode.label: number(value) for mode, value in race.losers(found)}
     else:
         result["grows"] = list(race.growing(found, spec.values))
     return result
+
+
+def _line(race: Race, start: Fraction | None) -> dict[str, Any]:
+    """Return the equilibria of least loss, and the point that a start leads to.
+
+    "strengths" are formulas in "unknowns", at the declared values; "conserved" are the sums that
+    pick them. With one unknown: its "range", the "root" in radicals of rho = "product" at the
+    start, null where there is none, and the decimals "from_equal_starts" of the prediction.
+    """
+    points = resting_points(race, start)
+    powers = points.powers
+    return {
+        "unknowns": [str(x) for x in points.unknowns],
+        "strengths": {
+            str(pi): str(formula)
+            for pi, formula in zip(points.strengths, points.formulas, strict=True)
+        },
+        "die_out": [
+            mode.label
+            for g, there in enumerate(race.line.support if race.line else ())
+            if not there
+            for modes in race.alike(g)
+            for mode in modes
+        ],
+        "conserved": [str(total) for total in points.sums],
+        "range": None if points.low is None else [str(points.low), str(points.high)],
+        "product": None
+        if powers is None
+        else str(sp.Mul(*(pi**e for pi, e in zip(points.strengths, powers, strict=True)))),
+        "root": None if points.root is None else str(points.root),
+        "from_equal_starts": None
+        if points.balls is None
+        else {
+            str(pi): dict(zip(("decimal", "radius"), decimal_of(value, DIGITS), strict=True))
+            for pi, value in zip(points.strengths, points.balls, strict=True)
+        },
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.equilibria import conserved_sums, resting_loss
+from symreln.report.chapters.resting import on_a_line, sharing, why_a_point
 from symreln.report.document import Block, Math, Table, equation, prose
 from symreln.report.mathtext import to_latex
 from symreln.report.symbols import symbol_latex
@@ -25,7 +26,13 @@ def equilibria(derivation: Derivation) -> list[Block]:
     ended = [race for race in derivation.races if race.end is not None]
     blocks: list[Block] = []
     if ended:
-        blocks += [_why(), _table(derivation, ended), *_unstable(ended), *_loss(derivation)]
+        blocks += [_why(derivation, ended), _table(derivation, ended), *_unstable(ended)]
+    for race in derivation.races:
+        if race.line is not None:
+            blocks += on_a_line(race, derivation.strength0)
+    if any(race.line is not None for race in derivation.races):
+        blocks.append(why_a_point())
+    blocks += [*sharing(derivation.races), *_loss(derivation)]
     blocks += [
         prose(
             *typeset(f"Where {', '.join(race.labels[:6])}"),
@@ -35,7 +42,7 @@ def equilibria(derivation: Derivation) -> list[Block]:
             ".",
         )
         for race in derivation.races
-        if race.end is None
+        if race.undecided
     ]
     return [*blocks, *_conserved(derivation)]
 
@@ -45,13 +52,27 @@ def _more(race: Race) -> tuple[str, ...]:
     return (f" and {left} more",) if left > 0 else ()
 
 
-def _why() -> Block:
+def _why(derivation: Derivation, ended: list[Race]) -> Block:
+    definite = all(race.totals.is_convex(race.values) for race in ended)
+    later = len(derivation.stages) > 1
+    whole = len(ended) == len(derivation.races)
+    shared = any(race.shared for race in ended)
+    form = (
+        " is symmetric and positive definite (checked exactly)"
+        if definite
+        else " is symmetric and positive semidefinite, definite on the modes that stay (checked "
+        "exactly)"
+    )
     return prose(
-        "Aligned modes come to rest at the equilibrium below from every positive start. With ",
+        "Aligned modes" if whole else "The aligned modes in this table",
+        ", their stage seeing what converged earlier stages leave," if later else "",
+        " come to rest at the equilibrium below from every positive start. With ",
         Math(r"L"),
-        " as a function of the strengths, ",
+        " as a function of the strengths"
+        + (", of those that are alike of their sum, " if shared else ", "),
         Math(r"m_a \kappa_{ab}"),
-        " is symmetric and positive definite (checked exactly), so that ",
+        form,
+        ", so that ",
         Math(r"\tau \dot{L} = -2 \sum_a m_a \pi_a (s_a - \sum_b \kappa_{ab} \pi_b)^2 \leq 0"),
         ", and ",
         Math("L"),
@@ -82,14 +103,14 @@ def _rows(derivation: Derivation, race: Race) -> list[tuple[Content, ...]]:
     symbols, values = derivation.spec.symbols, derivation.spec.values
     assert race.end is not None
     found: dict[str, tuple[Content, ...]] = {}
-    for mode, strength in race.strengths(race.end):
-        name = symbol_latex(mode.label)
+    for modes, strength in race.strengths(race.end):
+        name = " + ".join(symbol_latex(mode.label) for mode in modes)
         cell = number_cell(strength, symbols, values)
-        found[mode.label] = (Math(name), cell, decimal_cell(strength, values), Math("0"))
+        found[modes[0].label] = (Math(name), cell, decimal_cell(strength, values), Math("0"))
     for mode, shortfall in race.losers(race.end):
         cell = number_cell(shortfall, symbols, values)
         found[mode.label] = (Math(symbol_latex(mode.label)), Math("0"), Math("0"), cell)
-    return [found[label] for label in race.labels]
+    return [found[label] for label in race.labels if label in found]
 
 
 def _unstable(ended: list[Race]) -> list[Block]:

@@ -24,7 +24,7 @@ FOLDED_EQUATIONS = 8
 def not_closed(derivation: Derivation) -> list[Block]:
     """Return the equations of a derivation whose modes do not all close."""
     blocks: list[Block] = []
-    if derivation.verdict.level is Level.COUPLED_MODES:
+    if any(stage.verdict.level is Level.COUPLED_MODES for stage in derivation.stages):
         blocks += [
             prose(
                 "The strengths of an aligned start obey a competitive Lotka–Volterra system ",
