@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
+
 from symreln.errors import LimitReachedError
 from symreln.train.model import AbstractModel
-from symreln.train.network import PROCESS_BYTES, MemoryEstimate
+from symreln.train.network import MemoryEstimate
 from symreln.train.record import Recording
 
 DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
@@ -33,33 +36,47 @@ def estimate_memory(
         memory_limit: Bytes.
 
     Raises:
-        LimitReachedError: Results and one seed in training are larger than ``memory_limit``.
+        LimitReachedError: It cannot be kept to, not even with one seed at a time.
     """
-    # Twice: the chunks' results are there until they have been put together.
-    results = 2 * seeds * _result_bytes(model, steps, record or Recording())
-    free = memory_limit - results
-    fitting = free // model.working_bytes
-    if fitting < 1:
-        msg = (
-            f"training of {seeds} seeds for {steps} steps: {results / 2**20:.0f} MiB of results "
-            f"and {model.working_bytes / 2**20:.1f} MiB for one network, the limit is "
-            f"{memory_limit / 2**20:.0f} MiB. Train fewer seeds or steps, record fewer snapshots, "
-            "or raise memory_limit."
-        )
-        raise LimitReachedError(msg)
-    workers = max(1, min(workers, seeds, free // (PROCESS_BYTES + model.working_bytes)))
-    if workers > 1:
-        fitting = (free - workers * PROCESS_BYTES) // model.working_bytes
-    chunk = min(-(-seeds // workers), fitting // workers)
+    record = record or Recording()
+    kept = len(record.snapshot_steps(steps)) * _snapshot_bytes(model, record)
+    weights = model.arithmetic.item_bytes * model.weight_count
+    own = 8 * steps + weights + kept
+    # Initial weights are drawn in double precision and stay while their chunk trains.
+    working = model.working_bytes + 8 * model.weight_count + kept
+    most = -(-seeds // workers) if workers > 1 else seeds
     if model.arithmetic.on_host:
-        chunk = min(chunk, max(1, CACHE_BYTES // model.working_bytes))
-    return MemoryEstimate(
-        results=results, working=model.working_bytes, seeds_per_chunk=chunk, workers=workers
+        most = min(most, max(1, CACHE_BYTES // model.working_bytes))
+
+    def plan(processes: int, chunk: int) -> MemoryEstimate:
+        return MemoryEstimate(
+            results=seeds * own,
+            working=working,
+            seeds=seeds,
+            seeds_per_chunk=chunk,
+            workers=processes,
+        )
+
+    for processes in range(max(1, min(workers, seeds)), 0, -1):
+        fitting = _largest(lambda chunk, p=processes: plan(p, chunk).total <= memory_limit, most)
+        if fitting:
+            return plan(processes, fitting)
+    msg = (
+        f"training of {seeds} seeds for {steps} steps: {seeds * own / 2**20:.0f} MiB of results, "
+        f"twice while they are put together, and {working / 2**20:.1f} MiB for one network, the "
+        f"limit is {memory_limit / 2**20:.0f} MiB. Train fewer seeds or steps, record fewer "
+        "snapshots, or raise memory_limit."
     )
+    raise LimitReachedError(msg)
 
 
-def _result_bytes(model: AbstractModel, steps: int, record: Recording) -> int:
-    """Bytes that one seed leaves behind."""
+def _largest(fits: Callable[[int], bool], most: int) -> int:
+    """The largest number from 1 to ``most`` that fits, or 0; a smaller number fits more easily."""
+    return bisect_left(range(1, most + 1), True, key=lambda number: not fits(number))
+
+
+def _snapshot_bytes(model: AbstractModel, record: Recording) -> int:
+    """Bytes of what one seed leaves behind at one snapshot."""
     n_x, n_y, samples = model.data_shape
     sizes = {
         "activity": lambda: model.hidden_units * samples,  # one byte a truth value
@@ -70,5 +87,4 @@ def _result_bytes(model: AbstractModel, steps: int, record: Recording) -> int:
         "similarity": lambda: 8 * model.hidden_layers * samples**2,
     }
     # Called only where they are asked for: a graph's maps are counted by finding its pathways.
-    snapshot = sum(sizes[quantity]() for quantity in record.quantities)
-    return 8 * (steps + model.weight_count) + len(record.snapshot_steps(steps)) * snapshot
+    return sum(sizes[quantity]() for quantity in record.quantities)

@@ -245,24 +245,35 @@ class MemoryEstimate:
 
     Attributes:
         results: Bytes of losses, snapshots and final weights of all seeds.
-        working: Bytes of one seed while it trains.
+        working: Bytes of one seed while it trains, besides its results: initial weights, weights,
+            gradients, activations, and its snapshots once more, until they are one array.
+        seeds: Seeds in all.
         seeds_per_chunk: Seeds trained in one batch.
         workers: Processes, a chunk each; 1 is the caller's own.
     """
 
     results: int
     working: int
+    seeds: int
     seeds_per_chunk: int
     workers: int
 
     @property
     def total(self) -> int:
-        """Bytes in all."""
-        processes = PROCESS_BYTES * self.workers if self.workers > 1 else 0
-        return self.results + self.working * self.seeds_per_chunk * self.workers + processes
+        """Bytes in all, at the worst moment."""
+        chunk = self.seeds_per_chunk * self.working
+        gathered = 2 * self.results  # chunks' results are there until they have been put together
+        if self.workers == 1:
+            return max(gathered, self.results + chunk)
+        # On its way a chunk's result is there twice, at each of the two ends.
+        sent = 2 * self.seeds_per_chunk * self.results // self.seeds
+        here = max(gathered, self.results + self.workers * sent)
+        return here + self.workers * (PROCESS_BYTES + chunk + sent)
 
     def __str__(self) -> str:
-        return f"{self.total / 2**20:.0f} MiB, {self.results / 2**20:.0f} MiB of them results"
+        where = "" if self.workers == 1 else f", in {self.workers} processes"
+        size, own = self.total / 2**20, self.results / 2**20
+        return f"{size:.0f} MiB, {own:.0f} MiB of them results{where}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

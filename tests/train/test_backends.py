@@ -16,7 +16,7 @@ from symreln.train.gdln import train_gdln
 from symreln.train.graph import train_graph
 from symreln.train.memory import DEFAULT_MEMORY_LIMIT
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.relu import ReluModel, train_network
 from symreln.train.topology import chain_graph
 
 STEPS = 501  # 500 updates: what is promised
@@ -101,12 +101,11 @@ def test_float32_is_taken_where_it_is_asked_for(data, pathways, make_settings, l
 
 
 def test_float32_takes_half_the_memory(data, make_settings):
-    # Wide enough for the weights to outweigh the results.
-    found = [
-        train_network(*data, make_settings(hidden=400, steps=1, precision=precision)).memory.working
+    double, single = (
+        ReluModel(*data, make_settings(precision=precision)).working_bytes
         for precision in ("float64", "float32")
-    ]
-    assert found[0] == 2 * found[1]
+    )
+    assert double == 2 * single
 
 
 @pytest.mark.parametrize(

@@ -180,10 +180,11 @@ def test_batches_are_checked_and_counted(data, pathways, make_settings):
     # Order, factors and their product with the rate; order, factors and a weighted residual.
     assert (relu[1] - relu[0], gated[1] - gated[0]) == (8 * 3 * 7, 8 * (2 + 3) * 7)
     model = ReluModel(*data, batched)
-    limit = 2 * (8 * 20 + 8 * 5 * 7) + relu[0]  # one network without batches just fits
-    estimate_memory(ReluModel(*data, full), steps=20, seeds=1, memory_limit=limit)
+    # One network without batches just fits.
+    limit = estimate_memory(ReluModel(*data, full), steps=1, seeds=1).total
+    estimate_memory(ReluModel(*data, full), steps=1, seeds=1, memory_limit=limit)
     with pytest.raises(LimitReachedError):
-        estimate_memory(model, steps=20, seeds=1, memory_limit=limit)
+        estimate_memory(model, steps=1, seeds=1, memory_limit=limit)
 
 
 def test_divergence_speaks_of_batches(data, make_settings):

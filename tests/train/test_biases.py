@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
+from symreln.train import memory
 from symreln.train.deep import train_deep_network
 from symreln.train.gdln import train_gdln
 from symreln.train.graph import train_graph
@@ -200,17 +201,14 @@ def graph(data, pathways, settings, **more):
 
 
 @pytest.mark.parametrize("train", [relu, deep, gdln, graph])
-def test_batches_of_seeds_and_processes_change_no_bit(data, pathways, make_settings, train):
+def test_chunks_and_processes_change_no_bit(data, pathways, make_settings, train, monkeypatch):
     settings = make_settings(steps=30, batch_size=2, weight_decay=0.01)
     record = Recording(quantities=("outputs", "similarity"), steps=(0, 7, 29))
     whole = train(data, pathways, settings, seeds=5, rng=8, record=record, workers=1)
-    # Just room for the results and two networks.
-    results, working = whole.memory.results, whole.memory.working
-    tight = train(
-        data, pathways, settings, seeds=5, rng=8, record=record, workers=1,
-        memory_limit=results + 2 * working,
-    )  # fmt: skip
-    assert (whole.memory.seeds_per_chunk, tight.memory.seeds_per_chunk) == (5, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "CACHE_BYTES", 1)  # every seed a chunk of its own
+        tight = train(data, pathways, settings, seeds=5, rng=8, record=record, workers=1)
+    assert (whole.memory.seeds_per_chunk, tight.memory.seeds_per_chunk) == (5, 1)
     shared = train(data, pathways, settings, seeds=5, rng=8, record=record, workers=2)
     fewer = train(data, pathways, settings, seeds=2, rng=8, record=record, workers=1)
     for other, seeds in ((tight, 5), (shared, 5), (fewer, 2)):

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.train import workers as worker_module
+from symreln.train.deep import train_deep_network
 from symreln.train.gdln import train_gdln
+from symreln.train.graph import train_graph
 from symreln.train.memory import CACHE_BYTES, estimate_memory
 from symreln.train.model import curvature_limit
 from symreln.train.network import PROCESS_BYTES, GatedPathway, LayerWeights, TrainingSettings
 from symreln.train.record import Recording
 from symreln.train.relu import ReluModel, train_network
+from symreln.train.topology import chain_graph
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -158,35 +164,77 @@ def test_memory_is_predicted_and_kept_to(data, make_settings):
         + sum(values.nbytes for values in run.snapshots.values())
         + sum(layer.nbytes for layer in run.weights)
     )
-    # Twice, since chunks are copied into one array.
-    assert run.memory.results == 2 * results
-    assert run.memory.total == run.memory.results + 4 * model.working_bytes
+    assert run.memory.results == results
+    assert run.memory.total == max(2 * results, results + 4 * run.memory.working)
 
-    room = 4000 * 8 * 2 + 2 * run.weights[0].nbytes
-    roomy = estimate_memory(model, steps=1000, seeds=4, memory_limit=room + 4 * model.working_bytes)
-    tight = estimate_memory(model, steps=1000, seeds=4, memory_limit=room + 2 * model.working_bytes)
+    plain = estimate_memory(model, steps=1, seeds=4)
+    roomy = estimate_memory(model, steps=1, seeds=4, memory_limit=plain.total)
+    less = plain.results + 3 * plain.working - 1
+    tight = estimate_memory(model, steps=1, seeds=4, memory_limit=less)
     assert (roomy.seeds_per_chunk, tight.seeds_per_chunk) == (4, 2)
-    few = train_network(
-        *data, settings, seeds=4, rng=0, memory_limit=room + 2 * model.working_bytes
-    )
-    np.testing.assert_array_equal(few.losses, run.losses)
+    need = make_settings(hidden=50, steps=1)
+    whole = train_network(*data, need, seeds=4, rng=0)
+    few = train_network(*data, need, seeds=4, rng=0, memory_limit=less)
+    np.testing.assert_array_equal(few.losses, whole.losses)
     with pytest.raises(LimitReachedError, match=r"of 4 seeds for 1000 steps.*raise memory_limit"):
-        train_network(*data, settings, seeds=4, memory_limit=room)
+        train_network(*data, settings, seeds=4, memory_limit=2 * 4 * 8000)
 
     many = estimate_memory(model, steps=1, seeds=10**4, workers=2)
     assert many.workers == 2
     assert many.seeds_per_chunk * model.working_bytes <= CACHE_BYTES
-    # Just room for two processes with one network each, then for one network more.
-    seeds, one = 200, model.working_bytes
-    results = 2 * seeds * (8 + run.weights[0].nbytes // 4)
-    for extra in (0, one, 2 * one):
-        limit = results + 2 * (PROCESS_BYTES + one) + extra
-        plan = estimate_memory(model, steps=1, seeds=seeds, workers=2, memory_limit=limit)
-        assert (plan.workers, plan.seeds_per_chunk) == (2, 1 + extra // (2 * one))
+    # Whatever the limit, it is kept to, and one seed more would not fit.
+    for limit in range(2 * PROCESS_BYTES, 2 * PROCESS_BYTES + 2_000_000, 100_000):
+        plan = estimate_memory(model, steps=1, seeds=200, workers=2, memory_limit=limit)
         assert plan.total <= limit
+        more = replace(plan, seeds_per_chunk=plan.seeds_per_chunk + 1)
+        most = CACHE_BYTES // model.working_bytes
+        assert plan.workers == 1 or plan.seeds_per_chunk in (100, most) or more.total > limit
     # No room for a second process: one is used.
-    limit = 2 * run.weights[0].nbytes * 10 + PROCESS_BYTES
-    assert estimate_memory(model, steps=1, seeds=10, workers=2, memory_limit=limit).workers == 1
+    assert estimate_memory(model, steps=1, seeds=10, workers=2, memory_limit=10**6).workers == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "hidden", "steps", "seeds", "record"),
+    [
+        ("relu", 400, 3, 1, ()),
+        ("relu", 400, 20, 8, ()),
+        ("relu", 20, 3000, 40, ()),
+        ("relu", 40, 100, 20, ("similarity", "outputs")),
+        ("gdln", 300, 3, 1, ()),
+        ("gdln", 100, 30, 6, ("maps",)),
+        ("deep", 150, 3, 1, ()),
+        ("deep", 150, 20, 5, ()),
+        ("graph", 100, 3, 1, ()),
+        ("graph", 60, 20, 5, ("similarity",)),
+        ("single", 400, 3, 1, ()),
+        ("batches", 200, 3, 2, ()),
+    ],
+)
+def test_predicted_memory_is_what_is_taken(make_settings, kind, hidden, steps, seeds, record):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 24)), rng.normal(size=(40, 24))
+    pathways = [
+        GatedPathway(
+            name=name, gate=gate, inputs=range(12), outputs=range(40), hidden=hidden, stage=stage
+        )
+        for name, gate, stage in (("a", [1] * 24, 1), ("b", [1] * 12 + [0] * 12, 2))
+    ]
+    changes = {"single": {"precision": "float32"}, "batches": {"batch_size": 5}}.get(kind, {})
+    settings = make_settings(hidden=hidden, steps=steps, learning_rate=1e-4, **changes)
+    how = {"seeds": seeds, "rng": 0, "workers": 1, "record": Recording(quantities=record)}
+    train = {
+        "gdln": partial(train_gdln, x, y, pathways),
+        "deep": partial(train_deep_network, x, y, (hidden, hidden)),
+        "graph": partial(train_graph, x, y, chain_graph(pathways, 3)),
+    }.get(kind, partial(train_network, x, y))
+    train(settings, **how)  # what is imported and kept once is no part of it
+    tracemalloc.start()
+    try:
+        run = train(settings, **how)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert run.memory.total == pytest.approx(taken, rel=0.2)
 
 
 @pytest.fixture
