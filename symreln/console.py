@@ -122,32 +122,36 @@ def show_summary(summary: Summary) -> None:
         render_table(title, header, rows)
     else:
         click.echo(summary["plain"], nl=False)
+    for phase in summary.get("phases", ()):
+        show_summary(phase)
     for line in summary["tail"]:
         click.echo(line)
 
 
 def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
+    from symreln.relaxation import diverging_lines
     from symreln.report.chapters.converging import convergence_lines
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
-    title = f"modes at {sizes}" if sizes else "modes"
-    table = (title, _MODE_HEADER, _mode_rows(derivation))
+    until = f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
+    phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
+    first = _modes_of(derivation, f" at {sizes}" if sizes else until)
     return {
+        **first,
         "head": [
             derivation.spec.title,
-            f"verdict: {derivation.verdict.level.value}",
-            *(f"  - {reason}" for reason in derivation.verdict.reasons),
+            f"verdict{until}: {derivation.verdict.level.value}",
+            *first["head"][1:],
         ],
-        "table": list(table),
-        "plain": plain_table(*table),
+        "phases": phases,
         "tail": [
             *_family_lines(derivation),
-            *_exceptional(derivation),
+            *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
             *convergence_lines(derivation),
-            *_diverging(derivation),
+            *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
@@ -158,6 +162,20 @@ def summary_of(derivation: Derivation) -> Summary:
     }
 
 
+def _modes_of(derivation: Derivation, when: str) -> Summary:
+    """Return the verdict and the modes of one phase, as :func:`show_summary` takes them."""
+    table = (f"modes{when}", _MODE_HEADER, _mode_rows(derivation))
+    return {
+        "head": [
+            f"verdict{when}: {derivation.verdict.level.value}",
+            *(f"  - {reason}" for reason in derivation.verdict.reasons),
+        ],
+        "table": list(table),
+        "plain": plain_table(*table),
+        "tail": _exceptional(derivation),
+    }
+
+
 def _exceptional(derivation: Derivation) -> list[str]:
     """Say where the generic answer ends, where there are parameters."""
     if derivation.exceptional is None:
@@ -165,32 +183,6 @@ def _exceptional(derivation: Derivation) -> list[str]:
     from symreln.report.exceptional_words import sentence
 
     return [sentence(derivation.exceptional)]
-
-
-def _diverging(derivation: Derivation) -> list[str]:
-    """Warn of a learning rate at which closed modes cannot settle, at the declared values.
-
-    Near its plateau a mode relaxes by 2 s/tau a step of gradient descent.
-    """
-    tau, values = derivation.tau, derivation.spec.values
-    if tau is None or not derivation.closed or len(values) < len(derivation.spec.parameters):
-        return []
-    from symreln.exact.enclosure import ball
-
-    rates = [
-        (2 * mode.s.ball(values, 64) / ball(tau), f"mode {mode.number} of '{pathway.name}'")
-        for pathway in derivation.pathways
-        for mode in pathway.modes
-        if not mode.is_null
-    ]
-    found = [(float(rate.mid()), mode) for rate, mode in rates if rate > 2]
-    if not found:
-        return []
-    rate, mode = max(found)
-    return [
-        f"warning: network.learning_rate: gradient descent diverges ({mode} relaxes by {rate:.3g} "
-        "a step, 2 is the limit)"
-    ]
 
 
 def _family_lines(derivation: Derivation) -> list[str]:

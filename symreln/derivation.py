@@ -178,6 +178,11 @@ class Derivation:
         return self.later[-1] if self.later else self
 
     @property
+    def phases(self) -> tuple[tuple[int, Derivation], ...]:
+        """(first step, what holds from it on) with the gates of every phase; this one first."""
+        return ((0, self), *zip(self.spec.switches, self.later, strict=True))
+
+    @property
     def pathways(self) -> tuple[PathwayDerivation, ...]:
         """All pathways, in the order of the spec."""
         found = [pathway for stage in self.stages for pathway in stage.pathways]
@@ -388,6 +393,11 @@ class Derivation:
         from symreln.report.write import write_derivation
 
         return write_derivation(self, directory)
+
+
+def in_phase(text: str, begin: int) -> str:
+    """Return what something is called that belongs to the phase from a step on."""
+    return f"{text}, step {begin}" if begin else text
 
 
 def strength_symbol(label: str) -> sp.Symbol:

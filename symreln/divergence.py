@@ -8,6 +8,7 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.integration import gate_floats, network_of, sparse_floats
+from symreln.rounding import rounded, rounded_down
 
 if TYPE_CHECKING:
     from symreln.dynamics.gated_data import SparseArray
@@ -35,11 +36,11 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
     """
     if not rate < STABLE_RATE:
         bound = float(network.learning_rate) * STABLE_RATE / rate if np.isfinite(rate) else 0.0
-        advice = f"below {bound:.2g}" if bound > 0 else "or scale the data"
+        advice = f"below {rounded_down(bound, 2)}" if bound > 0 else "or scale the data"
         msg = (
             f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
-            f"diverge on these data (a mode relaxes by {rate:.3g} a step, 2 is the limit). "
-            f"Lower it {advice}"
+            f"diverge on these data (a mode relaxes by {rounded(rate, 3, STABLE_RATE)} a step, "
+            f"2 is the limit). Lower it {advice}"
         )
         raise InputError(msg)
 

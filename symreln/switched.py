@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.derivation import in_phase
 from symreln.divergence import check_step_size
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.early import start_factor
@@ -82,7 +83,7 @@ def predict_descent(
 
 
 def _matrices(derivation: Derivation) -> SwitchedMatrices:
-    if any(phase.narrow for phase in (derivation, *derivation.later)):
+    if any(phase.narrow for _, phase in derivation.phases):
         msg = (
             "gates that switch: a pathway has fewer hidden units than modes, and which of them it "
             "gives up at a switch is not derived. Raise network.hidden"
@@ -90,7 +91,7 @@ def _matrices(derivation: Derivation) -> SwitchedMatrices:
         raise NotSupportedError(msg)
     check_range(derivation)
     matrices = SwitchedMatrices(
-        phases=tuple(coupled_matrices(phase) for phase in (derivation, *derivation.later)),
+        phases=tuple(coupled_matrices(phase) for _, phase in derivation.phases),
         switches=derivation.spec.switches,
     )
     check_step_size(network_of(derivation.spec), matrices.rate)
@@ -102,8 +103,7 @@ def _modes(
 ) -> list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]]:
     """Return every mode of every phase that learns something, with the phase's first step."""
     found = []
-    begins = (0, *derivation.spec.switches)
-    for begin, phase in zip(begins, (derivation, *derivation.later), strict=True):
+    for begin, phase in derivation.phases:
         for p, pathway in enumerate(phase.pathways):
             sigma = pathway.effective.sigma_yx.to_numpy()
             for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
@@ -121,7 +121,7 @@ def _curves(
         d = None if mode.d_eff is None else mode.d_eff.to_float()
         curves.append(
             ModeCurve(
-                pathway=f"{pathway.name}, step {begin}" if begin else pathway.name,
+                pathway=in_phase(pathway.name, begin),
                 label=f"{mode.label}@{begin}" if begin else mode.label,
                 closed=None,
                 integrated=values,

@@ -174,18 +174,37 @@ def _every_size(family: FamilyDerivation) -> tuple:
     )
 
 
+def _until(derivation: Derivation) -> str:
+    return f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
+
+
+def _later_verdicts(derivation: Derivation) -> list[tuple]:
+    """Say what is decided for the gates after each switch."""
+    return [
+        (
+            f"Verdict from step {begin}: ",
+            Strong(phase.verdict.level.value),
+            ", in ",
+            Reference("sec:phases"),
+            ".",
+        )
+        for begin, phase in derivation.phases[1:]
+    ]
+
+
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     items: list[tuple] = [
         (
-            "Verdict: ",
+            f"Verdict{_until(derivation)}: ",
             Strong(derivation.verdict.level.value),
             ", proven in ",
             Reference("sec:verdict"),
             ".",
         ),
+        *_later_verdicts(derivation),
         (
             "Free constants in the prediction: ",
             Strong(str(derivation.free_constants)),

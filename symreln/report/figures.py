@@ -53,7 +53,7 @@ class PathwayModes:
     Attributes:
         label: Name of the pathway.
         times: Shape (T,), in the unit of the axis label.
-        strengths: Shape (R, T): one row a mode.
+        strengths: Shape (R, T): one row a mode; NaN where it is not drawn.
         plateaus: Shape (R,): height that each mode grows to; NaN where it has none.
     """
 
@@ -132,12 +132,23 @@ def mode_trajectories(
             ax.plot(pathway.times, strength, linewidth=1.4, label=label, **style)
         levels = np.array([]) if pathway.plateaus is None else pathway.plateaus
         for level in np.unique(levels[np.isfinite(levels)]):
-            ax.axhline(level, color=PALETTE[index % len(PALETTE)], linewidth=0.5, alpha=0.55)
+            _plateau_line(ax, pathway, float(level), PALETTE[index % len(PALETTE)])
     dress(ax, x=time_label, y=r"mode strength $\pi_\alpha(t)$")
     ax.set_ylim(bottom=0)
     ax.margins(x=0.01)
     legend_outside(ax)
     return ax
+
+
+def _plateau_line(ax: Axes, pathway: PathwayModes, level: float, colour: str) -> None:
+    """Draw a thin line at a plateau, as long as the pathway's curves are drawn."""
+    drawn = np.isfinite(pathway.strengths).any(axis=0)
+    style = {"color": colour, "linewidth": 0.5, "alpha": 0.55}
+    if drawn.all():
+        ax.axhline(level, **style)
+    elif drawn.any():
+        times = pathway.times[drawn]
+        ax.plot([times[0], times[-1]], [level, level], **style)
 
 
 @styled

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.derivation import in_phase
 from symreln.report.chapters.alike import alike, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
 from symreln.report.sketches import (
@@ -56,7 +57,12 @@ def derivation_sketches(
     """
     sketches = [_gates(derivation)]
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
-    if values and any(not m.is_null for p in derivation.at_values.pathways for m in p.modes):
+    if values and any(
+        not mode.is_null
+        for _, phase in derivation.at_values.phases
+        for pathway in phase.pathways
+        for mode in pathway.modes
+    ):
         sketches.append(_spectrum(derivation.at_values))
     if prediction is not None and prediction.modes:
         sketches.append(_modes(derivation, prediction))
@@ -64,9 +70,13 @@ def derivation_sketches(
 
 
 def _gates(derivation: Derivation) -> Sketch:
-    pathways = derivation.spec.pathways
-    rows = ["".join(map(_letter, pathway.gate)) for pathway in pathways]
-    return gates_sketch(rows, [p.name for p in pathways], _sample_groups(derivation))
+    gates: dict[str, tuple] = {}
+    for begin, phase in derivation.phases:
+        for pathway, first in zip(phase.spec.pathways, derivation.spec.pathways, strict=True):
+            if not begin or any(switch.step == begin for switch in first.then):
+                gates[in_phase(pathway.name, begin)] = pathway.gate
+    rows = ["".join(map(_letter, gate)) for gate in gates.values()]
+    return gates_sketch(rows, list(gates), _sample_groups(derivation))
 
 
 def _letter(gate: object) -> str:
@@ -90,10 +100,13 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 
 def _spectrum(derivation: Derivation) -> Sketch:
-    groups = alike(derivation)
+    groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
     return spectrum_sketch(
-        [_pathway_spectrum(group.first, group.short_name) for group in groups],
-        heights_latex(groups),
+        [
+            _pathway_spectrum(group.first, in_phase(group.short_name, begin))
+            for begin, group in groups
+        ],
+        heights_latex([group for _, group in groups]),
     )
 
 
@@ -115,56 +128,94 @@ def _plateau(mode: ModeDerivation) -> float:
 
 
 def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
-    """Sketch the strengths; pathways whose curves lie on each other are one."""
+    """Sketch the strengths; pathways whose curves lie on each other are one.
+
+    Modes are those of the gates that hold, so that a curve ends where its gates do.
+    """
     chosen = _thinned(prediction.times)
     curves: dict[str, list[ModeCurve]] = {}
     for curve in prediction.modes:
         found = curves.setdefault(curve.pathway, [])
         if len(found) < MOST_CURVES:
             found.append(curve)
+    times = prediction.times[chosen]
+    spans = {name: span for name, span in _spans(derivation).items() if name in curves}
     strengths = {
-        name: np.array([curve.best[chosen] for curve in found]) for name, found in curves.items()
+        name: np.where(
+            (times >= begin) & (times < end), [c.best[chosen] for c in curves[name]], np.nan
+        )
+        for name, (begin, end) in spans.items()
     }
-    names = [pathway.name for pathway in derivation.pathways if pathway.name in curves]
     return modes_sketch(
         [
             PathwayModes(
-                label=short_list(group),
-                times=prediction.times[chosen],
+                label=_shared_phase(group),
+                times=times,
                 strengths=strengths[group[0]],
                 plateaus=np.array(
                     [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
                 ),
             )
-            for group in _coinciding(names, strengths, _twins(derivation))
+            for group in _coinciding(list(spans), strengths, _twins(derivation))
         ],
         r"time $t$ (full-batch steps)",
     )
 
 
+def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:
+    """Return the first step and the end of the gates of every pathway in every phase, by name."""
+    begins = [begin for begin, _ in derivation.phases]
+    ends = [*map(float, begins[1:]), math.inf]
+    return {
+        in_phase(pathway.name, begin): (begin, end)
+        for (begin, phase), end in zip(derivation.phases, ends, strict=True)
+        for pathway in phase.pathways
+    }
+
+
 def _twins(derivation: Derivation) -> dict[str, int]:
-    """Number the groups of pathways with equal modes."""
-    groups = enumerate(alike(derivation))
-    return {pathway.name: place for place, group in groups for pathway in group.pathways}
+    """Number the groups of pathways with equal modes, phase by phase."""
+    groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
+    return {
+        in_phase(pathway.name, begin): place
+        for place, (begin, group) in enumerate(groups)
+        for pathway in group.pathways
+    }
+
+
+def _shared_phase(names: list[str]) -> str:
+    """Return names for the legend, the step that all of them have in common once."""
+    parts = [name.rpartition(", step ") for name in names]
+    steps = {step for _, comma, step in parts if comma}
+    if len(steps) == 1 and all(comma for _, comma, _ in parts):
+        return in_phase(short_list([name for name, _, _ in parts]), int(steps.pop()))
+    return short_list(names)
 
 
 def _coinciding(
     names: list[str], strengths: dict[str, np.ndarray], twins: dict[str, int]
 ) -> list[list[str]]:
     """Group the names whose curves cannot be told apart in print, or need not be."""
-    greatest = max(float(np.abs(values).max()) for values in strengths.values())
+    greatest = max(float(np.nanmax(np.abs(v), initial=0.0)) for v in strengths.values())
     groups: list[list[str]] = []
     for name in names:
         mine = strengths[name]
         for group in groups:
             first = strengths[group[0]]
             near = SAME_MODES if twins[name] == twins[group[0]] else SAME
-            if first.shape == mine.shape and np.abs(first - mine).max() <= near * greatest:
+            if first.shape == mine.shape and _apart(first, mine) <= near * greatest:
                 group.append(name)
                 break
         else:
             groups.append([name])
     return groups
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the largest distance of curves, infinite where one is drawn and the other is not."""
+    if (np.isnan(one) != np.isnan(other)).any():
+        return math.inf
+    return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.rounding import rounded
+
 if TYPE_CHECKING:
     from symreln.validation.metrics import CurveComparison
-
-#: Significant digits that tell any two float64 numbers apart.
-ALL_DIGITS = 17
 
 
 def percent(value: float, beside: float | None = None) -> str:
@@ -19,14 +18,8 @@ def percent(value: float, beside: float | None = None) -> str:
         beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
             digits more are given as it takes to lie on the bound's same side in print too.
     """
-    digits = 2 if value < 0.1 else 3
-    text = f"{100 * value:.{digits}g}"
-    if beside is not None:
-        shown = float(_bound(beside))
-        while digits < ALL_DIGITS and _side(float(text), shown) != _side(value, beside):
-            digits += 1
-            text = f"{100 * value:.{digits}g}"
-    return f"{text} %"
+    shown = None if beside is None else float(_bound(beside))
+    return f"{rounded(100 * value, 2 if value < 0.1 else 3, shown)} %"
 
 
 def bound_text(bound: float) -> str:
@@ -36,10 +29,6 @@ def bound_text(bound: float) -> str:
 
 def _bound(bound: float) -> str:
     return f"{100 * bound:.15g}"
-
-
-def _side(value: float, bound: float) -> int:
-    return (value > bound) - (value < bound)
 
 
 def steps_text(steps: float) -> str:

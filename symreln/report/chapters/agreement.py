@@ -210,6 +210,7 @@ def _assumptions(validation: Validation) -> list[Block]:
             "the share of ",
             Math(r"\|W^{(2)} W^{(1)}\|^2"),
             " outside the predicted span.",
+            _which_phase(validation),
         ),
         _alignment_table("GDLN", validation.gdln_alignment),
     ]
@@ -218,6 +219,17 @@ def _assumptions(validation: Validation) -> list[Block]:
     if validation.drift is not None:
         blocks += _gates(validation, validation.drift)
     return blocks
+
+
+def _which_phase(validation: Validation) -> str:
+    """Say which gates the last step belongs to, where they switch."""
+    switches = validation.derivation.spec.switches
+    if not switches:
+        return ""
+    return (
+        " Gates, modes and directions, here and in what follows, are the last ones, those from "
+        f"step {switches[-1]} on."
+    )
 
 
 def _gates(validation: Validation, drift: GateDrift) -> list[Block]:

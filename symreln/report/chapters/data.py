@@ -48,8 +48,6 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     """Return the chapter on the dataset and the gates."""
     spec = derivation.spec
     dataset = spec.dataset
-    gains = any(pathway.has_gains for pathway in spec.pathways)
-    sized = any(pathway.hidden is not None for pathway in spec.pathways)
     blocks: list[Block] = [
         prose(dataset.description or "A dataset given by its matrices."),
         prose(
@@ -77,53 +75,74 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         )
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
-    blocks += [
-        prose(
-            "The network is read as a gated deep linear network: pathway ",
-            Math("p"),
-            " with gate ",
-            Math(r"g_p(\mu)" + r" \in \{0, 1\}" * (not gains)),
-            " (0, 1, or a gain that multiplies what the pathway gives out)" * gains,
-            ", input mask ",
-            Math("I_p"),
-            " and output mask ",
-            Math("O_p"),
-            " contributes ",
-            Math(r"g_p(\mu)\, O_p W^{(2)}_p W^{(1)}_p I_p x_\mu"),
-            " to the output.",
-        ),
-        Table(
-            header=(
-                *("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
-                *(("hidden units",) if sized else ()),
-            ),
-            rows=tuple(
-                (
-                    Math(str(number)),
-                    p.name,
-                    Code(_short(p.gate_text)),
-                    str(len(p.open_samples)),
-                    f"{_short(p.inputs_text)} ({len(p.inputs)})",
-                    f"{_short(p.outputs_text)} ({len(p.outputs)})",
-                    str(p.stage),
-                    *((str(p.hidden or "–"),) if sized else ()),
-                )
-                for number, p in enumerate(spec.pathways, start=1)
-            ),
-            caption="Pathways.",
-            alignment="cllrllr" + "r" * sized,
-        ),
-    ]
+    blocks += [_read_as(spec), _pathway_table(spec)]
     if figures:
-        blocks.append(
-            Figure(
-                name="gates",
-                caption="Gate pattern: which samples each pathway sees"
-                + (", with a gate of 1 or with a gain." if gains else "."),
-                alt=f"Raster of {len(spec.pathways)} pathways against {dataset.samples} samples.",
-            )
-        )
+        blocks.append(_gates_figure(spec))
     return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
+
+
+def _read_as(spec: Spec) -> Block:
+    """Say what a pathway contributes to the output."""
+    gains = any(pathway.has_gains for pathway in spec.pathways)
+    return prose(
+        "The network is read as a gated deep linear network: pathway ",
+        Math("p"),
+        " with gate ",
+        Math(r"g_p(\mu)" + r" \in \{0, 1\}" * (not gains)),
+        " (0, 1, or a gain that multiplies what the pathway gives out)" * gains,
+        ", input mask ",
+        Math("I_p"),
+        " and output mask ",
+        Math("O_p"),
+        " contributes ",
+        Math(rf"g_p(\mu)\, O_p {_layers(spec)} I_p x_\mu"),
+        " to the output.",
+    )
+
+
+def _layers(spec: Spec) -> str:
+    """Return the LaTeX of the product of a pathway's layers."""
+    count = 2 if spec.network is None else spec.network.layers
+    if count <= 3:
+        return " ".join(f"W^{{({layer})}}_p" for layer in range(count, 0, -1))
+    return rf"W^{{({count})}}_p \cdots W^{{(1)}}_p"
+
+
+def _pathway_table(spec: Spec) -> Table:
+    sized = any(pathway.hidden is not None for pathway in spec.pathways)
+    until = f" up to step {spec.switches[0]}" if spec.switches else ""
+    return Table(
+        header=(
+            *("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
+            *(("hidden units",) if sized else ()),
+        ),
+        rows=tuple(
+            (
+                Math(str(number)),
+                p.name,
+                Code(_short(p.gate_text)),
+                str(len(p.open_samples)),
+                f"{_short(p.inputs_text)} ({len(p.inputs)})",
+                f"{_short(p.outputs_text)} ({len(p.outputs)})",
+                str(p.stage),
+                *((str(p.hidden or "–"),) if sized else ()),
+            )
+            for number, p in enumerate(spec.pathways, start=1)
+        ),
+        caption=f"Pathways{until}.",
+        alignment="cllrllr" + "r" * sized,
+    )
+
+
+def _gates_figure(spec: Spec) -> Figure:
+    gains = any(pathway.has_gains for pathway in spec.pathways)
+    return Figure(
+        name="gates",
+        caption="Gate pattern: which samples each pathway sees"
+        + (", with a gate of 1 or with a gain" if gains else "")
+        + ("; a row of its own from each step at which a gate switches." if spec.switches else "."),
+        alt=f"Raster of {len(spec.pathways)} pathways against {spec.dataset.samples} samples.",
+    )
 
 
 def _parameters(spec: Spec) -> Table:

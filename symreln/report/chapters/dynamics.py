@@ -90,6 +90,13 @@ def dynamics_chapter(
 def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
     heights = ("thin lines are the heights ", Math(heights_latex(alike(derivation))), ".")
+    if derivation.later:
+        return (
+            "Predicted strengths. Curves are ",
+            Math(r"u^{\top} W_p(t)\, v"),
+            " of the modes of the gates that hold; where these switch, curves end, and those of "
+            "the next modes begin.",
+        )
     if derivation.closed and len(derivation.stages) == 1 and not confronted:
         return ("Predicted strengths. Curves are the closed forms; ", *heights)
     if derivation.closed and derivation.loss is not None and not confronted:

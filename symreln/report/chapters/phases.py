@@ -20,7 +20,8 @@ def phases_chapter(derivation: Derivation) -> Section:
     """Return the chapter on the gates that are taken later; the derivation has some."""
     blocks: list[Block] = [
         prose(
-            f"The other sections hold up to step {derivation.spec.switches[0]}. There gates "
+            f"Spectrum, verdict and dynamics of the sections before hold up to step "
+            f"{derivation.spec.switches[0]}; the figures show all phases. There gates "
             "switch, and the weights are carried over: the equations of ",
             Reference("sec:data"),
             " go on with other effective datasets. Below are their modes, decided by the same "

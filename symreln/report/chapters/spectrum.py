@@ -123,7 +123,7 @@ def _settled(groups: list[Alike]) -> bool:
 def _figure_caption(derivation: Derivation, heights: str) -> Content:
     """Say what is drawn: plateaus only where a mode has one of its own."""
     speeds = ("Singular values ", Math("s"))
-    if not _settled(alike(derivation)):
+    if not _settled([group for _, phase in derivation.phases for group in alike(phase)]):
         return (*speeds, ". No mode has a height of its own.")
     return (*speeds, " and the heights ", Math(heights), " that the strengths grow to.")
 
