@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +65,10 @@ def early_strengths(derivation: Derivation) -> dict[str, EarlyStrength]:
         kind: _pooled([s for s, k in zip(strengths, kinds, strict=True) if k == kind])
         for kind in kinds
     }
-    found = {label: shared[kind] for label, kind in zip(labels, kinds, strict=True)}
+    found = {
+        label: replace(shared[kind], units=own.units)
+        for label, kind, own in zip(labels, kinds, strengths, strict=True)
+    }
     return {label: strength for label, strength in found.items() if strength.settled}
 
 

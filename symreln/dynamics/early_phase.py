@@ -23,7 +23,7 @@ Source: theory.md 5; the alignment of single neurons is that of Maennel et al. 2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class EarlyStrength:
             mean, times √H.
         settled: Whether κ has stopped changing, within its error.
         share: Share of the units that count for the pathway.
+        units: What every unit adds to the mode's strength over the mean of all, shape (units,): a
+            network's strength is the mean over H units drawn from them. None where it is not known.
     """
 
     kappa: float
@@ -59,6 +61,7 @@ class EarlyStrength:
     spread: float
     settled: bool
     share: float
+    units: np.ndarray | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,4 +171,5 @@ class EarlyPhase:
             spread=spread,
             settled=bool(abs(kappa - before) <= SETTLED * error),
             share=float(own.mean()),
+            units=each / kappa if kappa > 0 else None,
         )

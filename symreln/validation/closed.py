@@ -30,7 +30,7 @@ from symreln.validation.trained import gated_pathways, gated_settings, training_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from symreln.derivation import Derivation
+    from symreln.derivation import Derivation, ModeDerivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.prediction import Prediction
     from symreln.spec.model import NetworkSpec
@@ -70,6 +70,22 @@ def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
         + ("" if start is None else f", {_from_random_layers(start)}"),
         modes=tuple(replace(mode, integrated=strengths[mode.label][0]) for mode in flow.modes),
     )
+
+
+def chain_losses(
+    numbers: Derivation, start: ChainStart
+) -> Iterator[tuple[ModeDerivation, np.ndarray]]:
+    """Yield every mode that learns and what one of it leaves of the loss, from every start.
+
+    Shape (starts, steps), ½ d (s/d − π)² with π by gradient descent: what the final loss lacks.
+    """
+    network = network_of(numbers.spec)
+    starts = start.strengths(float(network.init_std))
+    curves = _followed(network, _chain_curves(numbers, starts))
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        s, d = mode.s.to_float(), mode.d_eff.to_float()
+        yield mode, 0.5 * d * (s / d - curves[mode.label]) ** 2
 
 
 def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray:
