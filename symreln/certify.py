@@ -32,7 +32,7 @@ Likeness = dict[int, tuple[int, int]]
 
 
 def certificate(derivation: Derivation) -> dict[str, Any]:
-    """Return the certificate."""
+    """Return the certificate; that of gates which switch names those of the gates taken later."""
     dataset = derivation.spec.dataset
     symmetries, like = _symmetries(derivation)
     maps = [_maps(stage) for stage in derivation.stages]
@@ -57,6 +57,10 @@ def certificate(derivation: Derivation) -> dict[str, Any]:
         ],
         stages=[
             _stage(stage, like, found) for stage, found in zip(derivation.stages, maps, strict=True)
+        ],
+        phases=[
+            (step, phase.certificate["digest"])
+            for step, phase in zip(derivation.spec.switches, derivation.later, strict=True)
         ],
     )
 

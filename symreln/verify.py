@@ -1,8 +1,8 @@
 r"""Check a certificate with exact integer arithmetic, using nothing but the standard library.
 
-``python verify.py certificate.json`` with the other ``verify_*.py`` that it imports beside it, or
-:func:`verify`. No SymPy, no FLINT, no floats. What the checks prove, and why, stands at the top of
-``symreln/exact/certificate.py``.
+``python verify.py certificate.json`` (or its folder) with the other ``verify_*.py`` that it imports
+beside it, or :func:`verify`. No SymPy, no FLINT, no floats. What the checks prove, and why, stands
+at the top of ``symreln/exact/certificate.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ try:
     from symreln.verify_matrices import Packed, combined, products
     from symreln.verify_modes import Element, Pathway, read_pathway, times, trace
     from symreln.verify_numbers import Ratio, checked_file, integers, require, take
+    from symreln.verify_phases import MAIN, phases_beside, read_phases
     from symreln.verify_reading import Data
     from symreln.verify_stages import Node, Piece, Stage
 except ImportError:  # the files alone, without the package
@@ -32,6 +33,7 @@ except ImportError:  # the files alone, without the package
         require,
         take,
     )
+    from verify_phases import MAIN, phases_beside, read_phases  # type: ignore[no-redef]
     from verify_reading import Data  # type: ignore[no-redef]
     from verify_stages import Node, Piece, Stage  # type: ignore[no-redef]
 
@@ -227,7 +229,7 @@ def verify(certificate: Any) -> tuple[str, ...]:
     given = certificate.get("format") if isinstance(certificate, dict) else None
     require(given == FORMAT, "format", f"{FORMAT} (older ones are not read: derive again)")
     keys = "format parameters inputs targets symmetries stages level free_constants digest"
-    v = take(certificate, "whole", keys)
+    v = take(certificate, "whole", keys + (" phases" if read_phases(certificate) else ""))
     require(v.digest == digest(certificate), "digest", "the SHA-256 of the rest")
     require(integers([v.free_constants], "free_constants", 0), "free_constants", "0")
     names = v.parameters
@@ -264,8 +266,17 @@ def digest(certificate: dict[str, Any]) -> str:
 
 
 def verify_file(path: str | Path) -> tuple[str, ...]:
-    """Read a certificate, from stdin where the path is "-", and check it; see :func:`verify`."""
-    return checked_file(path, verify)
+    """Read a certificate, from stdin where the path is "-", and check it; see :func:`verify`.
+
+    Those of gates that are taken later, which it names, are looked for beside it and checked too;
+    there is nothing beside stdin.
+    """
+    if path == "-":
+        return checked_file(path, verify)
+    path = Path(path) / MAIN if Path(path).is_dir() else Path(path)
+    found: list[Any] = []
+    lines = checked_file(path, lambda value: found.append(value) or verify(value))
+    return lines + phases_beside(path, found[0], verify)
 
 
 if __name__ == "__main__":

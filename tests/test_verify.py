@@ -351,7 +351,7 @@ def test_an_old_format_is_named() -> None:
 
 def test_it_stands_alone(tmp_path: Path) -> None:
     here = Path(verifier.__file__)
-    parts = ("stages", "modes", "reading", "matrices", "numbers")
+    parts = ("stages", "modes", "reading", "matrices", "numbers", "phases")
     for name in ("verify", *(f"verify_{part}" for part in parts)):
         source = here.with_name(f"{name}.py").read_text(encoding="utf-8")
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")

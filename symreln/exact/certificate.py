@@ -88,6 +88,9 @@ names) by the digest of the whole. With a renewed digest only choices of the pro
 otherwise in one field: the vectors that span a mode's space, the operator of a class and the scale
 of its polynomial where no equation sees them, another minimiser or symmetry, which equal classes
 are summed together, which action shows a leak, a ratio multiplied above and below by a polynomial.
+
+**Phases.** Where gates switch, the certificate is of the first gates, and ``phases`` names those of
+the gates taken later by step and digest; they lie beside it (:mod:`symreln.verify_phases`).
 This module takes plain data, so that it does not import the pathways.
 """
 
@@ -214,6 +217,7 @@ def build_certificate(
     targets: ExactMatrix | SparseMatrix,
     stages: Sequence[CertifiedStage],
     symmetries: Sequence[CertifiedSymmetry] = (),
+    phases: Sequence[tuple[int, str]] = (),
 ) -> Json:
     """Return the certificate of a derivation.
 
@@ -222,6 +226,7 @@ def build_certificate(
         targets: Y, shape (n_y, P).
         stages: The stages in order; each learns what the converged earlier ones leave.
         symmetries: Those that pathways refer to.
+        phases: (step, digest) of the certificates of gates that are taken later.
     """
     gains = {g for s in stages for p in s.pathways for g in p.gate if isinstance(g, Scalar)}
     texts = Texts(names_used([inputs, targets], gains))
@@ -239,6 +244,8 @@ def build_certificate(
         "level": max((stage.level for stage in stages), key=lambda level: order[level]),
         "free_constants": 0,
     }
+    if phases:
+        certificate["phases"] = [{"step": step, "digest": digest} for step, digest in phases]
     return {**certificate, "digest": digest(certificate)}
 
 

@@ -143,7 +143,9 @@ def test_each_phase_is_the_derivation_of_its_gates():
     for step, phase in zip((0, 150, 400), (derivation(), *derivation().later), strict=True):
         alone = sr.derive(static(step))
         assert phase.verdict.level is alone.verdict.level
-        assert phase.certificate == alone.certificate
+        named = {key for key in ("phases", "digest") if step == 0}
+        alike = {key: value for key, value in phase.certificate.items() if key not in named}
+        assert alike == {k: v for k, v in alone.certificate.items() if k not in named}
     assert derivation().final_loss == sr.derive(static(400)).final_loss
     assert derivation().initial_loss == sr.derive(static(0)).initial_loss
     names = [step.name for step in derivation().steps]
