@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from symreln.limits.steps import StepWriter
     from symreln.report.drawer import Drawer
     from symreln.spec.model import Spec
+    from symreln.train.machine import Library
     from symreln.validation.confront import Validation
 
 
@@ -39,6 +41,9 @@ class Request:
         rng: Seed of the random streams.
         terms: Whether to say what the distance to the network is made of.
         rules: Whether to train by other learning rules too.
+        backend: Library that trains.
+        device: Where it does, or None for its own choice.
+        float32: Whether to train in single precision.
     """
 
     command: str
@@ -56,6 +61,9 @@ class Request:
     rng: int = 0
     terms: bool = False
     rules: bool = False
+    backend: Library = "numpy"
+    device: str | None = None
+    float32: bool = False
 
     @property
     def folder(self) -> Path:
@@ -119,10 +127,18 @@ class Session:
             "steps": self._tell_all,
         }
         try:
-            with self.drawer:
+            with self._machine(), self.drawer:
                 return work[self.request.command]()
         finally:
             self._tell_notes()
+
+    def _machine(self) -> AbstractContextManager[None]:
+        """Return a context in which trainings run where the user wants them."""
+        if self.request.command not in ("run", "validate"):
+            return nullcontext()
+        from symreln.hardware import training_machine
+
+        return training_machine(self.request)
 
     def _tell_all(self) -> int:
         """Derive for a Python caller: every spectrum is kept beside the steps, nothing else."""

@@ -126,6 +126,23 @@ training_options = _add(
             help="Compare mini-batches, learning rates and weight decay; trains ten times as much.",
         ),
         click.option(
+            "--backend",
+            type=click.Choice(["numpy", "torch", "cupy", "jax"]),
+            default="numpy",
+            show_default=True,
+            help="Library that trains; those beside numpy have to be installed.",
+        ),
+        click.option(
+            "--device",
+            metavar="NAME",
+            help="Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
+        ),
+        click.option(
+            "--float32",
+            is_flag=True,
+            help="Train in single precision, which rounds at 1e-7; double precision otherwise.",
+        ),
+        click.option(
             "--tolerance",
             type=_Share(),
             metavar="NUMBER",

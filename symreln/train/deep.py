@@ -19,8 +19,9 @@ from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.loop import Running, one_blas_thread, run_training
+from symreln.train.machine import prepared
 from symreln.train.model import AbstractModel, AbstractState, curvature_limit
-from symreln.train.network import EdgeWeights, TrainingRun, TrainingSettings, checked_data
+from symreln.train.network import EdgeWeights, TrainingRun, TrainingSettings
 from symreln.train.randomness import gaussian_matrices, given_matrices, seed_children
 from symreln.train.record import Observer, Quantity, Recording
 from symreln.train.representations import similarity_observer
@@ -61,7 +62,7 @@ def train_deep_network(
         InputError: Shapes do not fit, or the training diverged.
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
-    inputs, targets = checked_data(inputs, targets)
+    inputs, targets, settings = prepared(inputs, targets, settings)
     model = DeepModel(inputs, targets, widths, settings, biases=biases)
     # One stream for all layers, as a pathway has: one hidden layer draws what train_network does.
     inner = [(rows, columns - biases) for rows, columns in model.shapes]
@@ -105,7 +106,7 @@ def replay_gates(
     Raises:
         InputError: Shapes do not fit, or the training diverged.
     """
-    inputs, targets = checked_data(inputs, targets)
+    inputs, targets, settings = prepared(inputs, targets, settings)
     shapes = [np.shape(matrix)[1:] for matrix in initial]
     widths = [int(shape[0]) for shape in shapes[:-1]]
     model = DeepModel(inputs, targets, widths, settings, biases=biases)

@@ -20,13 +20,13 @@ from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.axis import Axis
 from symreln.train.graph import GraphModel
 from symreln.train.loop import Running, run_training
+from symreln.train.machine import prepared
 from symreln.train.model import AbstractState, AbstractTwoLayerModel, curvature_limit
 from symreln.train.network import (
     GatedPathway,
     LayerWeights,
     TrainingRun,
     TrainingSettings,
-    checked_data,
 )
 from symreln.train.randomness import (
     gaussian_matrices,
@@ -76,7 +76,7 @@ def train_gdln(
         InputError: Shapes do not fit, names repeat, or the training diverged.
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
-    inputs, targets = checked_data(inputs, targets)
+    inputs, targets, settings = prepared(inputs, targets, settings)
     if training not in ("joint", "staged"):
         msg = f"training: found {training!r}. Give 'joint' or 'staged'."
         raise InputError(msg)

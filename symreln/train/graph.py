@@ -18,8 +18,9 @@ from symreln.errors import InputError
 from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.graph_state import GraphState
 from symreln.train.loop import Running, run_training
+from symreln.train.machine import prepared
 from symreln.train.model import AbstractModel, AbstractState, curvature_limit
-from symreln.train.network import EdgeWeights, TrainingRun, TrainingSettings, checked_data
+from symreln.train.network import EdgeWeights, TrainingRun, TrainingSettings
 from symreln.train.randomness import gaussian_matrices, given_matrices
 from symreln.train.record import Observer, Quantity, Recording
 from symreln.train.representations import similarity_observer
@@ -69,7 +70,7 @@ def train_graph(
         InputError: Shapes do not fit, or the training diverged.
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
-    inputs, targets = checked_data(inputs, targets)
+    inputs, targets, settings = prepared(inputs, targets, settings)
     if training not in ("joint", "staged"):
         msg = f"training: found {training!r}. Give 'joint' or 'staged'."
         raise InputError(msg)

@@ -18,7 +18,8 @@ import numpy as np
 from symreln.errors import InputError
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
-from symreln.train.memory import DEFAULT_MEMORY_LIMIT, MemoryEstimate, estimate_memory
+from symreln.train.machine import machine
+from symreln.train.memory import MemoryEstimate, estimate_memory
 from symreln.train.model import AbstractModel
 from symreln.train.network import EdgeWeights, LayerWeights, TrainingRun, TrainingSettings
 from symreln.train.randomness import InitialWeights, Seed, seed_children
@@ -43,18 +44,17 @@ class Running(TypedDict, total=False):
         record: What to keep besides the losses; default nothing.
         workers: Processes; default one a processor for long trainings, else this one alone.
             Results do not depend on it.
-        memory_limit: Bytes that the training may take; seeds are trained in chunks to keep to it.
+        memory_limit: Bytes that the training may take, by default what the machine says
+            (:mod:`symreln.train.machine`); seeds are trained in chunks to keep to it.
         progress: Called now and then, in the caller's thread, with seed-steps done and in all.
-        tell: Called once, before the training begins, with the memory that it will take.
     """
 
     seeds: int
     rng: Any
     record: Recording | None
     workers: int | None
-    memory_limit: int
+    memory_limit: int | None
     progress: Progress | None
-    tell: Callable[[MemoryEstimate], None] | None
 
 
 def run_training(
@@ -67,9 +67,8 @@ def run_training(
     rng: Any = None,
     record: Recording | None = None,
     workers: int | None = None,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    memory_limit: int | None = None,
     progress: Progress | None = None,
-    tell: Callable[[MemoryEstimate], None] | None = None,
 ) -> TrainingRun:
     """Train the networks of one model; see :class:`Running` for how.
 
@@ -84,7 +83,6 @@ def run_training(
         workers: Processes.
         memory_limit: Bytes.
         progress: Callback.
-        tell: Callback.
 
     Raises:
         InputError: Fewer than one seed or worker, a quantity that the model does not have, or
@@ -108,9 +106,9 @@ def run_training(
         seeds=seeds,
         record=record,
         workers=usable,
-        memory_limit=memory_limit,
+        memory_limit=machine().room if memory_limit is None else memory_limit,
     )
-    if tell is not None:
+    if (tell := machine().tell) is not None:
         tell(plan)
     started = time.perf_counter()
     keys = None if settings.batch_size is None else batch_keys(children)

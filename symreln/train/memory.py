@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Callable
 
 from symreln.errors import LimitReachedError
+from symreln.train.machine import DEFAULT_MEMORY_LIMIT
 from symreln.train.model import AbstractModel
 from symreln.train.network import MemoryEstimate
 from symreln.train.record import Recording
 
-DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
 # Half of the level-2 cache of a present server core: a chunk that stays in it trains faster than
 # a larger one (benchmarks/train.py measures it); a smaller one pays more Python a step.
 CACHE_BYTES = 1 << 20

@@ -12,13 +12,13 @@ from symreln.train.arrays import AbstractArithmetic, Array, arithmetic_of
 from symreln.train.deep import train_deep_network
 from symreln.train.gdln import GatedModel
 from symreln.train.loop import Running, run_training
+from symreln.train.machine import prepared
 from symreln.train.model import AbstractState, AbstractTwoLayerModel, curvature_limit
 from symreln.train.network import (
     GatedPathway,
     LayerWeights,
     TrainingRun,
     TrainingSettings,
-    checked_data,
 )
 from symreln.train.randomness import gaussian_weights, given_weights
 from symreln.train.record import (
@@ -73,7 +73,7 @@ def train_network(
     """
     if biases:
         return _train_biased(inputs, targets, settings, initial, **running)
-    inputs, targets = checked_data(inputs, targets)
+    inputs, targets, settings = prepared(inputs, targets, settings)
     model = _model(inputs, targets, settings)
     stds = settings.layer_stds(2)
     return run_training(

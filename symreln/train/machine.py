@@ -1,0 +1,182 @@
+"""What trainings run on: a library, a device, a precision, memory.
+
+The trainers train whatever arrays they are handed, on the library that these belong to. For data
+that are still numpy's a machine says where they go:
+
+>>> with Machine(backend="numpy", memory_limit=1 << 28).used():
+...     machine().memory_limit >> 20
+256
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from symreln.errors import InputError
+from symreln.train.arrays import Array, Precision
+from symreln.train.network import MemoryEstimate, TrainingSettings, checked_data
+
+Library = Literal["numpy", "torch", "cupy", "jax"]
+LIBRARIES: tuple[str, ...] = get_args(Library)
+DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What trainings run on.
+
+    Attributes:
+        backend: The library.
+        device: As the library calls it, such as "cuda:1" or "cpu" (for cupy a number); None for a
+            graphics card where the library finds one, else the processor.
+        precision: float32 only where that is asked for.
+        memory_limit: Bytes that a training may take.
+        process_limit: Bytes that this process may have in all, of which a training gets what is
+            left; None where there is no such limit.
+        tell: Called before each training with the memory that it will take.
+    """
+
+    backend: Library = "numpy"
+    device: str | None = None
+    precision: Precision = "float64"
+    memory_limit: int = DEFAULT_MEMORY_LIMIT
+    process_limit: int | None = None
+    tell: Callable[[MemoryEstimate], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.backend not in LIBRARIES:
+            msg = f"backend: found {self.backend!r}. Give one of {', '.join(LIBRARIES)}."
+            raise InputError(msg)
+        if self.backend == "numpy" and self.device not in (None, "cpu"):
+            msg = (
+                f"device: found {self.device!r}, and numpy computes on the processor alone. Give a "
+                "backend that has devices: torch, cupy or jax."
+            )
+            raise InputError(msg)
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """A context in which trainings run on this machine."""
+        token = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
+
+    @property
+    def room(self) -> int:
+        """Bytes that a training may take that begins now."""
+        if self.process_limit is None:
+            return self.memory_limit
+        return max(0, min(self.memory_limit, self.process_limit - _resident_bytes()))
+
+    def arrays(self, *data: np.ndarray) -> tuple[Array, ...]:
+        """Data as arrays of the library on the device.
+
+        Raises:
+            InputError: The library is not installed, or has no such device.
+        """
+        if self.backend == "numpy":
+            return data
+        if importlib.util.find_spec(self.backend) is None:
+            msg = (
+                f"backend {self.backend!r}: it is not installed. Install it (pip install "
+                f"{self.backend}), or leave the backend out: numpy computes on the processor."
+            )
+            raise InputError(msg)
+        library = importlib.import_module(self.backend)
+        try:
+            return _MOVERS[self.backend](library, self, data)
+        except Exception as error:
+            # Every library has errors of its own for a device or a driver that is not there.
+            where = "" if self.device is None else f", device {self.device!r}"
+            said = (str(error).strip().splitlines() or [""])[0]
+            msg = (
+                f"backend {self.backend!r}{where}: it does not take the data "
+                f"({type(error).__name__}: {said}). Give a device that this machine has, or leave "
+                "the backend out."
+            )
+            raise InputError(msg) from error
+
+
+_CURRENT: ContextVar[Machine] = ContextVar("machine", default=Machine())  # noqa: B039 - frozen
+
+
+def machine() -> Machine:
+    """The machine that trainings run on."""
+    return _CURRENT.get()
+
+
+def prepared(
+    inputs: Any, targets: Any, settings: TrainingSettings
+) -> tuple[Array, Array, TrainingSettings]:
+    """Data that are checked and where they are trained, and settings in that precision.
+
+    Arrays of another library than numpy stay where the caller has put them.
+
+    Raises:
+        InputError: The data do not fit, or the machine does not take them.
+    """
+    inputs, targets = checked_data(inputs, targets)
+    here = machine()
+    if isinstance(inputs, np.ndarray) and isinstance(targets, np.ndarray):
+        inputs, targets = here.arrays(inputs, targets)
+    asked = here.precision if settings.precision == "float64" else settings.precision
+    return inputs, targets, replace(settings, precision=asked)
+
+
+def _torch(torch: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
+    device = here.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    return tuple(torch.as_tensor(np.array(each), device=device) for each in data)
+
+
+def _cupy(cupy: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
+    number = (here.device or "0").removeprefix("cuda:")
+    with cupy.cuda.Device(int(number)):
+        return tuple(cupy.asarray(each) for each in data)
+
+
+def _jax(jax: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
+    if here.precision == "float64":
+        jax.config.update("jax_enable_x64", True)  # its default rounds every array to float32
+    platform, _, number = (here.device or "").partition(":")
+    devices = jax.devices(platform) if platform else jax.devices()
+    chosen = devices[int(number or 0)]
+    return tuple(jax.numpy.asarray(each, device=chosen) for each in data)
+
+
+_MOVERS: dict[str, Callable[[Any, Machine, tuple[np.ndarray, ...]], tuple[Array, ...]]] = {
+    "torch": _torch,
+    "cupy": _cupy,
+    "jax": _jax,
+}
+
+
+def _resident_bytes() -> int:
+    """Bytes that this process has now; its largest ever where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as stream:
+            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return peak_bytes()
+
+
+def peak_bytes(*, children: bool = False) -> int:
+    """The most bytes that this process, or an ended child of it, ever had; 0 where not known."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    who = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
+    found = resource.getrusage(who).ru_maxrss
+    return found if sys.platform == "darwin" else 1024 * found

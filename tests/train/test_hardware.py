@@ -1,0 +1,69 @@
+"""What the command line says of memory, and what it refuses before it derives."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from symreln.cli import cli, guarded
+from symreln.train.machine import machine
+
+SMALL = ("xor", "--seeds", "2", "--set", "network.steps=40", "--set", "network.hidden=10")
+
+
+def validated(*more):
+    """Exit code, stdout and stderr of ``symreln validate``."""
+    runner = CliRunner()
+    with runner.isolated_filesystem():
+        found = {}
+
+        def work():
+            result = runner.invoke(cli, ["validate", *SMALL, *more], standalone_mode=False)
+            found["result"] = result
+            if result.exception is not None:
+                raise result.exception
+            return result.return_value
+
+        code = guarded(work)
+    return code, found["result"].stdout, found["result"].stderr, found["result"].exception
+
+
+def test_memory_is_told_before_and_after():
+    code, _, said, _ = validated("--tolerance", "10")
+    assert code == 0
+    before = re.search(r"training 2 networks, 2 at a time: memory about (\d+) MiB", said)
+    after = re.search(r"peak memory (\d+) MiB, the largest process beside it (\d+) MiB", said)
+    assert before
+    assert after
+    assert int(before[1]) < int(after[1]) < 1024
+    assert said.index(before[0]) < said.index(after[0])
+
+
+def test_quiet_is_quiet():
+    code, _, said, _ = validated("--tolerance", "10", "--quiet")
+    assert (code, said) == (0, "")
+
+
+def test_a_missing_library_is_refused_before_anything_is_done(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, _, said, error = validated("--backend", "cupy")
+    assert code == 2
+    assert "'cupy': it is not installed" in str(error)
+    assert "training" not in said
+
+
+def test_single_precision_is_written_down():
+    found = {}
+    for precision, more in (("float64", ()), ("float32", ("--float32",))):
+        code, out, _, _ = validated("--tolerance", "10", "--json", *more)
+        assert code == 0
+        found[precision] = json.loads(out)
+        assert found[precision]["network"]["precision"] == precision
+    one, other = (found[name]["metrics"]["theory_vs_relu"] for name in ("float64", "float32"))
+    assert one != other  # it was trained otherwise
+    key = "max_abs_over_initial"
+    assert other[key] == pytest.approx(one[key], abs=1e-4)
+    assert machine().precision == "float64"  # nothing is left behind
