@@ -81,7 +81,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         },
         "rules": None if validation.rules is None else rules_to_json(validation.rules),
         "published": None if published is None else asdict(published),
-        "verdict": "agrees" if validation.agrees else "disagrees",
+        "verdict": validation.verdict,
         "disagreements": list(validation.disagreements),
         "tolerance": {
             "max_abs_over_initial": validation.tolerance,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,10 @@ from symreln.prediction import Prediction
 from symreln.train.network import TrainingRun
 from symreln.validation.aligned import PathwayAlignment, gdln_alignment, split_network
 from symreln.validation.closed import train_aligned
-from symreln.validation.comparing import JUDGED, curve_metrics
+from symreln.validation.comparing import JUDGED, CurvePair, curve_metrics, curve_pairs
+from symreln.validation.diagnosis import Confronted, PairDiagnosis, diagnose
 from symreln.validation.foretold import foretell
+from symreln.validation.intervals import Distance, distance, mutual_distance
 from symreln.validation.metrics import (
     CurveComparison,
     GateDrift,
@@ -29,24 +31,25 @@ from symreln.validation.metrics import (
 )
 from symreln.validation.pair import pair_streams, train_pair
 from symreln.validation.published import PUBLISHED, PublishedPrediction
+from symreln.validation.strengths import ModeMeasured, marks, measured_strengths
+from symreln.validation.told import metric_rows, sentence
 from symreln.validation.trained import (
     ProgressCallback,
     gained_pathways,
     sized_pathways,
 )
-from symreln.validation.words import bound_text, metric_cells, percent, steps_text
+from symreln.validation.untested import Untested, why_untested
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.spec.model import Spec
     from symreln.validation.band import PredictedBand
+    from symreln.validation.foretold import Foretold
     from symreln.validation.narrow import NarrowOutcome
     from symreln.validation.rules import RuleComparison
+    from symreln.validation.study import Study
     from symreln.validation.terms import Term
-
-#: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
-ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +91,11 @@ class Validation:
         aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
             these are the whole prediction, else None.
         chain: Where modes of three or more layers start; None for one or two.
+        pairs: The curves that ``metrics`` compare.
+        modes: Every mode's measured strength beside its prediction, where maps were recorded.
+        diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
+        study: What halving the initial scale and the learning rate does; None where that was not
+            asked for.
     """
 
     derivation: Derivation
@@ -112,6 +120,10 @@ class Validation:
     not_moving: str = ""
     aligned: TrainingRun | None = None
     chain: ChainStart | None = None
+    pairs: Mapping[str, CurvePair] = field(default_factory=dict)
+    modes: tuple[ModeMeasured, ...] = ()
+    diagnosis: tuple[PairDiagnosis, ...] = ()
+    study: Study | None = None
 
     @property
     def seeds(self) -> int:
@@ -149,8 +161,34 @@ class Validation:
 
     @property
     def agrees(self) -> bool:
-        """Whether the prediction is within the tolerance of both kinds of networks."""
-        return not self.disagreements
+        """Whether training tests the prediction, and nothing that was trained is beyond tolerance.
+
+        Judged are the networks, the GDLNs, and a GDLN that started aligned, those that there are.
+        """
+        return not self.disagreements and self.untested is None
+
+    @property
+    def verdict(self) -> str:
+        """What validation.json says: "agrees", "disagrees" or "not tested"."""
+        if self.disagreements:
+            return "disagrees"
+        return "agrees" if self.untested is None else "not tested"
+
+    @cached_property
+    def untested(self) -> Untested | None:
+        """Why training does not test the prediction; None where it does."""
+        runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
+        return why_untested(self.derivation.at_values, runs, self.tolerance)
+
+    @cached_property
+    def intervals(self) -> dict[str, Distance]:
+        """Metrics of every pair with intervals for the mean over all seeds."""
+        return {
+            name: mutual_distance(pair.first, pair.second, self.rng)
+            if len(pair.first) > 1
+            else distance(pair.first[0], pair.second, self.rng)
+            for name, pair in self.pairs.items()
+        }
 
     @property
     def disagreements(self) -> tuple[str, ...]:
@@ -178,91 +216,31 @@ class Validation:
         """The trained networks that the terms of the distance speak of."""
         return "GDLN" if self.network is None else self.network_name
 
-    @property
-    def _modes_name(self) -> str:
-        closed = self.derivation.at_values.closed
-        return "closed forms" if closed else "coupled modes"
-
     def band(self, run: TrainingRun) -> SeedBand:
         """Return the spread over seeds of a run."""
         return seed_band(run.losses)
 
     def metric_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
-        titles = {
-            "theory_vs_gdln": "theory – GDLN",
-            "theory_vs_relu": f"theory – {self.network_name}",
-            "gdln_vs_relu": f"GDLN – {self.network_name}",
-            "moving_vs_relu": f"theory, gates that move – {self.network_name}",
-            "flow_vs_relu": f"flow (infinitely small steps) – {self.network_name}",
-            "closed_vs_relu": f"{self._modes_name} alone – {self.network_name}",
-            "flow_vs_gdln": "flow (infinitely small steps) – GDLN",
-            "closed_vs_gdln": f"{self._modes_name} alone – GDLN",
-            "descent_vs_aligned": "gradient descent on aligned modes – GDLN that started aligned",
-            "closed_vs_aligned": f"{self._modes_name} – GDLN that started aligned",
-        }
-        for name, found in self.metrics.items():
-            yield (titles[name], *metric_cells(found, self.tolerance))
-        if self.floor is not None:
-            yield (f"seed floor of the {self.network_name}", *metric_cells(self.floor.mean))
-        if self.predicted is not None:
-            yield ("the same, predicted", *metric_cells(self.predicted.floor.mean))
-        if self.published is not None:
-            drop = self.published.drop_time_error_steps
-            yield (
-                f"published: {self.published.source}",
-                percent(self.published.max_abs_over_initial),
-                "–",
-                "–" if drop is None else steps_text(drop),
-                "–",
-            )
+        return metric_rows(self)
 
     def sentence(self) -> str:
         """Return the verdict in one sentence."""
-        distances = [f"{self._judged('theory_vs_gdln')} against the GDLN"]
-        if self.network is not None:
-            worst = self._judged("theory_vs_relu")
-            distances.insert(0, f"{worst} against the {self.network_name}")
-        head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
-        return (
-            f"{head}: max |ΔL|/L(0) is {' and '.join(distances)}, "
-            f"tolerance {bound_text(self.tolerance)}; "
-            f"free constants: {self.prediction.free_constants}"
-            + (f"; {self.no_network}" if self.no_network else "")
-            + self._gates_clause
-            + self._aligned_clause
-            + "".join(f"; {outcome.sentence()}" for outcome in self.narrow)
+        return sentence(self)
+
+    def diagnosed(self) -> Validation:
+        """Return the same, with what fails where theory and training disagree."""
+        case = Confronted(
+            numbers=self.derivation.at_values,
+            kappas=self.kappas,
+            prediction=self.prediction.loss,
+            network=self.network,
+            gdln=self.gdln,
+            metrics=self.metrics,
+            tolerance=self.tolerance,
+            rng=self.rng,
         )
-
-    def _judged(self, pair: str) -> str:
-        """Return max |ΔL|/L(0) of a pair, with digits that tell it from the tolerance."""
-        return percent(self.metrics[pair].max_abs_over_initial, self.tolerance)
-
-    @property
-    def _gates_clause(self) -> str:
-        """Say what is left of the distance when gates move, and blame them where they are it."""
-        if "moving_vs_relu" not in self.metrics:
-            return ""
-        left = self.metrics["moving_vs_relu"].max_abs_over_initial
-        shown = self._judged("moving_vs_relu")
-        blamed = "theory_vs_relu" in self.disagreements and left <= self.tolerance
-        stay = "" if self.derivation.spec.switches else ", or that they stay as they are"
-        return f"; with gates that move, as the theory of single units predicts, {shown}" + (
-            f": what fails is the spec's gates{stay}" if blamed else ""
-        )
-
-    @property
-    def _aligned_clause(self) -> str:
-        """Say what steps, finite and infinitely small, miss of a GDLN that starts aligned."""
-        if "descent_vs_aligned" not in self.metrics:
-            return ""
-        left = self.metrics["descent_vs_aligned"].max_abs_over_initial
-        shown = "rounding" if left < ROUNDING else self._judged("descent_vs_aligned")
-        found = f"; a GDLN that starts aligned takes the predicted steps to {shown}"
-        if "closed_vs_aligned" not in self.metrics:
-            return found
-        missed = percent(self.metrics["closed_vs_aligned"].max_abs_over_initial)
-        return f"{found}, and closed forms, of infinitely small steps, miss it by {missed}"
+        return replace(self, diagnosis=diagnose(case, self.disagreements))
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
@@ -303,6 +281,45 @@ def validate(
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
+    numbers = _checked(derivation, seeds, terms)
+    foretold = foretell(numbers, whatever_cost=terms)
+    network, gdln = train_pair(
+        numbers.spec,
+        foretold.kappas,
+        seeds,
+        pair_streams(rng),
+        progress,
+        marks=marks(foretold.prediction),
+    )
+    unusual = network_of(numbers.spec).unusual
+    aligned = train_aligned(numbers, foretold.chain) if unusual else None
+    pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
+    more = _taken_apart(numbers, foretold, network, gdln, rng) if terms else {}
+    found = Validation(
+        derivation=derivation,
+        prediction=foretold.prediction,
+        network=network,
+        gdln=gdln,
+        early=foretold.early,
+        kappas=foretold.kappas,
+        moving=foretold.moving,
+        not_moving=foretold.not_moving,
+        aligned=aligned,
+        chain=foretold.chain,
+        pairs=pairs,
+        metrics=curve_metrics(pairs),
+        floor=None if network is None else seed_floor(network.losses),
+        gdln_alignment=gdln_alignment(numbers.last, gdln),
+        modes=measured_strengths(numbers, foretold.prediction, network, gdln),
+        rng=rng,
+        **_seen_gates(numbers, network),
+        **more,
+    )
+    return found.diagnosed() if found.disagreements else found
+
+
+def _checked(derivation: Derivation, seeds: int, terms: bool) -> Derivation:
+    """Return the derivation at its parameters' values, or refuse."""
     if seeds < 1:
         msg = f"validate: found seeds = {seeds}. Give at least 1."
         raise InputError(msg)
@@ -316,48 +333,40 @@ def validate(
             "Give targets that are not zero"
         )
         raise InputError(msg)
-    foretold = foretell(numbers, whatever_cost=terms)
-    spec = numbers.spec
-    network, gdln = train_pair(spec, foretold.kappas, seeds, pair_streams(rng), progress)
-    seen = network if asked.activation == "relu" else None
-    chain, predicted = (), None
-    no_terms = ""
-    if terms:
-        from symreln.validation.band import predicted_band
-        from symreln.validation.terms import distance_terms, why_no_terms
+    return numbers
 
-        chain = distance_terms(numbers, foretold, gdln if network is None else network)
-        no_terms = "" if chain else why_no_terms(numbers)
-        if network is not None and not numbers.later and not numbers.narrow:
-            by_mode = mode_kappas(numbers, foretold.kappas)
-            predicted = predicted_band(numbers, foretold.early, by_mode, rng)
-    split = (
-        None if seen is None else split_network(numbers.last, seen, spec.dataset.inputs.to_numpy())
-    )
-    aligned = train_aligned(numbers, foretold.chain) if asked.unusual else None
-    return Validation(
-        derivation=derivation,
-        prediction=foretold.prediction,
-        network=network,
-        gdln=gdln,
-        early=foretold.early,
-        kappas=foretold.kappas,
-        moving=foretold.moving,
-        not_moving=foretold.not_moving,
-        aligned=aligned,
-        chain=foretold.chain,
-        metrics=curve_metrics(numbers, foretold, network, gdln, aligned),
-        floor=None if network is None else seed_floor(network.losses),
-        drift=None if seen is None else _drift(seen),
-        gdln_alignment=gdln_alignment(numbers.last, gdln),
-        network_alignment=None if split is None else split.alignment,
-        network_shares=None if split is None else split.shares,
-        assignment_exact=None if split is None else split.exact,
-        rng=rng,
-        terms=chain,
-        no_terms=no_terms,
-        predicted=predicted,
-    )
+
+def _taken_apart(
+    numbers: Derivation,
+    foretold: Foretold,
+    network: TrainingRun | None,
+    gdln: TrainingRun,
+    rng: int,
+) -> dict[str, Any]:
+    """Return what the distance is made of, and how far networks are predicted to scatter."""
+    from symreln.validation.band import predicted_band
+    from symreln.validation.terms import distance_terms, why_no_terms
+
+    links = distance_terms(numbers, foretold, gdln if network is None else network)
+    found: dict[str, Any] = {"terms": links, "no_terms": "" if links else why_no_terms(numbers)}
+    if network is not None and not numbers.later and not numbers.narrow:
+        by_mode = mode_kappas(numbers, foretold.kappas)
+        found["predicted"] = predicted_band(numbers, foretold.early, by_mode, rng)
+    return found
+
+
+def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, Any]:
+    """Return what is measured of ReLU networks' gates; nothing of other networks'."""
+    if network is None or network.settings.activation != "relu":
+        names = ("drift", "network_alignment", "network_shares", "assignment_exact")
+        return dict.fromkeys(names)
+    split = split_network(numbers.last, network, numbers.spec.dataset.inputs.to_numpy())
+    return {
+        "drift": _drift(network),
+        "network_alignment": split.alignment,
+        "network_shares": split.shares,
+        "assignment_exact": split.exact,
+    }
 
 
 def _drift(network: TrainingRun) -> GateDrift:

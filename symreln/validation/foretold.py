@@ -9,9 +9,13 @@ from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.integration import network_of
 from symreln.moving import moving_prediction, why_not_moving
 from symreln.prediction import predict_training
+from symreln.validation.mode_descent import mode_descent
+from symreln.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy as np
 
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
@@ -32,6 +36,8 @@ class Foretold:
         moving: The prediction with gates that move; None where there is none.
         not_moving: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
+        modes: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it is
+            not proven; None where it is, and where gates switch or pathways are narrow.
     """
 
     prediction: Prediction
@@ -40,6 +46,7 @@ class Foretold:
     moving: MovingGates | None = None
     not_moving: str = ""
     chain: ChainStart | None = None
+    modes: np.ndarray | None = None
 
 
 def foretell(numbers: Derivation, *, whatever_cost: bool = False) -> Foretold:
@@ -60,11 +67,19 @@ def foretell(numbers: Derivation, *, whatever_cost: bool = False) -> Foretold:
             return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
     early = early_strengths(numbers)
     kappas = pathway_kappas(numbers, early)
+    by_mode = mode_kappas(numbers, kappas)
     why = why_not_moving(numbers, whatever_cost=whatever_cost)
     return Foretold(
-        prediction=predict_training(numbers, mode_kappas(numbers, kappas)),
+        prediction=predict_training(numbers, by_mode),
         early=early,
         kappas=kappas,
         moving=None if why else moving_prediction(numbers),
         not_moving=why,
+        modes=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )
+
+
+def _turns(numbers: Derivation) -> bool:
+    """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
+    matrices = numbers.verdict.level in (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
+    return matrices and not numbers.later and not numbers.narrow

@@ -16,6 +16,7 @@ from symreln.validation.trained import (
     gained_pathways,
     gated_settings,
     map_recording,
+    network_recording,
     shared_progress,
     sized_pathways,
     training_settings,
@@ -53,6 +54,7 @@ def train_pair(
     progress: ProgressCallback | None = None,
     *,
     losses_only: bool = False,
+    marks: tuple[int, ...] = (),
     workers: int | None = None,
 ) -> tuple[TrainingRun | None, TrainingRun]:
     """Train the networks and the GDLNs of a spec; no network where only a GDLN can be it.
@@ -64,6 +66,7 @@ def train_pair(
         streams: :func:`pair_streams`; they move on by ``seeds``.
         progress: Called with (done, total) in seed-steps.
         losses_only: Whether to record nothing but the losses.
+        marks: Steps that are recorded beside the usual ones, where there is room.
         workers: Processes; by default as many as pay.
 
     Raises:
@@ -71,10 +74,8 @@ def train_pair(
     """
     asked, settings = network_of(spec), training_settings(spec)
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    relu = settings.activation == "relu"
     possible = not gained_pathways(spec) and not sized_pathways(spec)
     report = shared_progress(progress, 1 + possible)
-    seen = Recording(quantities=("activity", "contribution")) if relu else None
     network = None
     if possible:
         plain = train_network if asked.layers == 2 else partial(train_layers, asked.layers)
@@ -83,7 +84,7 @@ def train_pair(
             settings,
             seeds=seeds,
             rng=streams[0],
-            record=None if losses_only else seen,
+            record=None if losses_only else network_recording(spec, seeds, marks),
             progress=report(0),
             workers=workers,
         )
@@ -97,7 +98,7 @@ def train_pair(
         training=asked.training,
         seeds=seeds,
         rng=streams[1],
-        record=Recording() if losses_only else map_recording(spec, seeds),
+        record=Recording() if losses_only else map_recording(spec, seeds, marks),
         progress=report(int(possible)),
         workers=workers,
     )

@@ -118,10 +118,88 @@ def shared_progress(
     return part
 
 
-def map_recording(spec: Spec, seeds: int) -> Recording:
-    """Return what is recorded of a GDLN: the maps of its pathways, as often as memory allows."""
+def map_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording:
+    """Return what is recorded of a GDLN: the maps of its pathways, as often as memory allows.
+
+    Args:
+        spec: With a network.
+        seeds: How many GDLNs.
+        marks: Steps that are looked at beside the usual ones, where there is room.
+    """
     size = 8 * seeds * len(spec.pathways) * spec.dataset.n_x * spec.dataset.n_y
-    last = (network_of(spec).steps - 1,)
-    default = Recording(quantities=("maps",))
-    count = len(default.snapshot_steps(network_of(spec).steps))
-    return default if size * count <= MAPS_LIMIT else Recording(quantities=("maps",), steps=last)
+    return _recording(spec, Recording(quantities=("maps",)), size, marks)
+
+
+def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording | None:
+    """Return what is recorded of the networks, or None for nothing.
+
+    Of a ReLU network its gates and what its units contribute, and of one with a single hidden layer
+    the maps of the units that are nearest to each pathway's gate; of a linear network that is the
+    spec's only pathway its map.
+
+    Args:
+        spec: With a network.
+        seeds: How many networks.
+        marks: Steps that are looked at beside the usual ones, where there is room.
+    """
+    network, data = network_of(spec), spec.dataset
+    maps = 8 * seeds * len(spec.pathways) * data.n_x * data.n_y
+    if network.activation == "linear":
+        one = network.layers == 2 and is_one_map(spec)
+        return _recording(spec, Recording(quantities=("maps",)), maps, marks) if one else None
+    plain = Recording(quantities=("activity", "contribution"))
+    gates = telling_gates(spec) if network.layers == 2 else ()
+    if not gates or maps * len(plain.snapshot_steps(network.steps)) > MAPS_LIMIT:
+        return plain
+    wanted = replace(plain, quantities=(*plain.quantities, "gate_maps"), gates=gates)
+    size = maps + seeds * network.hidden * data.samples
+    steps = _marked(wanted, network.steps, marks)
+    return wanted if size * len(steps) > MAPS_LIMIT else replace(wanted, steps=steps)
+
+
+def telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
+    """Return the gates by which a ReLU network's units are given to pathways.
+
+    None where two pathways have the same gate, where gates have gains, and where they switch.
+
+    Args:
+        spec: Without free parameters.
+    """
+    if spec.switches or any(pathway.has_gains for pathway in spec.pathways):
+        return ()
+    gates = tuple(
+        tuple(int(gain_value(gain)) for gain in pathway.gate) for pathway in spec.pathways
+    )
+    return gates if len(set(gates)) == len(gates) else ()
+
+
+def is_one_map(spec: Spec) -> bool:
+    """Whether a linear network is the spec's only pathway: then its map is the pathway's."""
+    if len(spec.pathways) != 1 or spec.switches:
+        return False
+    (only,) = spec.pathways
+    whole = (len(only.inputs), len(only.outputs)) == (spec.dataset.n_x, spec.dataset.n_y)
+    return whole and all(gain_value(gain) == 1 for gain in only.gate)
+
+
+def _recording(spec: Spec, wanted: Recording, size: int, marks: tuple[int, ...]) -> Recording:
+    """Return a recording at as many steps as memory allows.
+
+    Args:
+        spec: With a network.
+        wanted: What is recorded.
+        size: Bytes of it at one step.
+        marks: Steps beside the usual ones.
+    """
+    total = network_of(spec).steps
+    steps = _marked(wanted, total, marks)
+    if marks and size * len(steps) <= MAPS_LIMIT:
+        return replace(wanted, steps=steps)
+    if size * len(wanted.snapshot_steps(total)) <= MAPS_LIMIT:
+        return wanted
+    return replace(wanted, steps=(total - 1,))
+
+
+def _marked(wanted: Recording, total: int, marks: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the usual steps and the marks among them, in order."""
+    return tuple(sorted({*wanted.snapshot_steps(total), *marks}))

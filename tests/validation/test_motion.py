@@ -40,14 +40,14 @@ def test_fixed_gates_are_blamed_where_moving_ones_agree(theory, left, blamed):
     metrics = dict(xor().metrics)
     for name, value in (("theory_vs_relu", theory), ("moving_vs_relu", left)):
         metrics[name] = replace(metrics[name], max_abs_over_initial=value)
-    sentence = replace(xor(), metrics=metrics).sentence()
+    sentence = replace(xor(), metrics=metrics).diagnosed().sentence()
     assert ("what fails is the spec's gates, or that they stay as they are" in sentence) is blamed
 
 
 def test_agreement_of_the_theory_blames_nothing():
     metrics = dict(xor().metrics)
     metrics["theory_vs_relu"] = replace(metrics["theory_vs_relu"], max_abs_over_initial=0.01)
-    assert "what fails" not in replace(xor(), metrics=metrics).sentence()
+    assert "what fails" not in replace(xor(), metrics=metrics).diagnosed().sentence()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,183 @@
+"""A confrontation in words: the verdict in a sentence, and the rows of its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.validation.comparing import JUDGED
+from symreln.validation.diagnosis import ALIGNMENT, GATES, SCALE, STEP, WIDTH
+from symreln.validation.words import bound_text, metric_cells, percent, steps_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symreln.validation.confront import Validation
+    from symreln.validation.diagnosis import Finding, PairDiagnosis
+
+#: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
+ROUNDING = 1e-10
+
+#: What is said of an assumption that fails, after "what fails is".
+FAILS = {
+    ALIGNMENT: "alignment, which these starts do not reach",
+    GATES: "the spec's gates, or that they stay as they are",
+    SCALE: "the initial scale, which is too large",
+    STEP: "the step size, which is too large",
+    WIDTH: "the limit of many hidden units, of which there are too few",
+}
+
+
+def titles(validation: Validation) -> dict[str, str]:
+    """Return what every pair of curves is called."""
+    network = validation.network_name
+    closed = validation.derivation.at_values.closed
+    forms = "closed forms" if closed else "coupled modes"
+    straight = "modes that keep to their directions"
+    return {
+        "theory_vs_gdln": "theory – GDLN",
+        "theory_vs_relu": f"theory – {network}",
+        "gdln_vs_relu": f"GDLN – {network}",
+        "moving_vs_relu": f"theory, gates that move – {network}",
+        "flow_vs_relu": f"flow (infinitely small steps) – {network}",
+        "closed_vs_relu": f"{forms} alone – {network}",
+        "modes_vs_relu": f"{straight} – {network}",
+        "flow_vs_gdln": "flow (infinitely small steps) – GDLN",
+        "closed_vs_gdln": f"{forms} alone – GDLN",
+        "modes_vs_gdln": f"{straight} – GDLN",
+        "descent_vs_aligned": "gradient descent on aligned modes – GDLN that started aligned",
+        "closed_vs_aligned": f"{forms} – GDLN that started aligned",
+    }
+
+
+def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
+    """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
+    names = titles(validation)
+    for name, found in validation.metrics.items():
+        yield (names[name], *metric_cells(found, validation.tolerance))
+    if validation.floor is not None:
+        floor = metric_cells(validation.floor.mean)
+        yield (f"seed floor of the {validation.network_name}", *floor)
+    if validation.predicted is not None:
+        yield ("the same, predicted", *metric_cells(validation.predicted.floor.mean))
+    if validation.published is not None:
+        drop = validation.published.drop_time_error_steps
+        yield (
+            f"published: {validation.published.source}",
+            percent(validation.published.max_abs_over_initial),
+            "–",
+            "–" if drop is None else steps_text(drop),
+            "–",
+        )
+
+
+def sentence(validation: Validation) -> str:
+    """Return the verdict in one sentence."""
+    distances = [f"{judged(validation, 'theory_vs_gdln')} against the GDLN"]
+    if validation.network is not None:
+        worst = judged(validation, "theory_vs_relu")
+        distances.insert(0, f"{worst} against the {validation.network_name}")
+    return (
+        f"{_head(validation)} max |ΔL|/L(0) is {' and '.join(distances)}, "
+        f"tolerance {bound_text(validation.tolerance)}; "
+        f"free constants: {validation.prediction.free_constants}"
+        + (f"; {validation.no_network}" if validation.no_network else "")
+        + _gates_clause(validation)
+        + _aligned_clause(validation)
+        + _directions_clause(validation)
+        + "".join(f"; {outcome.sentence()}" for outcome in validation.narrow)
+        + "".join(f"; {failed(validation, each)}" for each in validation.diagnosis)
+    )
+
+
+def judged(validation: Validation, pair: str) -> str:
+    """Return max |ΔL|/L(0) of a pair, with digits that tell it from the tolerance."""
+    return percent(validation.metrics[pair].max_abs_over_initial, validation.tolerance)
+
+
+def failed(validation: Validation, found: PairDiagnosis) -> str:
+    """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
+    place = _against(validation, found.pair)
+    if not found.failed:
+        tried = [f"{each.replaced} ({_after(each)})" for each in found.findings]
+        why = f": none of these takes away half of it: {', '.join(tried)}" if tried else ""
+        return f"{place} the distance is unexplained{why}"
+    named = [
+        f"{_fails(validation, each)} ({_evidence(each)})"
+        for each in found.findings
+        if each.assumption in found.failed and each.explains
+    ]
+    text = f"{place} what fails is {' and '.join(named)}"
+    if found.left is not None and found.left > validation.tolerance:
+        left = percent(found.left, validation.tolerance)
+        text += f"; {left} is left then, which is more than the tolerance and unexplained"
+    return text
+
+
+def _head(validation: Validation) -> str:
+    if validation.disagreements:
+        return "theory and training DISAGREE:"
+    untested = validation.untested
+    if untested is None:
+        return "theory and training agree:"
+    return f"the theory is NOT TESTED, for {untested.sentence()}; so far"
+
+
+def _against(validation: Validation, pair: str) -> str:
+    trained = {
+        "theory_vs_relu": f"the {validation.network_name}",
+        "theory_vs_gdln": "the GDLN",
+        "descent_vs_aligned": "the GDLN that started aligned",
+    }
+    assert set(trained) == set(JUDGED)
+    return f"against {trained[pair]}"
+
+
+def _fails(validation: Validation, found: Finding) -> str:
+    if found.assumption == GATES and validation.derivation.spec.switches:
+        return "the spec's gates"
+    return FAILS[found.assumption]
+
+
+def _evidence(found: Finding) -> str:
+    if found.after is None:
+        return found.measured
+    parts = [f"with {found.replaced} {percent(found.before)} become {percent(found.after)}"]
+    return ", and ".join([*parts, *([found.measured] if found.measured else [])])
+
+
+def _after(found: Finding) -> str:
+    return found.why_not if found.after is None else percent(found.after)
+
+
+def _gates_clause(validation: Validation) -> str:
+    """Say what is left of the distance when gates move."""
+    if "moving_vs_relu" not in validation.metrics:
+        return ""
+    shown = judged(validation, "moving_vs_relu")
+    return f"; with gates that move, as the theory of single units predicts, {shown}"
+
+
+def _aligned_clause(validation: Validation) -> str:
+    """Say what steps, finite and infinitely small, miss of a GDLN that starts aligned."""
+    if "descent_vs_aligned" not in validation.metrics:
+        return ""
+    left = validation.metrics["descent_vs_aligned"].max_abs_over_initial
+    shown = "rounding" if left < ROUNDING else judged(validation, "descent_vs_aligned")
+    found = f"; a GDLN that starts aligned takes the predicted steps to {shown}"
+    if "closed_vs_aligned" not in validation.metrics:
+        return found
+    missed = percent(validation.metrics["closed_vs_aligned"].max_abs_over_initial)
+    return f"{found}, and closed forms, of infinitely small steps, miss it by {missed}"
+
+
+def _directions_clause(validation: Validation) -> str:
+    """Say what Assumption 2.1.1 would cost where it is not proven."""
+    if "modes_vs_gdln" not in validation.metrics:
+        return ""
+    missed = validation.metrics["modes_vs_gdln"].max_abs_over_initial
+    theory = validation.metrics["theory_vs_gdln"].max_abs_over_initial
+    shown = percent(missed, validation.tolerance)
+    text = f"modes that keep to their directions would be {shown} off the GDLN"
+    if missed > validation.tolerance >= theory:
+        return f"; Assumption 2.1.1 fails, matrices in its place do not: {text}"
+    return f"; {text}"
