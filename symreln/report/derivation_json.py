@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.descending import flow_error
-from symreln.dynamics import two_layer
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.halving import half_time
 from symreln.provenance import library_versions
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.converging import convergence_to_json
@@ -204,42 +204,14 @@ def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
 
 
 def _half_time(derivation: Derivation, mode: ModeDerivation) -> dict[str, str | None] | None:
-    """Return the formula and, at declared values, the steps until half the plateau."""
-    if mode.strength is None or mode.strength.half_time is None:
+    """Return the formula, where there is one, and at declared values the steps to half height."""
+    if mode.strength is None or mode.is_null:
         return None
-    result: dict[str, str | None] = {"expr": str(mode.strength.half_time)}
-    ball = half_time_ball(derivation, mode)
-    if ball is None and derivation.later:
-        return None  # gates switch before
-    if ball is not None:
-        result["decimal"], result["radius"] = ball
+    found = half_time(derivation, mode, DIGITS)
+    formula = mode.strength.half_time
+    if found.decimal is None and (formula is None or derivation.later):
+        return None  # later: gates switch before, or there are no numbers
+    result: dict[str, str | None] = {"expr": None if formula is None else str(formula)}
+    if found.decimal is not None:
+        result["decimal"], result["radius"] = found.decimal
     return result
-
-
-def half_time_ball(derivation: Derivation, mode: ModeDerivation) -> tuple[str, str] | None:
-    """Return (decimal, radius) of t½ = tau/(2s) ln(s/(d pi_0) − 1) in steps, or None.
-
-    None without numbers, and where the mode starts above half its plateau, or gates switch before.
-    """
-    from symreln.exact.enclosure import ball, decimal_of, precision
-
-    values = derivation.spec.values
-    tau, start = derivation.tau, derivation.strength0
-    if tau is None or start is None or mode.d_eff is None:
-        return None
-    if not isinstance(mode.strength, two_layer.SigmoidalMode):
-        return None
-    if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
-        return None
-    bits = 160
-    with precision(bits):
-        s, d = mode.s.ball(values, bits), mode.d_eff.ball(values, bits)
-        if not s > 0 or not d > 0:
-            return None
-        ratio = s / (d * ball(start)) - 1
-        if not ratio > 1:
-            return None
-        steps = ball(tau) / (2 * s) * ratio.log()
-        if derivation.later and not steps < derivation.spec.switches[0]:
-            return None
-        return decimal_of(steps, DIGITS)

@@ -16,11 +16,12 @@ import symreln as sr
 from symreln.derivation import Derivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.halving import half_time
 from symreln.pipeline import derive_unchecked
 from symreln.report import html, latex
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
-from symreln.report.derivation_json import derivation_to_json, half_time_ball
+from symreln.report.derivation_json import derivation_to_json
 from symreln.report.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.report.document import Details, Equation, Section, Table, plain_text, walk
 from symreln.report.mathtext import to_latex
@@ -175,7 +176,7 @@ def test_json_expressions_evaluate_to_their_decimals(three):
 
 def test_half_time_is_where_half_the_height_is_reached(three):
     mode = three.pathways[0].modes[0]
-    found = half_time_ball(three, mode)
+    found = half_time(three, mode, 21).decimal
     assert found is not None
     assert mode.d_eff is not None
     [(ball,)] = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.halving import HalfTime, half_time
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.alike import Alike, alike, heights_latex
 from symreln.report.chapters.converging import converging
@@ -22,7 +23,6 @@ from symreln.report.chapters.solution import (
 )
 from symreln.report.chapters.steps import finite_steps
 from symreln.report.chapters.width import own_units, width
-from symreln.report.derivation_json import half_time_ball
 from symreln.report.document import (
     Block,
     Citation,
@@ -38,9 +38,12 @@ from symreln.report.document import (
 )
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
+from symreln.report.spec_json import DIGITS
 from symreln.report.words import NONE, fraction_latex
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symreln.derivation import (
         Derivation,
         ModeDerivation,
@@ -244,10 +247,14 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
             if strength is not None
         )
     )
+    halves = [half_time(derivation, mode, DIGITS) for mode in shown]
     table = Table(
         header=("strength", "height", "half-time (steps)", "multiplicity"),
-        rows=tuple(_solution_row(derivation, group, mode, names) for mode in shown),
-        caption=_solutions_caption(derivation, group),
+        rows=tuple(
+            _solution_row(group, mode, half, names)
+            for mode, half in zip(shown, halves, strict=True)
+        ),
+        caption=_solutions_caption(derivation, group) + _without_half_times(shown, halves),
         alignment="lccr",
     )
     title = f"Solutions of {group.title}"
@@ -276,15 +283,28 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     )
 
 
+def _without_half_times(modes: Sequence[ModeDerivation], halves: Sequence[HalfTime]) -> str:
+    """Say why modes have no half-time."""
+    reasons: dict[str, list[str]] = {}
+    for mode, half in zip(modes, halves, strict=True):
+        if half.why:
+            reasons.setdefault(half.why, []).append(str(mode.number))
+    if len(reasons) == 1 and len(next(iter(reasons.values()))) == len(modes):
+        return f" No half-times: {next(iter(reasons))}."
+    return "".join(
+        f" No half-time of {'modes' if len(numbers) > 1 else 'mode'} {', '.join(numbers)}: {why}."
+        for why, numbers in reasons.items()
+    )
+
+
 def _solution_row(
-    derivation: Derivation, group: Alike, mode: ModeDerivation, names: Abbreviations
+    group: Alike, mode: ModeDerivation, half: HalfTime, names: Abbreviations
 ) -> tuple[Content, ...]:
-    half = half_time_ball(derivation, mode)
     height = sp.oo if mode.strength is None else group.renamed(mode, mode.strength.plateau)
     return (
         Math(group.symbol(mode)),
         Math(names.latex(height) if height is not sp.oo else r"\infty"),
-        NONE if half is None else Math(decimal_latex(*half, digits=5)),
+        NONE if half.decimal is None else Math(decimal_latex(*half.decimal, digits=5)),
         str(mode.multiplicity),
     )
 

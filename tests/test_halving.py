@@ -1,0 +1,156 @@
+"""Half-times: certified roots beside formulas, other evaluations and simulated equations."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+from scipy.integrate import solve_ivp
+
+import symreln as sr
+from symreln.derivation import Derivation
+from symreln.errors import LimitReachedError
+from symreln.exact.enclosure import precision
+from symreln.halving import enclosed_root, half_time
+from symreln.report.content import derivation_chapters
+
+BASE = {
+    "dataset": {"X": [[1, 0], [0, 2]], "Y": [[3, 0], [0, 2]]},
+    "pathway": [{"name": "only"}],
+    "network": {
+        "hidden": 50,
+        "init_std": "1/100",
+        "learning_rate": "1/20",
+        "steps": 10,
+        "loss": "mean",
+        "activation": "linear",
+    },
+}
+
+
+def derived(changes: dict | None = None, **tables) -> Derivation:
+    network = BASE["network"] | (changes or {})
+    return sr.derive(sr.load({**BASE, **tables, "network": network}))
+
+
+FAMILIES = [
+    {"layers": 1},
+    {},
+    {"activation": "relu"},
+    {"weight_decay": "1/4"},
+    {"init_std": ["1/100", "1/5"]},
+    {"init_std": ["1/100", "1/5"], "weight_decay": "1/4"},
+]
+
+
+@pytest.mark.parametrize("changes", FAMILIES)
+def test_the_strength_is_half_of_its_limit_then(changes):
+    """Two routes: the certified root, and the float64 curve at that step."""
+    found = derived(changes)
+    decay = found.effective_network.weight_decay
+    for mode in found.pathways[0].modes:
+        half = half_time(found, mode, 21)
+        assert half.why == ""
+        decimal, radius = half.decimal
+        assert float(radius) < 1e-15 * float(decimal)
+        curves = {c.label: c.best for c in found.evaluate([float(decimal)]).modes}
+        s, d = mode.s.to_float(), mode.d_eff.to_float()
+        assert curves[mode.label][0] == pytest.approx((s - float(decay)) / d / 2, rel=1e-9)
+
+
+def test_one_layer_and_two_have_their_formulas():
+    """s/d (1 − exp(−d t/τ)) is half at τ/d ln 2; two layers at τ/(2s) ln(s/(d π0) − 1)."""
+    one, two = derived({"layers": 1}), derived()
+    for found, formula in (
+        (one, lambda s, d: 20 / d * np.log(2)),
+        (two, lambda s, d: 20 / (2 * s) * np.log(s / (d * 50 * 1e-4 / 2) - 1)),
+    ):
+        for mode in found.pathways[0].modes:
+            expected = formula(mode.s.to_float(), mode.d_eff.to_float())
+            half = half_time(found, mode, 21)
+            assert float(half.decimal[0]) == pytest.approx(expected, rel=1e-13)
+
+
+def test_imbalance_and_decay_together_agree_with_their_simulated_equation():
+    changes = {"init_std": ["1/100", "1/5"], "weight_decay": "1/4"}
+    found = derived(changes)
+    mode = found.pathways[0].modes[0]
+    s, d, decay, tau = mode.s.to_float(), mode.d_eff.to_float(), 0.25, 20.0
+    c = 50 * (1e-4 + 0.04)
+
+    def slope(time: float, strength: np.ndarray) -> np.ndarray:
+        apart = c * np.exp(-2 * decay * time / tau)
+        root = np.sqrt(4 * strength**2 + apart**2)
+        return (root * (s - d * strength) - 2 * decay * strength) / tau
+
+    def at_half(_: float, strength: np.ndarray) -> float:
+        return strength[0] - (s - decay) / d / 2
+
+    ended = solve_ivp(slope, (0, 500), [0.0], events=at_half, rtol=1e-10, atol=1e-12)
+    (times,) = ended.t_events
+    assert len(times) == 1, "the crossing is the only one"
+    assert float(half_time(found, mode, 21).decimal[0]) == pytest.approx(times[0], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"weight_decay": "7/4"}, "the mode dies out"),
+        ({"layers": 3}, "initial strength of 3 layers is not derived"),
+        ({"init_std": "1"}, "starts above half"),
+    ],
+)
+def test_what_has_no_half_time_says_why(changes, why):
+    found = derived(changes)
+    slowest = found.pathways[0].modes[-1]
+    half = half_time(found, slowest, 21)
+    assert half.decimal is None
+    assert why in half.why
+    assert why in str(derivation_chapters(found, None, ()))
+    assert found.to_json()["pathways"][0]["modes"][-1]["half_time"] in (
+        None, {"expr": str(slowest.strength.half_time)}
+    )  # fmt: skip
+
+
+def test_a_narrow_pathways_other_modes_and_later_gates_have_none():
+    narrow = derived(pathway=[{"name": "only", "hidden": 1}])
+    first, second = narrow.pathways[0].modes
+    assert half_time(narrow, first, 21).decimal is not None
+    assert "learn other modes first" in half_time(narrow, second, 21).why
+    switching = [{"name": "only", "gate": [1, 0], "then": [{"step": 3, "gate": "all"}]}]
+    later = derived({"activation": "relu"}, pathway=switching)
+    assert "gates switch before, at step 3" in half_time(later, later.pathways[0].modes[0], 21).why
+
+
+def test_without_a_network_or_a_value_there_are_no_steps():
+    bare = sr.derive(sr.load({key: BASE[key] for key in ("dataset", "pathway")}))
+    assert "no network" in half_time(bare, bare.pathways[0].modes[0], 21).why
+    free = derived(dataset={"X": [["a"]], "Y": [[1]]}, parameters={"a": {"positive": True}})
+    assert "no value is declared for a" in half_time(free, free.pathways[0].modes[0], 21).why
+
+
+@pytest.mark.parametrize("root", [Fraction(1, 10**6), Fraction(7, 3), Fraction(10**9)])
+@pytest.mark.parametrize("power", [1, 3])
+def test_roots_are_enclosed_wherever_they_lie(root, power):
+    with precision(160):
+        exact = arb(root.numerator) / root.denominator
+        found = enclosed_root(lambda t: (t / exact) ** power - 1, arb(1))
+        assert found.contains(exact.mid())
+        assert float(found.rad()) < 1e-28 * float(exact)
+
+
+def test_a_function_without_a_root_or_without_a_sign_ends():
+    with precision(64), pytest.raises(LimitReachedError):
+        enclosed_root(lambda _: arb(-1), arb(1))
+    with precision(64), pytest.raises(LimitReachedError):
+        enclosed_root(lambda _: arb(0, 1), arb(1))
+
+
+def test_the_document_and_the_json_give_the_same_steps():
+    found = derived({"weight_decay": "1/4"})
+    mode = found.to_json()["pathways"][0]["modes"][0]
+    assert mode["half_time"]["expr"] is None
+    shown = float(mode["half_time"]["decimal"])
+    assert f"{shown:.4g}"[:4] in str(derivation_chapters(found, None, ()))
