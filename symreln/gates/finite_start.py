@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.integrate import quad
@@ -135,7 +135,8 @@ def _when(logarithm: Callable[[float], float], level: float) -> float:
     high = 1.0
     while logarithm(high) < level:
         high *= 2
-    return float(brentq(lambda time: logarithm(time) - level, 0.0, high))
+    found: Any = brentq(lambda time: logarithm(time) - level, 0.0, high)
+    return float(found)
 
 
 def class_starts(

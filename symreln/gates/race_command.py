@@ -1,11 +1,19 @@
-"""``symreln race``: which gate is fastest, for all values of a parameter, and what networks take."""
+"""``symreln race``: which gate is fastest over a parameter, and what networks take."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.gates.confronted import RacePoint
+    from symreln.gates.race import Race
+    from symreln.gates.race_report import Unraced
+    from symreln.spec.model import Spec
 
 
 @click.command()
@@ -13,6 +21,11 @@ import click
 @click.option("--over", metavar="PARAMETER", help="The parameter.  [default: the only one]")
 @click.option("--stage", type=click.IntRange(min=1), default=1, help="Whose residual is learned.")
 @click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
+@click.option(
+    "--seeds", type=click.IntRange(min=0), default=0, help="Networks to train at every point."
+)
+@click.option("--points", type=click.IntRange(min=1), default=3, help="Points in every interval.")
+@click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of the networks.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
@@ -21,20 +34,58 @@ def race(
     over: str | None,
     stage: int,
     limit: int | None,
+    seeds: int,
+    points: int,
+    rng: int,
     overrides: tuple[str, ...],
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Say which self-consistent gate is fastest, for all values of a parameter at once."""
-    from symreln.errors import InputError
+    """Say which self-consistent gate is fastest, for all values of a parameter at once.
+
+    Writes race.json and race.svg. With --seeds it trains ReLU networks in every interval between
+    boundaries, and says which gates they take: finding 1 of the paper as a table, race.md.
+    """
     from symreln.gates.enumerate import LIMIT
     from symreln.gates.line import parameter_range
     from symreln.gates.race import race as run
-    from symreln.gates.stages import stage_residuals
-    from symreln.gates.told import race_json
+    from symreln.gates.race_report import race_drawing, unraced
+    from symreln.gates.told import race_json, unraced_json
     from symreln.spec.reader import load
 
     given = load(spec, overrides)
+    name, residuals = _asked(given, over, stage, seeds)
+    others = {key: value for key, value in given.values.items() if key != name}
+    inputs = given.dataset.inputs.substitute(others)
+    residual = residuals[stage - 1].substitute(others)
+    limits = next(parameter_range(p) for p in given.parameters if p.name == name)
+    found = run(inputs, residual, limits, limit or LIMIT)
+    asked = replace(given, dataset=replace(given.dataset, inputs=inputs, targets=residual))
+    beside = unraced(found, asked)
+    result = race_json(found, given.values, given.symbols)
+    result["candidates"] += unraced_json(beside, given.values, given.symbols)
+    files = {}
+    trained = ()
+    if seeds:
+        trained = _trained(found, asked, points, seeds, rng)
+        result["confronted"], files["race.md"] = _confronted(found, asked, beside, trained, seeds)
+    files["race.svg"] = race_drawing(found, asked, beside, trained).svg
+    folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
+    _write(folder, result, files, as_json=as_json)
+    return 0
+
+
+def _asked(
+    given: Spec, over: str | None, stage: int, seeds: int
+) -> tuple[str, tuple[ExactMatrix, ...]]:
+    """Return the parameter to race over and what each stage learns.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
+    """
+    from symreln.errors import InputError
+    from symreln.gates.stages import stage_residuals
+
     names = [parameter.name for parameter in given.parameters]
     name = over or (names[0] if len(names) == 1 else None)
     if name not in names:
@@ -45,29 +96,62 @@ def race(
     if stage > len(residuals):
         msg = f"race: found --stage {stage}; the spec has {len(residuals)} stages"
         raise InputError(msg)
-    others = {key: value for key, value in given.values.items() if key != name}
-    inputs = given.dataset.inputs.substitute(others)
-    residual = residuals[stage - 1].substitute(others)
-    limits = next(parameter_range(p) for p in given.parameters if p.name == name)
-    result = race_json(run(inputs, residual, limits, limit or LIMIT), given.values, given.symbols)
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
-    _write(folder, result, as_json=as_json)
-    return 0
+    if seeds and stage > 1:
+        msg = (
+            f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
+            "once, and what they leave is no data set to train on. Leave --seeds out"
+        )
+        raise InputError(msg)
+    return name, residuals
 
 
-def _write(folder: Path, result: dict[str, Any], *, as_json: bool) -> None:
+def _trained(found: Race, asked: Spec, points: int, seeds: int, rng: int) -> tuple[RacePoint, ...]:
+    from symreln.gates.confronted import confront, confronted_points
+
+    return tuple(
+        confront(found, asked, value, seeds, rng) for value in confronted_points(found, points)
+    )
+
+
+def _confronted(
+    found: Race,
+    asked: Spec,
+    others: tuple[Unraced, ...],
+    trained: tuple[RacePoint, ...],
+    seeds: int,
+) -> tuple[dict[str, Any], str]:
+    from symreln.gates.race_report import confrontation_json, finding_table
+
+    result = confrontation_json(found, trained, asked, seeds)
+    table = finding_table(found, others, trained, seeds)
+    for each in result["crossings"]:
+        if each["seen_at"] is not None:
+            table += (
+                f"\nAt hidden = {result['hidden']} and init_std = {result['init_std']} shares are "
+                f"predicted to be equal at {found.parameter} = {each['seen_at']:.4g}, and at "
+                f"{each['boundary']['expr']} = {each['seen_at'] - each['error']:.4g} as init_std "
+                f"goes to 0: the finite-init error is {each['error']:.2g}.\n"
+            )
+    return result, table
+
+
+def _write(folder: Path, result: dict[str, Any], files: dict[str, str], *, as_json: bool) -> None:
     from symreln.report.folder import require_folder
-    from symreln.report.jsonio import dumps, write_json
+    from symreln.report.jsonio import dumps, write_json, write_text
 
     require_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "race.json", result)
+    for name, text in files.items():
+        write_text(folder / name, text)
     if as_json:
         click.echo(dumps(result), nl=False)
         return
     for line in _lines(result):
         click.echo(line)
-    click.echo(f"{folder}: race.json", err=True)
+    if "race.md" in files:
+        click.echo(files["race.md"], nl=False)
+    click.echo(f"{folder}: {', '.join(['race.json', *files])}", err=True)
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
@@ -76,6 +160,7 @@ def _lines(result: dict[str, Any]) -> list[str]:
     lines = [
         f"{each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
         for each in result["candidates"]
+        if each["self_consistent"]
     ]
     lines += [
         f"{name} = {each['value']['expr']}: {each['kind']} of {', '.join(each['between'])}"

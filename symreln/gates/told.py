@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.gates.race_report import Unraced
 
 GATES_FORMAT = "symreln-gates/1"
 RACE_FORMAT = "symreln-race/1"
@@ -120,6 +121,29 @@ def _runner(runner: Runner, values: Mapping[str, Fraction], symbols: dict[str, s
         "self_consistent": True,
         "largest": runner.largest,
     }
+
+
+def unraced_json(
+    others: Sequence[Unraced], values: Mapping[str, Fraction], symbols: dict[str, sp.Symbol]
+) -> list[Json]:
+    """Return patterns that no unit keeps, in the form of candidates.
+
+    Args:
+        others: See :func:`symreln.gates.race_report.unraced`.
+        values: Declared value of the parameter, where it has one.
+        symbols: The parameter's symbol.
+    """
+    return [
+        {
+            "pattern": each.pattern,
+            "name": each.name,
+            "size": 1,
+            "speed": None if each.speed is None else each.speed.to_json(values, symbols),
+            "realisable": each.realisable,
+            "self_consistent": False,
+        }
+        for each in others
+    ]
 
 
 def _piece(part: RacePiece) -> Json:

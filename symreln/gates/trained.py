@@ -13,11 +13,15 @@ from symreln.train.relu import train_network
 from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from symreln.spec.model import Spec
     from symreln.train.network import TrainingRun
     from symreln.train.record import Observer
+
+
+#: Loss over the initial one at which outputs are half of their targets.
+QUARTER = 0.25
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,15 +32,57 @@ class TrainedGates:
         steps: Steps at which they were looked at, shape (looks,).
         weights: ‖w1‖‖w2‖ of every unit, shape (seeds, looks, H).
         seen: Recorded quantities by name, each of shape (seeds, looks, …).
-        loss: Mean loss over seeds at these steps, over the initial one, shape (looks,).
+        curve: Mean loss over seeds at every step, over the initial one, shape (all steps,).
         left: The same at the last step, of every seed, shape (seeds,).
     """
 
     steps: np.ndarray
     weights: np.ndarray
     seen: dict[str, np.ndarray]
-    loss: np.ndarray
+    curve: np.ndarray
     left: np.ndarray
+
+    @property
+    def loss(self) -> np.ndarray:
+        """The curve at the steps of the looks, shape (looks,)."""
+        return self.curve[self.steps]
+
+    @property
+    def quarter(self) -> int | None:
+        """First step at which the mean loss is a quarter of the initial one, or None."""
+        below = self.curve <= QUARTER
+        return int(below.argmax()) if below.any() else None
+
+
+def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int]]]) -> Observer:
+    """Return an observer of the class of gates that each unit is nearest to, and how near.
+
+    Samples count by (w·x)²: near an edge of its gate a unit's sign means nothing.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        classes: Gates of each class, 0 or 1 a sample.
+
+    Returns:
+        Observer with values of shape (seeds, H, 2): number of the class, and the share of the
+        unit's (w·x)² on samples where its gate is not that class's nearest one.
+    """
+    gates = np.array([gate for alike in classes for gate in alike], dtype=float)
+    owner = np.array([k for k, alike in enumerate(classes) for _ in alike])
+
+    def observe(step: int, weights: tuple) -> np.ndarray:
+        seen = np.matmul(weights[0].w1, inputs)
+        squares = seen**2
+        opened = squares * (seen > 0)
+        # |1[w·x > 0] − g| by sample: what is open but should not be, and the other way.
+        missed = opened @ (1 - gates).T + (squares - opened) @ gates.T
+        place = missed.argmin(axis=-1)
+        least = np.take_along_axis(missed, place[..., None], axis=-1)[..., 0]
+        total = squares.sum(axis=-1)
+        share = np.divide(least, total, out=np.zeros_like(least), where=total > 0)
+        return np.stack([owner[place], share], axis=-1)
+
+    return observe
 
 
 def train_and_look(
@@ -79,6 +125,6 @@ def train_and_look(
         steps=places,
         weights=run.snapshots["weights"],
         seen=seen,
-        loss=mean[places] / mean[0],
+        curve=mean / mean[0],
         left=run.losses[:, -1] / run.losses[:, 0],
     )
