@@ -173,7 +173,10 @@ def predict_training(
 
         return predict_descent(derivation, flow, kappas or {})
     if learned_counts(derivation):
-        return flow  # the reduction below takes pathways as wide enough
+        # The reduction below takes pathways as wide enough.
+        from symreln.narrow_law import predict_narrow
+
+        return predict_narrow(derivation, flow)
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
