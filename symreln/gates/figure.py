@@ -182,3 +182,45 @@ def _legend(panels: Sequence[Axes], boundaries: Sequence[BoundaryMark], *, train
     panels[0].figure.legend(
         handles, labels, loc="outside lower left", ncols=3, fontsize=FONT_SIZE - 1, frameon=False
     )
+
+
+@styled
+def stacked_shares(
+    name: str,
+    steps: np.ndarray,
+    shares: Sequence[tuple[str, np.ndarray]],
+    loss: np.ndarray,
+    *,
+    png: bool = False,
+) -> Drawing:
+    """Draw shares of the weight over training, stacked, and the loss above them.
+
+    Args:
+        name: File name without extension.
+        steps: Shape (T,).
+        shares: Label and values, shape (T,), of each class, the lowest first.
+        loss: Over the initial one, shape (T,).
+        png: Whether to make a raster copy.
+    """
+    panels = _panels(2)
+    panels[0].plot(steps, loss, color=INK, linewidth=1.2)
+    panels[0].set_ylim(bottom=0)
+    dress(panels[0], y="loss $L/L(0)$")
+    colours = [PALETTE[place % len(PALETTE)] for place in range(len(shares))]
+    panels[1].stackplot(
+        steps,
+        [values for _, values in shares],
+        labels=[plain(label) for label, _ in shares],
+        colors=colours,
+        linewidth=0,
+        alpha=0.85,
+    )
+    dress(panels[1], x=r"time $t$ (full-batch steps)", y="share of weight")
+    panels[1].set_ylim(0, 1)
+    panels[1].margins(x=0)
+    handles, labels = panels[1].get_legend_handles_labels()
+    panels[0].figure.legend(
+        handles, labels, loc="outside lower left", ncols=6, fontsize=FONT_SIZE - 1, frameon=False
+    )
+    _settle(panels[0])
+    return drawing(name, panels[0], pdf=False, png=png)

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("spec", metavar="SPEC")
 @click.option("--over", metavar="PARAMETER", help="The parameter.  [default: the only one]")
+@click.option(
+    "--by",
+    "label",
+    metavar="LABEL",
+    help="Race gates that are open on subsets of a label's values instead.",
+)
 @click.option("--stage", type=click.IntRange(min=1), default=1, help="Whose residual is learned.")
 @click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
 @click.option(
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 def race(
     spec: str,
     over: str | None,
+    label: str | None,
     stage: int,
     limit: int | None,
     seeds: int,
@@ -45,6 +52,8 @@ def race(
 
     Writes race.json and race.svg. With --seeds it trains ReLU networks in every interval between
     boundaries, and says which gates they take: finding 1 of the paper as a table, race.md.
+    With --by context it says how fast gates open in m of the contexts are, stage by stage, at the
+    declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
     """
     from symreln.gates.enumerate import LIMIT
     from symreln.gates.line import parameter_range
@@ -54,6 +63,9 @@ def race(
     from symreln.spec.reader import load
 
     given = load(spec, overrides)
+    folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
+    if label is not None:
+        return _by_label(given, label, seeds, rng, folder, as_json=as_json)
     name, residuals = _asked(given, over, stage, seeds)
     others = {key: value for key, value in given.values.items() if key != name}
     inputs = given.dataset.inputs.substitute(others)
@@ -70,8 +82,28 @@ def race(
         trained = _trained(found, asked, points, seeds, rng)
         result["confronted"], files["race.md"] = _confronted(found, asked, beside, trained, seeds)
     files["race.svg"] = race_drawing(found, asked, beside, trained).svg
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
-    _write(folder, result, files, as_json=as_json)
+    _write(folder, "race.json", result, files, as_json=as_json)
+    return 0
+
+
+def _by_label(given: Spec, label: str, seeds: int, rng: int, folder: Path, *, as_json: bool) -> int:
+    from symreln.gates.subsets_report import (
+        subset_stages,
+        subsets_drawing,
+        subsets_json,
+        subsets_table,
+        trained_shares,
+    )
+
+    spec = _at_values(given)
+    stages = subset_stages(spec, label)
+    shares = trained_shares(spec, label, seeds, rng) if seeds else None
+    files = {"subsets.md": subsets_table(spec, label, stages, shares)}
+    if shares is not None:
+        files["subsets.svg"] = subsets_drawing(shares).svg
+    _write(
+        folder, "subsets.json", subsets_json(spec, label, stages, shares), files, as_json=as_json
+    )
     return 0
 
 
@@ -135,27 +167,32 @@ def _confronted(
     return result, table
 
 
-def _write(folder: Path, result: dict[str, Any], files: dict[str, str], *, as_json: bool) -> None:
+def _write(
+    folder: Path, name: str, result: dict[str, Any], files: dict[str, str], *, as_json: bool
+) -> None:
     from symreln.report.folder import require_folder
     from symreln.report.jsonio import dumps, write_json, write_text
 
     require_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "race.json", result)
-    for name, text in files.items():
-        write_text(folder / name, text)
+    write_json(folder / name, result)
+    for other, text in files.items():
+        write_text(folder / other, text)
     if as_json:
         click.echo(dumps(result), nl=False)
         return
     for line in _lines(result):
         click.echo(line)
-    if "race.md" in files:
-        click.echo(files["race.md"], nl=False)
-    click.echo(f"{folder}: {', '.join(['race.json', *files])}", err=True)
+    for other, text in files.items():
+        if other.endswith(".md"):
+            click.echo(text, nl=False)
+    click.echo(f"{folder}: {', '.join([name, *files])}", err=True)
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    """Return what the terminal shows."""
+    """Return what the terminal shows before the tables."""
+    if "parameter" not in result:
+        return []
     name = result["parameter"]
     lines = [
         f"{each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
