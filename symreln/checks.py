@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
-from symreln.convergence import convergence_step
+from symreln.convergence import convergence_steps
 from symreln.derivation import Step
 from symreln.descending import descent_steps
 from symreln.equilibrium_steps import equilibrium_steps
@@ -57,7 +57,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         if derivation.races:
             steps += equilibrium_steps(derivation.races)
         if derivation.convergence is not None:
-            steps.append(convergence_step(derivation.convergence))
+            steps += convergence_steps(derivation.convergence)
         if derivation.narrow:
             steps += width_steps(derivation)
         return (_certificate(verification.lines()), *steps)

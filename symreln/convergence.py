@@ -6,7 +6,7 @@ decided by :mod:`symreln.pathways.drives`, at the declared values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, nextafter
 from typing import TYPE_CHECKING
@@ -33,6 +33,13 @@ BITS = 192
 SHARES = (Fraction(1, 10), Fraction(1, 100))
 #: Steps beyond which none is looked for.
 MOST_STEPS = 10**15
+#: Modes without bounds that are named.
+MOST_NAMED = 6
+#: Why nothing is bounded of a third stage.
+BEYOND = (
+    "the bounds need drives that only fall, as those of closed modes are; what the second stage "
+    "has still to learn can rise first, since it picks up what the first stage is about to learn"
+)
 #: Times between 0 and the half-time at which the early phase may be handed on.
 HAND_ON = 48
 
@@ -71,6 +78,21 @@ class PickedUp:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unbounded:
+    """A mode of the second stage whose half-time is not bounded.
+
+    Attributes:
+        label: Symbol of its strength.
+        pathway: Number of its pathway.
+        why: Why not.
+    """
+
+    label: str
+    pathway: int
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Convergence:
     """The second stage against the first, from the expected start, for the flow.
 
@@ -79,14 +101,18 @@ class Convergence:
             one than that share of the latter's size); a share that is not proven to be reached is
             left out, all where the first stage is not closed.
         modes: Bounds of the modes that learn.
+        unbounded: The modes that learn and have none.
         picked_up: Bounds of null modes that are driven.
-        undecided: Why there are no bounds of modes, empty where there are.
+        undecided: Why there are no bounds of modes, empty where they were looked for.
+        beyond: Later stages than the second, of whose modes nothing is bounded.
     """
 
     apart: tuple[tuple[Fraction, int], ...]
     modes: tuple[LaterBound, ...]
     picked_up: tuple[PickedUp, ...]
     undecided: str
+    unbounded: tuple[Unbounded, ...] = ()
+    beyond: tuple[int, ...] = ()
 
 
 def convergence(derivation: Derivation) -> Convergence | None:
@@ -103,51 +129,99 @@ def convergence(derivation: Derivation) -> Convergence | None:
         return None
     exact = derivation.at_values
     first, second = exact.stages[:2]
+    nothing = Convergence(
+        apart=(),
+        modes=(),
+        picked_up=(),
+        undecided="",
+        beyond=tuple(stage.stage for stage in derivation.stages[2:]),
+    )
     scale = ball(gram_scale(network))
     reason = _first_reason(derivation, first)
     if reason:
-        return Convergence(apart=(), modes=(), picked_up=(), undecided=reason)
+        return replace(nothing, undecided=reason)
     with precision(BITS):
         before = _modes(first)
         pushing = sources(first.verdict, before)
         earlier = [Earlier(s=ball(x.square).sqrt(), d=ball(x.damping), g=scale) for x in pushing]
         if any(not scale < mode.height for mode in earlier):
             reason = "the initial weights are not small"
-            return Convergence(apart=(), modes=(), picked_up=(), undecided=reason)
+            return replace(nothing, undecided=reason)
         apart = _apart(first, pushing, earlier, exact.tau or Fraction(1))
         classes, reason = driven_classes(second.verdict, _modes(second), before, pushing)
         if reason:
-            return Convergence(apart=apart, modes=(), picked_up=(), undecided=reason)
-        modes, picked_up = _all_bounds(exact, second, classes, earlier)
-    return Convergence(apart=apart, modes=modes, picked_up=picked_up, undecided="")
+            return replace(nothing, apart=apart, undecided=reason)
+        modes, unbounded, picked_up = _all_bounds(exact, second, classes, earlier)
+    return replace(nothing, apart=apart, modes=modes, unbounded=unbounded, picked_up=picked_up)
 
 
-def convergence_step(found: Convergence) -> Step:
-    """Return what was proven of the second stage.
+def convergence_steps(found: Convergence) -> list[Step]:
+    """Return what was proven of later stages, and what was not.
 
     Raises:
         ArithmeticError: An identity that the bounds rest on does not hold: a bug of symreln.
     """
     from symreln.derivation import Step
 
-    if found.undecided:
-        return Step(
-            name="unconverged stage",
-            statement="How early the second stage's modes can learn while the first converges.",
-            check=f"not bounded: {found.undecided}",
-            outcome=Truth.UNDECIDED,
-        )
     if any(each != 0 for each in residuals()):
         msg = "the derivation's own check failed: bounds of an unconverged stage"
         raise ArithmeticError(msg)
-    return Step(
-        name="unconverged stage",
-        statement="The second stage's half-times lie between the steps that are printed, and what "
-        "it sees is as near to the converged residual as is printed.",
-        check="drives orthogonal and couplings diagonal on them, as exact identities of matrices; "
-        "residuals of the integral and of the subsolution cancel to 0; certified balls",
-        outcome=Truth.PROVEN,
-    )
+    steps = []
+    proven = _proven(found)
+    if proven:
+        steps.append(
+            Step(
+                name="unconverged stage",
+                statement=f"{proven}.",
+                check="drives orthogonal and couplings diagonal on them, as exact identities of "
+                "matrices; residuals of the integral and of the subsolution cancel to 0; certified "
+                "balls",
+                outcome=Truth.PROVEN,
+            )
+        )
+    return steps + [
+        Step(
+            name="unconverged stage",
+            statement=f"How early {what} can learn while earlier stages converge.",
+            check=f"not bounded: {why}",
+            outcome=Truth.UNDECIDED,
+        )
+        for what, why in open_questions(found)
+    ]
+
+
+def _proven(found: Convergence) -> str:
+    parts = []
+    if found.modes:
+        count = len(found.modes)
+        whose = (
+            "The second stage's half-times"
+            if not found.unbounded
+            else (f"{count} of {count + len(found.unbounded)} half-times of the second stage")
+        )
+        parts.append(f"{whose} lie between the steps that are printed")
+    if found.apart:
+        parts.append("what it sees is as near to the converged residual as is printed")
+    return ", and ".join(parts)
+
+
+def open_questions(found: Convergence) -> list[tuple[str, str]]:
+    """Return (whose half-times are not bounded, why not)."""
+    parts = [("the second stage's modes", found.undecided)] if found.undecided else []
+    reasons: dict[str, list[str]] = {}
+    for each in found.unbounded:
+        reasons.setdefault(each.why, []).append(each.label)
+    parts += [(_listed(labels), why) for why, labels in reasons.items()]
+    if found.beyond:
+        many = len(found.beyond) > 1
+        named = ", ".join(map(str, found.beyond))
+        parts.append((f"the modes of {'stages' if many else 'stage'} {named}", BEYOND))
+    return parts
+
+
+def _listed(labels: list[str]) -> str:
+    more = len(labels) - MOST_NAMED
+    return ", ".join(labels[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _first_reason(derivation: Derivation, first: StageDerivation) -> str:
@@ -208,12 +282,12 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
 
 def _all_bounds(
     exact: Derivation, second: StageDerivation, classes: list[DrivenClass], earlier: list[Earlier]
-) -> tuple[tuple[LaterBound, ...], tuple[PickedUp, ...]]:
+) -> tuple[tuple[LaterBound, ...], tuple[Unbounded, ...], tuple[PickedUp, ...]]:
     """Return the bounds of every mode of the second stage, twins' included."""
-    modes, picked_up = [], []
+    modes, unbounded, picked_up = [], [], []
     steps = 0 if exact.spec.network is None else exact.spec.network.steps
     tau = exact.tau or Fraction(1)
-    known: dict[tuple, tuple[float, int, int] | float | None] = {}
+    known: dict[tuple, tuple[float, int, int] | str | float | None] = {}
     for each, pathway, mode in _members(second, classes):
         later = _later(each, earlier)
         key = (each.key, each.dampings)
@@ -224,6 +298,8 @@ def _all_bounds(
         found = known[key]
         if isinstance(found, float):
             picked_up.append(PickedUp(label=mode.label, pathway=pathway, most=found))
+        elif isinstance(found, str):
+            unbounded.append(Unbounded(label=mode.label, pathway=pathway, why=found))
         elif isinstance(found, tuple):
             closed, earliest, latest = found
             modes.append(
@@ -235,7 +311,7 @@ def _all_bounds(
                     latest=latest,
                 )
             )
-    return tuple(modes), tuple(picked_up)
+    return tuple(modes), tuple(unbounded), tuple(picked_up)
 
 
 def _members(
@@ -271,19 +347,19 @@ def _picked_up(later: Later, end: arb) -> float | None:
     return nextafter(float(later.most(end).upper()), inf) if later.pushes else None
 
 
-def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | None:
-    """Return (half-time of the closed form, earliest, latest) in steps."""
+def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
+    """Return (half-time of the closed form, earliest, latest) in steps, or why there are none."""
     height = later.s / later.d
     start = later.g / 2
     if not start < height / 4:
-        return None
+        return "the expected start is not below a quarter of the height"
     closed = float(ball(tau) * (height / start - 1).log() / (2 * later.s))
     reached = _first_step(lambda step: not later.most(ball(step / tau)) < height / 2)
     times = [arb(0), *(ball(int(closed) * k / (HAND_ON * tau)) for k in range(1, HAND_ON + 1))]
     latest = [t for t in map(later.latest, times) if t is not None]
     if not latest:
-        return None
+        return "the initial weights are too large for the lower bound to reach half of the height"
     if reached is None:
-        return None
+        return f"half of the height is not reached within {MOST_STEPS:.0e} steps"
     last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
     return closed, max(0, reached - 1), int(last.unique_fmpz() or 0)

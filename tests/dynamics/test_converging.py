@@ -277,6 +277,69 @@ def test_where_there_is_no_bound_it_says_why(spec, reason):
     assert reason in derivation.to_latex()
 
 
+def in_three_stages(scale: str = "1"):
+    """One-hot items in three contexts, a pathway for all and one a context, stage by stage."""
+    x = [[1, 0] * 3, [0, 1] * 3]
+    y = [[2, 0] * 3, [0, 1] * 3, [0, 0, 0, 0, 1, 0], [0, 0, Fraction(scale), 0, 0, 0]]
+    gates = [
+        {"gate": [1] * 6},
+        {"gate": [0, 0, 1, 1, 0, 0], "stage": 2},
+        {"gate": [0, 0, 0, 0, 1, 1], "stage": 3},
+    ]
+    network = {"init_std": Fraction(1, 1000), "training": "staged"}
+    return sr.derive(matrix_spec(x, y, gates, network=network))
+
+
+def test_of_a_third_stage_it_is_said_that_nothing_is_bounded():
+    derivation = in_three_stages()
+    found = derivation.convergence
+    assert found is not None
+    assert found.beyond == (3,)
+    open_ones = [
+        step.statement for step in derivation.steps
+        if step.name == "unconverged stage" and step.outcome is Truth.UNDECIDED
+    ]  # fmt: skip
+    assert any("stage 3" in statement for statement in open_ones)
+    assert "the modes of stage 3 reach half of their heights" in derivation.to_latex()
+    entry = derivation.to_json()["convergence"]["not_bounded"]
+    assert entry[-1]["modes"] == "the modes of stage 3"
+
+
+def test_two_stages_leave_nothing_open():
+    derivation = derived("contextual-3")
+    assert derivation.to_json()["convergence"]["not_bounded"] == []
+    outcomes = [s.outcome for s in derivation.steps if s.name == "unconverged stage"]
+    assert outcomes == [Truth.PROVEN]
+
+
+def test_every_mode_of_the_second_stage_is_bounded_or_named():
+    # What tells the second item apart by context is below the initial strength: no bound holds.
+    x = [[1, 0] * 2, [0, 1] * 2]
+    tiny = Fraction(1, 100000)
+    y = [[2, 0] * 2, [0, 1] * 2, [1, 0, -1, 0], [0, tiny, 0, -tiny]]
+    gates = [{"gate": [1] * 4}, {"gate": [1, 1, 0, 0], "stage": 2}]
+    network = {"init_std": Fraction(1, 1000), "training": "staged", "hidden": 100}
+    derivation = sr.derive(matrix_spec(x, y, gates, network=network))
+    found = derivation.convergence
+    assert found is not None
+    assert not found.undecided
+    second = derivation.stages[1].pathways[0]
+    learning = {mode.label for mode in second.modes if not mode.is_null}
+    bounded, left = {b.label for b in found.modes}, {u.label for u in found.unbounded}
+    assert bounded | left == learning
+    assert not bounded & left
+    assert len(bounded) == len(left) == 1
+    assert "quarter of the height" in found.unbounded[0].why
+    outcomes = {s.outcome for s in derivation.steps if s.name == "unconverged stage"}
+    assert outcomes == {Truth.PROVEN, Truth.UNDECIDED}
+    assert "1 of 2 half-times" in next(
+        s.statement for s in derivation.steps if s.outcome is Truth.PROVEN and "half" in s.statement
+    )
+    assert "quarter of the height" in derivation.to_latex()
+    entry = derivation.to_json()["convergence"]["not_bounded"]
+    assert [each["modes"] for each in entry] == sorted(left)
+
+
 def test_one_stage_says_nothing():
     derivation = derived("linear-hierarchy")
     assert derivation.convergence is None

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.convergence import open_questions
 from symreln.dynamics.converging import antiderivative
 from symreln.report.chapters.alike import alike
 from symreln.report.document import Block, Details, Math, Table, equation, prose
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import rounded_up
+from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -32,11 +34,11 @@ def converging(derivation: Derivation) -> list[Block]:
     blocks: list[Block] = []
     if found.apart:
         blocks.append(_apart(found))
-    if found.undecided:
-        reason = f"What this does to the second stage's modes is not bounded: {found.undecided}."
-        return [*blocks, prose(reason)]
     if found.modes:
         blocks += _modes(derivation, found)
+    blocks += _open(found)
+    if found.undecided:
+        return blocks
     if found.picked_up:
         most = max(each.most for each in found.picked_up)
         blocks.append(
@@ -48,6 +50,14 @@ def converging(derivation: Derivation) -> list[Block]:
             )
         )
     return [*blocks, _proof()]
+
+
+def _open(found: Convergence) -> list[Block]:
+    """Say whose half-times are not bounded, and why."""
+    return [
+        prose(*typeset(f"Not bounded is how early {what} reach half of their heights: {why}."))
+        for what, why in open_questions(found)
+    ]
 
 
 def _apart(found: Convergence) -> Block:
@@ -174,6 +184,7 @@ def convergence_to_json(derivation: Derivation) -> dict[str, Any]:
                 }
                 for bound in found.modes
             ],
+            "not_bounded": [{"modes": what, "why": why} for what, why in open_questions(found)],
             "picked_up": [
                 {"label": each.label, "at_most": rounded_up(each.most, 3)}
                 for each in found.picked_up
@@ -201,8 +212,7 @@ def convergence_lines(derivation: Derivation) -> list[str]:
     ]
     if len(known) > MOST_LINES:
         lines.append(f"  {len(known) - MOST_LINES} more are in derivation.json")
-    if found.undecided:
-        lines.append(f"half-times of the second stage are not bounded: {found.undecided}")
+    lines += [f"not bounded: half-times of {what}: {why}" for what, why in open_questions(found)]
     return lines
 
 
