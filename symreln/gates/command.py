@@ -1,4 +1,4 @@
-"""``symreln gates``: which gates there are, and which of them early training selects."""
+"""``symreln gates``: which gates there are, early training selects, and networks have."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symreln.gates.enumerate import RealisableGates
     from symreln.spec.model import Spec
 
@@ -16,19 +18,67 @@ if TYPE_CHECKING:
 MOST_PATHWAYS = 64
 
 
+def training_options(command: Callable) -> Callable:
+    """Add the options of the methods that train networks."""
+    options = [
+        click.option(
+            "--clusters",
+            type=click.IntRange(min=1),
+            help="K.  [default: the number with the largest mean silhouette]",
+        ),
+        click.option(
+            "--windows",
+            type=click.IntRange(min=1),
+            help="Time windows at most, with --method windows.  [default: by replay]",
+        ),
+        click.option(
+            "--every",
+            type=click.IntRange(min=1),
+            default=100,
+            show_default=True,
+            help="Updates between two looks at a network; windows look five times as often.",
+        ),
+        click.option(
+            "--trainings",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            help="Networks of one run.",
+        ),
+        click.option(
+            "--runs",
+            type=click.IntRange(min=1),
+            help="Runs from other initial weights.  [default: 20, with windows 5]",
+        ),
+        click.option(
+            "--replays",
+            type=click.IntRange(min=0),
+            default=2,
+            show_default=True,
+            help="Further networks on which the gates are replayed.",
+        ),
+        click.option("--quiet", "-q", is_flag=True, help="No progress on stderr."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("spec", metavar="SPEC")
 @click.option(
     "--method",
-    type=click.Choice(["enumerate", "self-consistent"]),
+    type=click.Choice(["enumerate", "self-consistent", "kmeans", "k-means", "windows"]),
     required=True,
-    help="All gates that the data allow, or those that early training selects.",
+    help="All gates that the data allow; those that early training selects; or those of networks "
+    "that are trained: by K-means (Algorithm 1 of the paper), or in time windows by weight.",
 )
 @click.option(
     "--samples", type=click.IntRange(min=1), help="Draw so many directions instead of all gates."
 )
-@click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of the draws.")
+@click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 @click.option("--stages", type=click.IntRange(min=1), default=8, help="Stages to follow at most.")
+@training_options
 @click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
@@ -43,16 +93,23 @@ def gates(
     overrides: tuple[str, ...],
     out: Path | None,
     as_json: bool,
+    **asked: Any,
 ) -> int:
-    """Find the gates of a dataset, at the declared values of its parameters, exactly.
+    """Find the gates of a dataset, at the declared values of its parameters.
 
-    Writes gates.json and gates.toml, a spec that `symreln derive` takes.
+    Exactly, from the data; or as trained networks show them. Writes gates.json and gates.toml, a
+    spec that `symreln derive` takes.
     """
     from symreln.gates.enumerate import LIMIT, enumerate_gates, sample_gates
     from symreln.spec.reader import load
 
     given = load(spec, overrides)
     numbers = _numbers(given)
+    folder = out or Path("symreln-out") / f"{Path(spec).stem}-gates"
+    if method not in ("enumerate", "self-consistent"):
+        found, text = _trained(given, numbers, method.replace("-", ""), {"rng": rng, **asked})
+        _write(folder, "gates.json", found, as_json=as_json, toml=text)
+        return 0
     inputs = numbers.dataset.inputs
     if samples is None:
         found = enumerate_gates(inputs, limit=limit or LIMIT)
@@ -62,7 +119,6 @@ def gates(
         result, chosen = _enumerated(numbers, found)
     else:
         result, chosen = _selected(numbers, found, stages)
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-gates"
     text = None
     if chosen:
         from symreln.gates.spec_text import gates_toml
@@ -70,6 +126,21 @@ def gates(
         text = gates_toml(given, chosen, f"{given.title}: gates found ({method})")
     _write(folder, "gates.json", result, as_json=as_json, toml=text)
     return 0
+
+
+def _trained(
+    given: Spec, numbers: Spec, method: str, asked: dict[str, Any]
+) -> tuple[dict[str, Any], str | None]:
+    """Return the gates of trained networks, and a spec with them."""
+    from symreln.gates.spec_text import gates_toml
+    from symreln.gates.trained_command import Asked, find
+
+    found = find(numbers, Asked(method=method, **asked))
+    if not found.pathways:
+        return found.result, None
+    title = f"{given.title}: gates found ({method})"
+    text = gates_toml(given, [found.pathways], title, found.switches, numbered=True)
+    return found.result, text
 
 
 def _numbers(spec: Spec) -> Spec:
@@ -140,6 +211,10 @@ def _write(
 
 def _lines(result: dict[str, Any]) -> list[str]:
     """Return what the terminal shows."""
+    if "networks" in result:
+        from symreln.gates.found_lines import found_lines
+
+        return found_lines(result)
     how = f"{result['draws']} directions drawn, more gates may exist" if result["sampled"] else ""
     lines = [f"{result['count']} gates" + (f" ({how})" if how else "")]
     for stage in result.get("stages", []):

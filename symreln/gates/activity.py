@@ -1,0 +1,189 @@
+"""Gates of trained ReLU networks: which hidden unit is open on which sample, through training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.errors import InputError
+from symreln.train.network import LayerWeights, TrainingSettings
+from symreln.train.randomness import gaussian_weights, seed_children
+from symreln.train.record import Recording
+from symreln.train.relu import train_network
+
+if TYPE_CHECKING:
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.spec.model import Dataset, Spec
+    from symreln.train.loop import Progress
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedGates:
+    """Networks of one spec, trained from known initial weights, and the gates of their units.
+
+    Attributes:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+        settings: How they were trained.
+        initial: Their initial weights.
+        steps: Updates after which gates were sampled, T of them, ascending.
+        active: 1[w_h · x_μ > 0], truth values, shape (seeds, T, H, P).
+        weights: What each unit contributes, ‖w1_h‖ ‖w2_h‖, shape (seeds, T, H).
+        losses: Mean loss at every step, shape (seeds, steps).
+        last: Weights at the end.
+    """
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    settings: TrainingSettings
+    initial: LayerWeights
+    steps: tuple[int, ...]
+    active: np.ndarray
+    weights: np.ndarray
+    losses: np.ndarray
+    last: LayerWeights
+
+    @property
+    def seeds(self) -> int:
+        """Number of networks."""
+        return len(self.losses)
+
+    def networks(self, start: int, stop: int) -> TrainedGates:
+        """Return the networks start … stop − 1."""
+        part = slice(start, stop)
+        return TrainedGates(
+            inputs=self.inputs,
+            targets=self.targets,
+            settings=self.settings,
+            initial=self.initial.seed(start, stop),
+            steps=self.steps,
+            active=self.active[part],
+            weights=self.weights[part],
+            losses=self.losses[part],
+            last=self.last.seed(start, stop),
+        )
+
+
+def train_and_sample(
+    spec: Spec,
+    *,
+    seeds: int,
+    steps: tuple[int, ...],
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> TrainedGates:
+    """Train a spec's ReLU network from several seeds and sample its units' gates.
+
+    Args:
+        spec: Without free parameters, with a ReLU network of one hidden layer.
+        seeds: Networks.
+        steps: Updates after which gates are sampled.
+        rng: Seed; network i is the one that every training of this spec from it starts with.
+        progress: Called with seed-steps done and in all.
+
+    Raises:
+        InputError: The network has no gates of one hidden layer, no gate can tell the samples
+            apart, or the training diverges.
+        LimitReachedError: What is sampled would not fit into memory.
+    """
+    settings = relu_settings(spec)
+    check_samples(spec.dataset)
+    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    shapes = [(len(inputs), settings.hidden, len(targets))]
+    draw = gaussian_weights(seed_children(rng, seeds), shapes, settings.layer_stds(2))
+    (initial,) = draw(0, seeds)
+    assert isinstance(initial, LayerWeights)
+    run = train_network(
+        inputs,
+        targets,
+        settings,
+        initial=initial,
+        record=Recording(quantities=("activity", "contribution"), steps=steps),
+        progress=progress,
+    )
+    return TrainedGates(
+        inputs=inputs,
+        targets=targets,
+        settings=settings,
+        initial=initial,
+        steps=run.snapshot_steps,
+        active=run.snapshots["activity"],
+        weights=run.snapshots["contribution"],
+        losses=run.losses,
+        last=run.weights[0],
+    )
+
+
+def relu_settings(spec: Spec) -> TrainingSettings:
+    """Return how a spec's network is trained.
+
+    Raises:
+        InputError: It is not a ReLU network of one hidden layer.
+    """
+    from symreln.integration import network_of
+    from symreln.validation.trained import training_settings
+
+    network = network_of(spec)
+    if network.activation != "relu":
+        msg = (
+            f"gates: network.activation is {network.activation!r}, and a linear network has no "
+            "gates to find. Give --set network.activation=relu"
+        )
+        raise InputError(msg)
+    if network.layers != 2 or spec.graph is not None:
+        found = f"network.layers is {network.layers}" if spec.graph is None else "a graph"
+        msg = (
+            f"gates: found {found}; gates are sampled in a network of one hidden layer. Give a "
+            "spec with pathways and --set network.layers=2"
+        )
+        raise InputError(msg)
+    return training_settings(spec)
+
+
+def check_samples(dataset: Dataset) -> None:
+    """Refuse data on which gates have nothing to tell apart, or cannot tell what must be.
+
+    Raises:
+        InputError: All samples have the same inputs, or two with the same inputs have different
+            targets: every gate is open on both or on none, so no network fits both.
+    """
+    inputs, targets = _columns(dataset.inputs), _columns(dataset.targets)
+    if len(set(inputs)) == 1:
+        msg = (
+            f"dataset: all {dataset.samples} samples have the same inputs, so a gate is open on "
+            "all of them or on none and there is nothing to find. Give samples that differ"
+        )
+        raise InputError(msg)
+    first: dict[tuple, int] = {}
+    for place, sample in enumerate(inputs):
+        other = first.setdefault(sample, place)
+        if targets[other] != targets[place]:
+            msg = (
+                f"dataset: samples {other} and {place} (counted from 0) have the same inputs and "
+                "different targets: no gate separates them and no network fits both. Remove one "
+                "of them, give both the mean of their targets, or add an input that tells them "
+                "apart"
+            )
+            raise InputError(msg)
+
+
+def _columns(matrix: ExactMatrix) -> list[tuple[str, ...]]:
+    """Return the columns in a form that equals only what is exactly equal."""
+    return [tuple(map(str, column)) for column in zip(*matrix.rows(), strict=True)]
+
+
+def sample_steps(total: int, every: int) -> tuple[int, ...]:
+    """Return the updates after which Algorithm 1 samples: the first, and every so many later.
+
+    Raises:
+        InputError: There is no update, or fewer than one is skipped.
+    """
+    if every < 1 or total < 2:
+        msg = (
+            f"gates: sampling every {every} of {total - 1} updates. Give at least 1, and a "
+            "network with network.steps of at least 2"
+        )
+        raise InputError(msg)
+    return tuple(range(1, total, every))
