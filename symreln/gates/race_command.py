@@ -101,10 +101,27 @@ def _by_label(given: Spec, label: str, seeds: int, rng: int, folder: Path, *, as
     files = {"subsets.md": subsets_table(spec, label, stages, shares)}
     if shares is not None:
         files["subsets.svg"] = subsets_drawing(shares).svg
-    _write(
-        folder, "subsets.json", subsets_json(spec, label, stages, shares), files, as_json=as_json
-    )
+    result = subsets_json(spec, label, stages, shares)
+    _write(folder, "subsets.json", result, files, as_json=as_json)
     return 0
+
+
+def _at_values(given: Spec) -> Spec:
+    """Return a spec at its declared values.
+
+    Raises:
+        InputError: A parameter has none.
+    """
+    from symreln.errors import InputError
+
+    left = [parameter.name for parameter in given.parameters if parameter.value is None]
+    if left:
+        msg = (
+            f"race: {', '.join(left)} has no value, and --by compares speeds at values. Declare "
+            f"one, e.g. --set parameters.{left[0]}.value=1"
+        )
+        raise InputError(msg)
+    return given.at_values()
 
 
 def _asked(
