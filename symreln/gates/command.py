@@ -219,12 +219,30 @@ def _lines(result: dict[str, Any]) -> list[str]:
     lines = [f"{result['count']} gates" + (f" ({how})" if how else "")]
     for stage in result.get("stages", []):
         won = (
-            f"{len(stage['winners'])} fastest" if stage["winners"] else "no gate is self-consistent"
+            f"{len(stage['winners'])} fastest"
+            if stage["winners"]
+            else "no gate of 0 and 1 is self-consistent"
         )
         lines.append(f"stage {stage['stage']}: {won}")
         lines += [
             f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
             for each in stage["candidates"][:20]
         ]
+        lines += _partial_lines(stage)
     lines += [f"  {each['pattern']}  {each['size']} alike" for each in result.get("kinds", [])[:20]]
+    return lines
+
+
+def _partial_lines(stage: dict[str, Any]) -> list[str]:
+    """Return what is said of gates with samples on their boundary."""
+    if not stage["partial"]:
+        return []
+    asked = "of those that followed units settled on" if stage["partial_proposed"] else "all"
+    lines = [f"  partial gates, / a sample on the boundary ({asked}, each proven):"]
+    for each in stage["partial"][:20]:
+        inner = {number["expr"] for number in each["gate"]} - {"0", "1"}
+        lines.append(
+            f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}  "
+            f"fractions {', '.join(sorted(inner)) or 'none'}"
+        )
     return lines

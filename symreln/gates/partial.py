@@ -118,7 +118,7 @@ def all_signs(inputs: ExactMatrix, limit: int = MOST_SIGNS) -> tuple[tuple[int, 
                 "samples. Follow units to propose some instead (proposed_signs)"
             )
             raise LimitReachedError(msg)
-    return tuple(signs for signs in found if any(sign > 0 for sign in signs) or 0 not in signs)
+    return tuple(signs for signs in found if any(signs))
 
 
 def _possible(samples: Sequence[Vector], signs: Sequence[int]) -> bool:

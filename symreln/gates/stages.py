@@ -16,10 +16,15 @@ from symreln.gates.enumerate import (
     without_parameters,
 )
 from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
+from symreln.gates.partial import PartialGate, all_signs, partial_gates
+from symreln.gates.sliding import sliding_gates
 from symreln.pathways.effective import effective_dataset
 from symreln.pathways.residual import converged_outputs
 from symreln.pathways.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
+
+#: Samples up to which all sign vectors are asked for partial gates; beyond, units propose some.
+MOST_LISTED = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,11 +35,17 @@ class GateStage:
         residual: R, shape (n_y, P).
         candidates: Self-consistent gates, one of each kind, the fastest first.
         winners: The gates of the largest growth rate, all of a kind listed.
+        partial: Where no gate is self-consistent: gates with samples on their boundary that units
+            keep, one of each kind, the fastest first. What they leave is not followed: as they
+            grow, their fractions move.
+        proposed: Whether followed units proposed the partial gates, so that there may be more.
     """
 
     residual: ExactMatrix
     candidates: tuple[SelfConsistentGate, ...]
     winners: tuple[tuple[int, ...], ...]
+    partial: tuple[PartialGate, ...] = ()
+    proposed: bool = False
 
 
 def candidates_of(
@@ -82,10 +93,36 @@ def predicted_stages(
         winners = tuple(
             dict.fromkeys(image for each in fastest for image in moved_gates(each.gate, group))
         )
-        yield GateStage(residual=residual, candidates=candidates, winners=winners)
         if not winners:
+            partial, proposed = kept_on_boundaries(dataset.inputs, residual)
+            yield GateStage(
+                residual=residual, candidates=(), winners=(), partial=partial, proposed=proposed
+            )
             return
+        yield GateStage(residual=residual, candidates=candidates, winners=winners)
         residual = residual_after(dataset, residual, winners)
+
+
+def kept_on_boundaries(
+    inputs: ExactMatrix, residual: ExactMatrix
+) -> tuple[tuple[PartialGate, ...], bool]:
+    """Return partial gates of a residual, one of each kind, and whether units proposed them.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        residual: R, shape (n_y, P), without parameters, not zero.
+    """
+    if inputs.shape[1] > MOST_LISTED:
+        return sliding_gates(inputs, residual), True
+    group = sample_group(inputs, residual)
+    seen: set[tuple[int, ...]] = set()
+    kinds = []
+    for signs in all_signs(inputs):
+        if signs not in seen:
+            alike = moved_gates(signs, group)
+            seen.update(alike)
+            kinds.append((signs, len(alike)))
+    return partial_gates(inputs, residual, kinds), False
 
 
 def residual_after(

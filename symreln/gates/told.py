@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import RealisableGates
 from symreln.gates.orbits import GateOrbit, SampleGroup
+from symreln.gates.partial import PartialGate
 from symreln.gates.race import Race, RacePiece, Runner
 from symreln.gates.stages import GateStage
 
@@ -58,6 +59,19 @@ def stage_json(number: int, stage: GateStage) -> Json:
         "stage": number,
         "candidates": [_candidate(each) for each in stage.candidates],
         "winners": ["".join(map(str, gate)) for gate in stage.winners],
+        "partial": [partial_json(each) for each in stage.partial],
+        "partial_proposed": stage.proposed,
+    }
+
+
+def partial_json(gate: PartialGate) -> Json:
+    """Return a gate with samples on its boundary."""
+    return {
+        "pattern": gate.pattern,
+        "size": gate.size,
+        "speed": gate.s.to_json({}),
+        "gate": [value.to_json({}) for value in gate.values],
+        "unique": gate.unique,
     }
 
 
