@@ -125,4 +125,5 @@ def predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         ),
         modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
         flow_loss=flow.loss,
+        drawn=law,
     )

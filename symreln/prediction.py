@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
+    from symreln.narrow_law import NarrowLaw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,6 +82,7 @@ class Prediction:
             of gradient descent; None where ``loss`` is the flow's or the closed forms'.
         modes: One curve a mode that learns something.
         free_constants: Numbers set by hand or fitted.
+        drawn: The networks whose mean ``loss`` is, where pathways have few hidden units.
     """
 
     times: np.ndarray
@@ -90,6 +92,7 @@ class Prediction:
     modes: tuple[ModeCurve, ...]
     flow_loss: np.ndarray | None = None
     free_constants: int = 0
+    drawn: NarrowLaw | None = None
 
     def __repr__(self) -> str:
         """Return a line: the dataclass's own would print every array."""

@@ -8,8 +8,8 @@ followed, for all modes together: a unit that one pathway gets is lost to the ot
 were followed, strengths have the gamma law of their mean and variance, for a linear network that
 chi-square law; equal modes scatter independently, so their mean scatters by the root of their
 number less. Modes of three and more layers start where single modes of as many random layers were
-followed to start, one drawn for each. What makes networks differ besides, above all gates that end
-elsewhere, is not in it.
+followed to start, one drawn for each. With few hidden units the networks are drawn whole, in mode
+coordinates. What makes networks differ besides, above all gates that end elsewhere, is not in it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from symreln.dynamics.chain_start import ChainStart
     from symreln.dynamics.early_phase import EarlyStrength
     from symreln.dynamics.reduced_flow import ModeProbe
+    from symreln.narrow_law import NarrowLaw
 
 #: Networks that are drawn: the edges of the band are then known to about a tenth of its width.
 DRAWS = 200
@@ -52,9 +53,11 @@ class PredictedBand:
 
     Attributes:
         losses: One row a network, shape (draws, steps).
+        law: The networks themselves where pathways have few hidden units, else None.
     """
 
     losses: np.ndarray
+    law: NarrowLaw | None = None
 
     @property
     def draws(self) -> int:
@@ -95,11 +98,12 @@ class PredictedBand:
 
 
 def why_no_band(derivation: Derivation) -> str:
-    """Return why no band is predicted, whatever it costs, or ""."""
+    """Return why no band is predicted, whatever it costs, or "".
+
+    With few hidden units the prediction brings it: it is the mean of networks that were drawn.
+    """
     if derivation.later:
         return "gates switch, and strengths are drawn for gates that stay"
-    if derivation.narrow:
-        return "a pathway has fewer hidden units than modes"
     if network_of(derivation.spec).layers == 1:
         return "a single layer amplifies nothing of its initial weights"
     return ""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.moving_gates import MovingGates
-from symreln.early import mode_kappas
-from symreln.errors import InputError
-from symreln.integration import check_two_layers, network_of
+from symreln.errors import InputError, NotSupportedError
+from symreln.integration import network_of
 from symreln.prediction import Prediction
 from symreln.train.network import TrainingRun
 from symreln.validation.aligned import PathwayAlignment, gdln_alignment, split_network
+from symreln.validation.assumptions import AssumptionCost, assumption_costs
 from symreln.validation.closed import train_aligned
 from symreln.validation.comparing import JUDGED, CurvePair, curve_metrics, curve_pairs
 from symreln.validation.diagnosis import Confronted, PairDiagnosis, diagnose
@@ -43,7 +43,7 @@ from symreln.validation.untested import Untested, why_untested
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
-    from symreln.spec.model import Spec
+    from symreln.spec.model import NetworkSpec, Spec
     from symreln.validation.band import PredictedBand
     from symreln.validation.foretold import Foretold
     from symreln.validation.narrow import NarrowOutcome
@@ -70,7 +70,8 @@ class Validation:
             "closed_vs_relu" where the closed forms alone are not the prediction ("…_vs_gdln" where
             no network was trained); "descent_vs_aligned" and "closed_vs_aligned" for what starts
             as closed forms assume.
-        floor: The same metrics between seeds of the network; None for one seed.
+        floor: The same metrics between seeds of the network, or of the GDLN where there is no
+            network; None for one seed.
         drift: How far the network's gates move; None for a linear network.
         gdln_alignment: One entry a pathway.
         network_alignment: The same for the network, neurons given to the nearest gate; None for
@@ -83,8 +84,9 @@ class Validation:
         terms: What the distance to the network is made of, or to the GDLN where there is no other;
             empty where that was not asked for.
         no_terms: Why it is not said although it was asked for, or "".
-        predicted: Curves of several networks, from the scatter of initial strengths; None where
-            that was not asked for.
+        predicted: Curves of several networks, from the law of initial strengths alone; None where
+            there is no such prediction.
+        not_predicted: Why there is none, or "".
         rules: What other learning rules change; None where that was not asked for.
         moving: The prediction with gates that move; None where there is none.
         not_moving: Why there is none, or "".
@@ -115,6 +117,7 @@ class Validation:
     terms: tuple[Term, ...] = ()
     no_terms: str = ""
     predicted: PredictedBand | None = None
+    not_predicted: str = ""
     rules: RuleComparison | None = None
     moving: MovingGates | None = None
     not_moving: str = ""
@@ -179,6 +182,11 @@ class Validation:
         """Why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
         return why_untested(self.derivation.at_values, runs, self.tolerance)
+
+    @cached_property
+    def assumption_costs(self) -> tuple[AssumptionCost, ...]:
+        """What each assumption costs of which there is a prediction with and one without."""
+        return assumption_costs(self.derivation.at_values, self.metrics, self.tolerance)
 
     @cached_property
     def intervals(self) -> dict[str, Distance]:
@@ -274,15 +282,15 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams (SPEC 7); results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
-        terms: Whether to say what the distance to the network is made of, which follows
-            single units at any cost (:mod:`symreln.validation.terms`), and to predict how far
-            networks scatter (:mod:`symreln.validation.band`).
+        terms: Whether to say what the distance to the network is made of
+            (:mod:`symreln.validation.terms`), which follows single units and the band of networks
+            (:mod:`symreln.validation.band`) at any cost.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
     numbers = _checked(derivation, seeds, terms)
-    foretold = foretell(numbers, whatever_cost=terms)
+    foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
     network, gdln = train_pair(
         numbers.spec,
         foretold.kappas,
@@ -294,7 +302,7 @@ def validate(
     unusual = network_of(numbers.spec).unusual
     aligned = train_aligned(numbers, foretold.chain) if unusual else None
     pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
-    more = _taken_apart(numbers, foretold, network, gdln, rng) if terms else {}
+    more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
     found = Validation(
         derivation=derivation,
         prediction=foretold.prediction,
@@ -308,10 +316,12 @@ def validate(
         chain=foretold.chain,
         pairs=pairs,
         metrics=curve_metrics(pairs),
-        floor=None if network is None else seed_floor(network.losses),
+        floor=seed_floor((gdln if network is None else network).losses),
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, foretold.prediction, network, gdln),
         rng=rng,
+        predicted=foretold.band,
+        not_predicted=foretold.no_band,
         **_seen_gates(numbers, network),
         **more,
     )
@@ -325,7 +335,7 @@ def _checked(derivation: Derivation, seeds: int, terms: bool) -> Derivation:
         raise InputError(msg)
     asked = network_of(derivation.spec)
     if terms:
-        check_two_layers(asked, "Taking the distance apart (--terms)")
+        _check_terms(asked)
     numbers = derivation.at_values
     if numbers.initial_loss.is_zero:
         msg = (
@@ -336,23 +346,26 @@ def _checked(derivation: Derivation, seeds: int, terms: bool) -> Derivation:
     return numbers
 
 
+def _check_terms(network: NetworkSpec) -> None:
+    if network.layers != 2:
+        msg = (
+            f"--terms: network.layers = {network.layers}, and the distance is taken apart for two "
+            "layers. Leave --terms out"
+        )
+        raise NotSupportedError(msg)
+
+
 def _taken_apart(
     numbers: Derivation,
     foretold: Foretold,
     network: TrainingRun | None,
     gdln: TrainingRun,
-    rng: int,
 ) -> dict[str, Any]:
-    """Return what the distance is made of, and how far networks are predicted to scatter."""
-    from symreln.validation.band import predicted_band
+    """Return what the distance is made of."""
     from symreln.validation.terms import distance_terms, why_no_terms
 
     links = distance_terms(numbers, foretold, gdln if network is None else network)
-    found: dict[str, Any] = {"terms": links, "no_terms": "" if links else why_no_terms(numbers)}
-    if network is not None and not numbers.later and not numbers.narrow:
-        by_mode = mode_kappas(numbers, foretold.kappas)
-        found["predicted"] = predicted_band(numbers, foretold.early, by_mode, rng)
-    return found
+    return {"terms": links, "no_terms": "" if links else why_no_terms()}
 
 
 def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, Any]:

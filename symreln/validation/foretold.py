@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.integration import network_of
 from symreln.moving import moving_prediction, why_not_moving
 from symreln.prediction import predict_training
+from symreln.validation.band import PredictedBand, predicted_band, why_no_band
 from symreln.validation.mode_descent import mode_descent
 from symreln.verdict import Level
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from symreln.dynamics.early_phase import EarlyStrength
     from symreln.dynamics.moving_gates import MovingGates
     from symreln.prediction import Prediction
+
+#: Why there is no band where it takes more than a few seconds.
+TOO_LONG = "descending that many drawn networks takes minutes on these data; --terms asks for it"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,6 +42,8 @@ class Foretold:
         chain: Where modes of three or more layers start; None for one or two.
         modes: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it is
             not proven; None where it is, and where gates switch or pathways are narrow.
+        band: How far networks scatter; None where there is none, or it was not asked for.
+        no_band: Why there is none, or "".
     """
 
     prediction: Prediction
@@ -47,15 +53,42 @@ class Foretold:
     not_moving: str = ""
     chain: ChainStart | None = None
     modes: np.ndarray | None = None
+    band: PredictedBand | None = None
+    no_band: str = ""
 
 
-def foretell(numbers: Derivation, *, whatever_cost: bool = False) -> Foretold:
+def foretell(
+    numbers: Derivation, *, whatever_cost: bool = False, scatter: int | None = None
+) -> Foretold:
     """Make all predictions.
 
     Args:
         numbers: A derivation without free parameters, with a network.
-        whatever_cost: Whether gates that move are predicted also where that takes long.
+        whatever_cost: Whether gates that move, and the band, are predicted also where that takes
+            long.
+        scatter: Seed of the networks that the band is of; None where none is asked for.
     """
+    found = _curves(numbers, whatever_cost=whatever_cost)
+    if scatter is None:
+        return found
+    if (drawn := found.prediction.drawn) is not None:
+        return replace(found, band=PredictedBand(losses=drawn.losses, law=drawn))
+    why, band = why_no_band(numbers), None
+    if not why:
+        band = predicted_band(
+            numbers,
+            found.early,
+            mode_kappas(numbers, found.kappas),
+            scatter,
+            chain=found.chain,
+            whatever_cost=whatever_cost,
+        )
+        why = "" if band is not None else TOO_LONG
+    return replace(found, band=band, no_band=why)
+
+
+def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
+    """Make the predictions of the mean curves."""
     network = network_of(numbers.spec)
     if network.unusual:
         from symreln.validation.closed import check_covered, closed_start, predict_chain
@@ -66,7 +99,8 @@ def foretell(numbers: Derivation, *, whatever_cost: bool = False) -> Foretold:
             why = why_not_moving(numbers)
             return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
     early = early_strengths(numbers)
-    kappas = pathway_kappas(numbers, early)
+    # Few units are counted one by one: no share of many says how many a pathway has.
+    kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
     why = why_not_moving(numbers, whatever_cost=whatever_cost)
     return Foretold(

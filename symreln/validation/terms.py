@@ -58,13 +58,8 @@ def distance_terms(
     return found if len(found) > 1 else ()
 
 
-def why_no_terms(numbers: Derivation) -> str:
+def why_no_terms() -> str:
     """Return why the chain of a derivation has no link."""
-    if numbers.narrow:
-        return (
-            "a pathway has fewer hidden units than modes, and the closed forms of the modes that "
-            "it learns first are the only prediction"
-        )
     return "one prediction was made, and no other that assumes less"
 
 
@@ -78,10 +73,14 @@ def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, 
         name = "coupled flow from t = 0" if replaced else "flow"
         yield name, replaced, prediction.flow_loss
         replaced = "infinitely small steps"
+        if prediction.drawn is not None:
+            replaced += ", and one start for all networks"
     if kappas:
         yield "gradient descent, half of the units", replaced, predict_training(numbers).loss
         replaced = "half of the units in every pathway"
     units = ", units of each pathway" if kappas else ""
+    if prediction.drawn is not None:
+        units = ", mean over the law of the initial weights"
     yield f"theory: gradient descent{units}", replaced, prediction.loss
     modes = {label: found.kappa for label, found in early.items()}
     if len(set(modes.values())) > len(set(kappas.values())):

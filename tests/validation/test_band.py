@@ -158,7 +158,7 @@ def test_descents_together_are_descents_one_by_one(spec):
 
 def test_where_there_is_no_band_it_is_said():
     assert "single layer" in why_no_band(derived("linear-hierarchy", "network.layers=1"))
-    assert "fewer hidden units" in why_no_band(derived("linear-hierarchy", "network.hidden=2"))
+    assert why_no_band(derived("linear-hierarchy", "network.hidden=2")) == ""
     assert why_no_band(derived("xor")) == ""
     with pytest.raises(NotSupportedError, match="init_std"):
         reduced_flow(derived("xor", 'network.init_std=["1/10","1/20"]'))

@@ -170,10 +170,10 @@ def test_networks_from_the_law_are_near(kind):
     found, floor = report.metrics["theory_vs_gdln"], report.floor.mean
     assert found.max_abs_over_initial < max(0.03, 2 * floor.max_abs_over_initial)
     assert "starts aligned" in report.sentence()
-    assert [row[0] for row in report.metric_rows()][-2:] == [
-        "closed forms – GDLN that started aligned",
-        "seed floor of the linear network",
-    ]
+    titles = [row[0] for row in report.metric_rows()]
+    assert titles[-1 - (kind != "one layer")] == "seed floor of the linear network"
+    assert (titles[-1] == "the same, predicted") == (kind != "one layer")
+    assert ("single layer" in report.not_predicted) == (kind == "one layer")
 
 
 def test_the_gdln_of_three_layers_is_the_graph_of_its_chains():

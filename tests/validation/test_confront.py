@@ -182,7 +182,7 @@ def gained(gain: str, steps: int = 1500) -> Spec:
 def test_with_gains_only_the_gdln_is_trained_and_the_theory_holds_for_it():
     found = sr.validate(derive_unchecked(gained("3/2")), seeds=3, rng=1)
     assert found.network is None
-    assert set(found.metrics) == {"theory_vs_gdln", "flow_vs_gdln"}
+    assert set(found.metrics) == {"theory_vs_gdln", "flow_vs_gdln", "modes_vs_gdln"}
     # Three seeds of 100 units: their start scatters by some per cent, the drop by a few steps.
     assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.05
     assert "no ReLU network realises the gains of 'second'" in found.sentence()
@@ -311,7 +311,7 @@ def test_metrics_have_the_names_of_the_interface():
     assert list(linear(0).metrics) == [*fixed, "closed_vs_relu"]
     titles = [row[0] for row in linear(0).metric_rows()]
     assert titles[1] == "theory – linear network"
-    assert titles[-1] == "seed floor of the linear network"
+    assert titles[-2:] == ["seed floor of the linear network", "the same, predicted"]
     assert [row[0] for row in relu().metric_rows()][1] == "theory – ReLU network"
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 import symreln as sr
-from symreln.console import show_validation
 from symreln.prediction import predict_training
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.document import Table
@@ -84,14 +82,14 @@ def test_where_no_network_without_gates_was_trained_the_gdln_is_what_is_explaine
     assert "distance to the GDLN" in str(agreement_chapter(found, figures=False))
 
 
-def test_a_narrow_pathway_says_that_there_is_one_prediction_alone(capsys):
-    found = sr.validate(sr.derive(sr.load(NARROW)), seeds=2, terms=True)
-    assert found.terms == ()
-    assert "fewer hidden units than modes" in found.no_terms
-    assert found.to_json()["no_terms"] == found.no_terms
-    assert found.no_terms in str(agreement_chapter(found, figures=False))
-    show_validation(found, Path(), (), as_json=False)
-    assert found.no_terms in capsys.readouterr().out
+def test_a_narrow_pathway_is_averaged_over_the_law_of_its_start():
+    found = sr.validate(sr.derive(sr.load(NARROW)), seeds=8, terms=True)
+    assert found.no_terms == ""
+    first, theory = found.terms
+    assert theory.replaced == "infinitely small steps, and one start for all networks"
+    assert theory.name.endswith("mean over the law of the initial weights")
+    assert theory.distance == found.metrics["theory_vs_gdln"]
+    assert first.distance == found.metrics["closed_vs_gdln"]
 
 
 def test_a_run_that_was_not_asked_has_no_chain():
