@@ -20,6 +20,7 @@ from symreln import __version__  # noqa: E402
 from symreln.errors import SymrelnError  # noqa: E402
 from symreln.gates.command import gates  # noqa: E402
 from symreln.gates.race_command import race  # noqa: E402
+from symreln.gates.replay_command import replay  # noqa: E402
 from symreln.options import spec_options, training_options  # noqa: E402
 from symreln.sweep.command import sweep  # noqa: E402
 
@@ -161,6 +162,7 @@ def tasks(name: str | None, as_json: bool) -> int:
 cli.add_command(sweep)
 cli.add_command(gates)
 cli.add_command(race)
+cli.add_command(replay)
 
 
 @cli.command()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_PATHWAYS = 64
 
 
-def training_options(command: Callable) -> Callable:
+def network_options(command: Callable) -> Callable:
     """Add the options of the methods that train networks."""
     options = [
         click.option(
@@ -78,7 +78,7 @@ def training_options(command: Callable) -> Callable:
 )
 @click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 @click.option("--stages", type=click.IntRange(min=1), default=8, help="Stages to follow at most.")
-@training_options
+@network_options
 @click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
@@ -104,7 +104,7 @@ def gates(
     from symreln.spec.reader import load
 
     given = load(spec, overrides)
-    numbers = _numbers(given)
+    numbers = numbers_of(given)
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-gates"
     if method not in ("enumerate", "self-consistent"):
         found, text = _trained(given, numbers, method.replace("-", ""), {"rng": rng, **asked})
@@ -143,7 +143,7 @@ def _trained(
     return found.result, text
 
 
-def _numbers(spec: Spec) -> Spec:
+def numbers_of(spec: Spec) -> Spec:
     """Return a spec at its declared values.
 
     Raises:

@@ -88,8 +88,12 @@ def windowed_gates(
         InputError: All units are dead, or there are fewer different patterns than clusters.
     """
     check_alive(trained)
-    whole = cluster_rows(weighted_rows(trained), clusters, rng)
-    count = len(whole.centroids)
+    count, silhouettes = clusters or 0, dict[int, float]()
+    if clusters is None:
+        whole = cluster_rows(weighted_rows(trained), None, rng)
+        silhouettes = whole.silhouettes
+        most = len(unit_rows(trained, 0, len(trained.steps)).values)
+        count = min(len(whole.centroids), most)
     looks = _fitting(trained, window_looks(trained, windows), count)
     ends = (*looks[1:], len(trained.steps))
     found: list[FoundGates] = []
@@ -99,13 +103,13 @@ def windowed_gates(
         if found:
             clustering = _in_order(clustering, found[-1].centroids)
         found.append(
-            FoundGates(clustering=clustering, rows=rows, silhouettes={}, given=whole.given)
+            FoundGates(clustering=clustering, rows=rows, silhouettes={}, given=clusters is not None)
         )
     return WindowedGates(
         looks=looks,
         starts=(0, *(trained.steps[look] for look in looks[1:])),
         found=tuple(found),
-        silhouettes=whole.silhouettes,
+        silhouettes=silhouettes,
     )
 
 
