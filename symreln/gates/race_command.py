@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from symreln.spec.model import Spec
 
 
+#: Networks of each kind that rivals are measured with unless told otherwise.
+DEFAULT_SEEDS = 4
+
+
 @click.command()
 @click.argument("spec", metavar="SPEC")
 @click.option("--over", metavar="PARAMETER", help="The parameter.  [default: the only one]")
@@ -24,6 +28,12 @@ if TYPE_CHECKING:
     "label",
     metavar="LABEL",
     help="Race gates that are open on subsets of a label's values instead.",
+)
+@click.option(
+    "--rivals",
+    "modules",
+    metavar="LABEL",
+    help="Race one pathway a value of a label against mixed-selective ones, and both together.",
 )
 @click.option("--stage", type=click.IntRange(min=1), default=1, help="Whose residual is learned.")
 @click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
@@ -39,6 +49,7 @@ def race(
     spec: str,
     over: str | None,
     label: str | None,
+    modules: str | None,
     stage: int,
     limit: int | None,
     seeds: int,
@@ -54,6 +65,8 @@ def race(
     boundaries, and says which gates they take: finding 1 of the paper as a table, race.md.
     With --by context it says how fast gates open in m of the contexts are, stage by stage, at the
     declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
+    With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
+    pathways together: findings 2 and 3 as a table, rivals.md.
     """
     from symreln.gates.enumerate import LIMIT
     from symreln.gates.line import parameter_range
@@ -66,6 +79,8 @@ def race(
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
     if label is not None:
         return _by_label(given, label, seeds, rng, folder, as_json=as_json)
+    if modules is not None:
+        return _rivals(given, modules, seeds or DEFAULT_SEEDS, rng, folder, as_json=as_json)
     name, residuals = _asked(given, over, stage, seeds)
     others = {key: value for key, value in given.values.items() if key != name}
     inputs = given.dataset.inputs.substitute(others)
@@ -106,6 +121,18 @@ def _by_label(given: Spec, label: str, seeds: int, rng: int, folder: Path, *, as
     return 0
 
 
+def _rivals(given: Spec, label: str, seeds: int, rng: int, folder: Path, *, as_json: bool) -> int:
+    from symreln.gates.rivals import contest, contest_json, contest_table
+
+    _at_values(given)
+    found = contest(given, label, seeds, rng)
+    values = ", ".join(f"{key} = {value}" for key, value in given.values.items())
+    title = given.title + (f", {values}" if values else "")
+    files = {"rivals.md": contest_table(found, title)}
+    _write(folder, "rivals.json", contest_json(found), files, as_json=as_json)
+    return 0
+
+
 def _at_values(given: Spec) -> Spec:
     """Return a spec at its declared values.
 
@@ -117,7 +144,7 @@ def _at_values(given: Spec) -> Spec:
     left = [parameter.name for parameter in given.parameters if parameter.value is None]
     if left:
         msg = (
-            f"race: {', '.join(left)} has no value, and --by compares speeds at values. Declare "
+            f"race: {', '.join(left)} has no value, and speeds are compared at values. Declare "
             f"one, e.g. --set parameters.{left[0]}.value=1"
         )
         raise InputError(msg)

@@ -1,0 +1,274 @@
+"""Findings 2 and 3: strictly modular against mixed-selective pathways, and both together.
+
+Three gated deep linear networks learn the same data: *modular*, one pathway a value of a label
+(context); *mixed*, one pathway that is always open and, for each value, one that is closed there
+and sees the item inputs only (stage 2); *both*, all of these. Which one is first is a question of
+how far: the time to lose a tenth of the loss, a half, nine tenths, 99 hundredths. Theory takes the
+coupled reduction through gradient descent's own steps, from half of the hidden units a pathway, and
+nothing is fitted; measured are gated deep linear networks from random weights, and ReLU networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.derivation import Derivation
+from symreln.gates.subsets import count_observer, label_values
+from symreln.gates.trained import train_and_look
+from symreln.integration import network_of
+from symreln.spec.model import PathwaySpec
+from symreln.train.gdln import train_gdln
+from symreln.train.record import Recording
+from symreln.validation.trained import gated_pathways, training_settings
+
+if TYPE_CHECKING:
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.spec.model import Dataset, Spec
+
+#: Loss over the initial one at which times are compared: the last two say who is done first.
+LEVELS = (0.9, 0.5, 0.1, 0.01)
+#: Input group that pathways closed on one value see; all inputs where there is none.
+ITEMS = "items"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rival:
+    """One architecture.
+
+    Attributes:
+        name: "modular", "mixed" or "both".
+        pathways: How many pathways it has.
+        fastest: Largest singular value of its pathways, each on its own stage; over the spec's
+            parameters.
+        slowest: The smallest one that learns.
+        theory: First step at which the predicted loss is at each of the levels, or None.
+        measured: The same for the mean over trained gated deep linear networks.
+        distance: max |ΔL|/L(0) between their mean and that of the ReLU networks.
+        shares: Share of the weight ‖w1‖‖w2‖ at the end by kind of pathway.
+    """
+
+    name: str
+    pathways: int
+    fastest: AlgebraicNumber
+    slowest: AlgebraicNumber
+    theory: tuple[int | None, ...]
+    measured: tuple[int | None, ...]
+    distance: float
+    shares: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contest:
+    """The three architectures on one spec.
+
+    Attributes:
+        rivals: Modular, mixed, both.
+        network: First step at which the mean loss of the ReLU networks is at each of the levels.
+        taken: Share of the ReLU networks' weight at the end by number of values that a unit is
+            open on, m = 0, 1, …
+        seeds: Networks of each kind.
+        values: The values of the label.
+    """
+
+    rivals: tuple[Rival, ...]
+    network: tuple[int | None, ...]
+    taken: tuple[float, ...]
+    seeds: int
+    values: tuple[object, ...]
+
+
+def rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
+    """Return the pathways of the three architectures.
+
+    Args:
+        dataset: With the label.
+        label: Whose values are the modules.
+    """
+    everything = tuple(range(dataset.n_x))
+    items = dataset.input_groups.get(ITEMS, everything)
+    outputs = tuple(range(dataset.n_y))
+    held = dataset.labels[label]
+
+    def pathway(name: str, opened: Callable[[object], bool], **more: Any) -> PathwaySpec:
+        given = {"inputs": everything, "outputs": outputs, **more}
+        return PathwaySpec(name=name, gate=tuple(int(opened(value)) for value in held), **given)
+
+    values = label_values(dataset, label)
+    modular = [pathway(f"only_{v}", lambda held_by, v=v: held_by == v) for v in values]
+    mixed = [pathway("common", lambda _: True)]
+    mixed += [
+        pathway(f"off_{v}", lambda held_by, v=v: held_by != v, inputs=items, stage=2)
+        for v in values
+    ]
+    return {"modular": tuple(modular), "mixed": tuple(mixed), "both": (*mixed, *modular)}
+
+
+def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
+    """Derive and train the three architectures and the ReLU network of a spec.
+
+    Args:
+        spec: With a network; its parameters have values. Its own pathways are not used.
+        label: Whose values are the modules.
+        seeds: Networks of each kind.
+        rng: Seed of their weights.
+    """
+    at = spec.at_values()
+    values = label_values(at.dataset, label)
+    last = network_of(at).steps - 1
+    looked = train_and_look(
+        at,
+        seeds,
+        rng,
+        observers={"m": count_observer(at.dataset, label)},
+        steps=np.array([last]),
+    )
+    taken = count_shares(looked.seen["m"], looked.weights, len(values)).mean(axis=0)[0]
+    rivals = tuple(
+        _rival(name, replace(spec, pathways=pathways), looked.curve, seeds, rng)
+        for name, pathways in rival_pathways(at.dataset, label).items()
+    )
+    return Contest(
+        rivals=rivals,
+        network=times_to(looked.curve),
+        taken=tuple(taken.tolist()),
+        seeds=seeds,
+        values=values,
+    )
+
+
+def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Rival:
+    import symreln
+    from symreln.prediction import predict_training
+
+    derivation = symreln.derive(replace(spec, families=()))
+    theory = predict_training(derivation.at_values).loss
+    at = spec.at_values()
+    run = train_gdln(
+        at.dataset.inputs.to_numpy(),
+        at.dataset.targets.to_numpy(),
+        gated_pathways(at),
+        training_settings(at),
+        training=network_of(at).training,
+        seeds=seeds,
+        rng=rng,
+        record=Recording(quantities=("contribution",), steps=(network_of(at).steps - 1,)),
+    )
+    mean = run.mean_loss / run.mean_loss[0]
+    fastest, slowest = _extremes(derivation)
+    return Rival(
+        name=name,
+        pathways=len(spec.pathways),
+        fastest=fastest,
+        slowest=slowest,
+        theory=times_to(theory / theory[0]),
+        measured=times_to(mean),
+        distance=float(np.abs(mean - curve).max()),
+        shares=_kinds(at, run.snapshots["contribution"][:, 0]),
+    )
+
+
+def _extremes(derivation: Derivation) -> tuple[AlgebraicNumber, AlgebraicNumber]:
+    """Return the largest and the smallest s of modes that learn, by their value here."""
+    values = derivation.spec.values
+    found = [
+        mode.s for pathway in derivation.pathways for mode in pathway.modes if not mode.is_null
+    ]
+    ordered = sorted(found, key=lambda s: s.to_float(values))
+    return ordered[-1], ordered[0]
+
+
+def _kinds(spec: Spec, weights: np.ndarray) -> dict[str, float]:
+    """Return the share of the weight by kind: the name of a pathway before its value."""
+    shares: dict[str, float] = {}
+    place = 0
+    for pathway in gated_pathways(spec):
+        own = weights[:, place : place + pathway.hidden].sum()
+        kind = pathway.name.partition("_")[0]
+        shares[kind] = shares.get(kind, 0.0) + float(own / weights.sum())
+        place += pathway.hidden
+    return shares
+
+
+def times_to(curve: np.ndarray) -> tuple[int | None, ...]:
+    """Return the first step at which a loss over its start is at each of the levels, or None."""
+    below = [curve <= level for level in LEVELS]
+    return tuple(int(found.argmax()) if found.any() else None for found in below)
+
+
+def order_of(times: Mapping[str, int | None]) -> tuple[str, ...]:
+    """Return names by time, the first first; those that never get there last, in given order."""
+    return tuple(sorted(times, key=lambda name: (times[name] is None, times[name] or 0)))
+
+
+def contest_table(found: Contest, title: str) -> str:
+    """Return theory's order, the measured order and the differences, as Markdown.
+
+    Args:
+        found: The contest.
+        title: What it is about.
+    """
+    lines = [
+        f"{title}, {found.seeds} networks of each kind:",
+        "",
+        "| architecture | pathways | fastest mode | slowest mode | steps to 0.9, 0.5, 0.1, 0.01 of"
+        " L(0): theory | GDLN | to the ReLU network |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for each in found.rivals:
+        lines.append(
+            f"| {each.name} | {each.pathways} | {each.fastest.to_sympy()} | "
+            f"{each.slowest.to_sympy()} | {_steps(each.theory)} | {_steps(each.measured)} | "
+            f"{each.distance:.1%} |"
+        )
+    lines.append(f"| ReLU network | – | – | – | – | {_steps(found.network)} | 0 |")
+    lines += ["", "| loss/L(0) | theory's order | measured order | differ |", "|---|---|---|---|"]
+    for place, level in enumerate(LEVELS):
+        theory, measured = (
+            order_of({each.name: getattr(each, kind)[place] for each in found.rivals})
+            for kind in ("theory", "measured")
+        )
+        differ = "no" if theory == measured else "**yes**"
+        lines.append(f"| {level} | {' > '.join(theory)} | {' > '.join(measured)} | {differ} |")
+    both = next(each for each in found.rivals if each.name == "both")
+    shares = ", ".join(f"{kind} {share:.2f}" for kind, share in both.shares.items())
+    taken = ", ".join(f"m = {m}: {share:.2f}" for m, share in enumerate(found.taken))
+    lines += [
+        "",
+        f"With both together the weight ends as {shares}. ReLU networks end with {taken}; m = 1 is "
+        "strictly modular.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _steps(times: tuple[int | None, ...]) -> str:
+    return ", ".join("never" if time is None else str(time) for time in times)
+
+
+def contest_json(found: Contest) -> Json:
+    """Return a contest as JSON."""
+    return {
+        "seeds": found.seeds,
+        "levels": list(LEVELS),
+        "network": list(found.network),
+        "taken": list(found.taken),
+        "rivals": [
+            {
+                "name": each.name,
+                "pathways": each.pathways,
+                "fastest": str(each.fastest.to_sympy()),
+                "slowest": str(each.slowest.to_sympy()),
+                "theory": list(each.theory),
+                "measured": list(each.measured),
+                "distance_to_network": each.distance,
+                "shares": each.shares,
+            }
+            for each in found.rivals
+        ],
+    }
