@@ -41,6 +41,7 @@ class Request:
         rng: Seed of the random streams.
         terms: Whether to say what the distance to the network is made of.
         rules: Whether to train by other learning rules too.
+        study: Whether to halve the learning rate and the initial scale.
         backend: Library that trains.
         device: Where it does, or None for its own choice.
         float32: Whether to train in single precision.
@@ -61,6 +62,7 @@ class Request:
     rng: int = 0
     terms: bool = False
     rules: bool = False
+    study: bool = False
     backend: Library = "numpy"
     device: str | None = None
     float32: bool = False
@@ -240,6 +242,10 @@ class Session:
             from symreln.validation.rules import check_rules
 
             check_rules(derivation)
+        if self.request.study:
+            from symreln.validation.study import check_study
+
+            check_study(derivation)
         with progress("training") as report:
             validation = confront(
                 derivation,
@@ -255,6 +261,13 @@ class Session:
             with progress("training by other rules") as report:
                 rules = compare_rules(derivation, seeds, rng, report)
             validation = replace(validation, rules=rules)
+        if self.request.study:
+            from symreln.validation.study import study
+
+            seeds, rng = self.request.seeds, self.request.rng
+            with progress("training at other scales and rates") as report:
+                found = study(derivation, validation.kappas, seeds, rng, report)
+            validation = replace(validation, study=found)
         return derivation, validation
 
     def _load(self) -> Spec:

@@ -265,6 +265,7 @@ def show_run(
 
 def _show_agreement(validation: Validation | GraphValidation) -> None:
     from symreln.validation.confront import Validation
+    from symreln.validation.told import modes_lines
 
     rows = [list(row) for row in validation.metric_rows()]
     _table(
@@ -278,6 +279,9 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
             from symreln.report.chapters.rules import subjects
 
             _show_rules(validation.rules, subjects(validation))
+        _show_study(validation)
+        for line in modes_lines(validation):
+            click.echo(line)
     click.echo(validation.sentence())
 
 
@@ -297,6 +301,28 @@ def _show_terms(validation: Validation) -> None:
                 for term in validation.terms
             ],
         )
+
+
+def _show_study(validation: Validation) -> None:
+    """Print what halving the learning rate and the initial scale does."""
+    if validation.study is None:
+        return
+    from symreln.report.chapters import study
+
+    found = validation.study
+    _table(
+        "convergence, max |ΔL|/L(0) at the whole, half and a quarter",
+        list(study.ORDER_HEADER),
+        study.order_rows(found),
+    )
+    _table(
+        "theory to networks at each level, max |ΔL|/L(0)",
+        study.distance_header(validation, found),
+        study.distance_rows(validation, found),
+    )
+    for what, why in found.not_measured:
+        click.echo(f"not measured: {what}; {why}")
+    click.echo(found.sentence())
 
 
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:

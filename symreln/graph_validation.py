@@ -36,8 +36,11 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     from symreln.validation.graphs import validate_graph
 
     request = session.request
-    if request.terms or request.rules:
-        msg = "--terms and --rules: they are measured for pathways, not for graphs. Leave them out"
+    if request.terms or request.rules or request.study:
+        msg = (
+            "--terms, --rules and --study: they are measured for pathways, not for graphs. "
+            "Leave them out"
+        )
         raise NotSupportedError(msg)
     progress, steps = console.Progress(quiet=request.quiet), session.steps
     with progress("deriving"):

@@ -126,6 +126,12 @@ training_options = _add(
             help="Compare mini-batches, learning rates and weight decay; trains ten times as much.",
         ),
         click.option(
+            "--study",
+            is_flag=True,
+            help="Halve the learning rate and the initial scale twice and measure the orders of "
+            "what changes; trains ten times as much.",
+        ),
+        click.option(
             "--backend",
             type=click.Choice(["numpy", "torch", "cupy", "jax"]),
             default="numpy",

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from symreln.provenance import library_versions
+from symreln.report.band_json import band_to_json
+from symreln.report.judgement_json import judgement_to_json
 from symreln.report.rules_json import rules_to_json
 from symreln.validation.comparing import PAIRS
 
@@ -21,7 +23,6 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
     """Return the confrontation as JSON values."""
     spec = validation.derivation.spec
     published = validation.published
-    drift = validation.drift
     return {
         "format": FORMAT,
         "title": spec.title,
@@ -35,15 +36,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "method": validation.prediction.method,
         "metrics": dict.fromkeys(PAIRS)
         | {name: asdict(found) for name, found in validation.metrics.items()},
-        "seed_floor": None
-        if validation.floor is None
-        else {
-            "mean": asdict(validation.floor.mean),
-            "maximum": asdict(validation.floor.maximum),
-        },
-        "predicted_seed_floor": None
-        if validation.predicted is None
-        else asdict(validation.predicted.floor.mean),
+        **_floors(validation),
         "terms": [
             {"name": term.name, "replaced": term.replaced or None, **asdict(term.distance)}
             for term in validation.terms
@@ -52,33 +45,11 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "no_terms": validation.no_terms or None,
         "moving_gates": _moving(validation),
         "chain_start": _chain(validation),
-        "initial_strengths": {
-            "pathways": dict(validation.kappas),
-            "modes": {
-                label: {"kappa": found.kappa, "error": found.error, "spread": found.spread}
-                for label, found in validation.early.items()
-            },
-        }
-        if validation.early
-        else None,
-        "alignment": {
-            "gdln": [_alignment(a) for a in validation.gdln_alignment],
-            "network": None
-            if validation.network_alignment is None
-            else [_alignment(a) for a in validation.network_alignment],
-            "network_share_of_pathways": None
-            if validation.network_shares is None
-            else list(validation.network_shares),
-            "network_share_with_exact_gates": validation.assignment_exact,
-        },
+        "initial_strengths": _strengths(validation),
+        "alignment": _alignments(validation),
         **_narrow(validation),
-        "gate_drift": None
-        if drift is None
-        else {
-            "steps": list(drift.steps),
-            "share": [float(x) for x in drift.mean],
-            "max_after_drop": drift.max_after_drop,
-        },
+        "gate_drift": _drift(validation),
+        **judgement_to_json(validation),
         "rules": None if validation.rules is None else rules_to_json(validation.rules),
         "published": None if published is None else asdict(published),
         "verdict": validation.verdict,
@@ -88,6 +59,51 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
             "reason": spec.validation.reason,
         },
         "versions": library_versions(),
+    }
+
+
+def _floors(validation: Validation) -> dict[str, Any]:
+    floor, predicted = validation.floor, validation.predicted
+    return {
+        "seed_floor": None
+        if floor is None
+        else {"mean": asdict(floor.mean), "maximum": asdict(floor.maximum)},
+        "predicted_seed_floor": None if predicted is None else asdict(predicted.floor.mean),
+        "predicted_band": band_to_json(validation),
+    }
+
+
+def _strengths(validation: Validation) -> dict[str, Any] | None:
+    """Return what strengths start from; null where the early phase says nothing of them."""
+    if not validation.early:
+        return None
+    return {
+        "pathways": dict(validation.kappas),
+        "modes": {
+            label: {"kappa": found.kappa, "error": found.error, "spread": found.spread}
+            for label, found in validation.early.items()
+        },
+    }
+
+
+def _alignments(validation: Validation) -> dict[str, Any]:
+    network, shares = validation.network_alignment, validation.network_shares
+    return {
+        "gdln": [_alignment(a) for a in validation.gdln_alignment],
+        "network": None if network is None else [_alignment(a) for a in network],
+        "network_share_of_pathways": None if shares is None else list(shares),
+        "network_share_with_exact_gates": validation.assignment_exact,
+    }
+
+
+def _drift(validation: Validation) -> dict[str, Any] | None:
+    drift = validation.drift
+    if drift is None:
+        return None
+    return {
+        "steps": list(drift.steps),
+        "share": [float(x) for x in drift.mean],
+        "max_after_drop": drift.max_after_drop,
     }
 
 

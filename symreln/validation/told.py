@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from symreln.validation.comparing import JUDGED
 from symreln.validation.diagnosis import ALIGNMENT, GATES, SCALE, STEP, WIDTH
-from symreln.validation.words import bound_text, metric_cells, percent, steps_text
+from symreln.validation.words import (
+    bound_text,
+    interval_text,
+    metric_cells,
+    percent,
+    steps_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,9 +62,11 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
         yield (names[name], *metric_cells(found, validation.tolerance))
     if validation.floor is not None:
         floor = metric_cells(validation.floor.mean)
-        yield (f"seed floor of the {validation.network_name}", *floor)
+        yield (f"seed floor of the {validation.judged_by}", *floor)
     if validation.predicted is not None:
-        yield ("the same, predicted", *metric_cells(validation.predicted.floor.mean))
+        name = f"seed floor of the {validation.judged_by}, predicted"
+        name = name if validation.floor is None else "the same, predicted"
+        yield (name, *metric_cells(validation.predicted.floor.mean))
     if validation.published is not None:
         drop = validation.published.drop_time_error_steps
         yield (
@@ -81,6 +89,7 @@ def sentence(validation: Validation) -> str:
         f"tolerance {bound_text(validation.tolerance)}; "
         f"free constants: {validation.prediction.free_constants}"
         + (f"; {validation.no_network}" if validation.no_network else "")
+        + _seeds_clause(validation)
         + _gates_clause(validation)
         + _aligned_clause(validation)
         + _directions_clause(validation)
@@ -111,6 +120,24 @@ def failed(validation: Validation, found: PairDiagnosis) -> str:
         left = percent(found.left, validation.tolerance)
         text += f"; {left} is left then, which is more than the tolerance and unexplained"
     return text
+
+
+def modes_lines(validation: Validation) -> Iterator[str]:
+    """Yield which mode is farthest from its formula, of every kind of network."""
+    for subject, name in (("gdln", "GDLN"), ("relu", validation.network_name)):
+        found = [mode for mode in validation.modes if mode.subject == subject]
+        if found:
+            worst = max(found, key=lambda mode: mode.largest.value or 0.0)
+            shown = interval_text(worst.largest, percent)
+            yield (
+                f"modes of the {name}: strengths differ from their formulas by at most {shown} of "
+                f"their heights ({worst.label} of {len(found)}{_split(validation, subject)})"
+            )
+
+
+def _split(validation: Validation, subject: str) -> str:
+    relu = subject == "relu" and validation.drift is not None
+    return ", units given to the nearest gate" if relu else ""
 
 
 def _head(validation: Validation) -> str:
@@ -147,6 +174,27 @@ def _evidence(found: Finding) -> str:
 
 def _after(found: Finding) -> str:
     return found.why_not if found.after is None else percent(found.after)
+
+
+def _seeds_clause(validation: Validation) -> str:
+    """Say where so few seeds cannot tell on which side of the tolerance the mean over all is."""
+    if validation.seeds < 2:
+        return ""
+    parts = []
+    for pair in JUDGED:
+        found = validation.intervals.get(pair)
+        near = None if found is None else found.max_abs_over_initial
+        if near is None or near.low is None or near.high is None:
+            continue
+        if near.low <= validation.tolerance < near.high:
+            span = f"{percent(near.low)} to {percent(near.high)}"
+            parts.append(f"{span} {_against(validation, pair)}")
+    if not parts:
+        return ""
+    return (
+        f"; with {validation.seeds} seeds the mean over all may lie on either side of the "
+        f"tolerance: {' and '.join(parts)} (95 %)"
+    )
 
 
 def _gates_clause(validation: Validation) -> str:

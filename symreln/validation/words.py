@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from symreln.rounding import rounded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symreln.validation.intervals import Interval
     from symreln.validation.metrics import CurveComparison
 
 
@@ -34,6 +37,20 @@ def _bound(bound: float) -> str:
 def steps_text(steps: float) -> str:
     """Return a number of steps in words."""
     return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
+
+
+def interval_text(found: Interval, shown: Callable[[float], str]) -> str:
+    """Return a number and, in brackets, where it may be; a dash where it is not known.
+
+    Args:
+        found: The number with its interval.
+        shown: How a number is printed.
+    """
+    if found.value is None:
+        return "–"
+    if found.low is None or found.high is None:
+        return shown(found.value)
+    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
 
 
 def metric_cells(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.chapters.band import band_blocks
+from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.chapters.motion import motion_blocks
 from symreln.report.chapters.rules import rule_blocks
+from symreln.report.chapters.study import study_blocks
 from symreln.report.document import (
     Block,
     Citation,
@@ -26,11 +29,33 @@ if TYPE_CHECKING:
     from symreln.validation.metrics import GateDrift
 
 
+#: What the verdict is called.
+HEADS = {"agrees": "Agreement", "disagrees": "Disagreement", "not tested": "Not tested"}
+
+
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
-    spec = validation.derivation.spec
-    head = "Agreement" if validation.agrees else "Disagreement"
     blocks: list[Block] = [
+        *_verdict(validation),
+        _comparison(validation),
+        *_published(validation),
+        *(_figure(validation) if figures else []),
+        *band_blocks(validation),
+        *judgement_blocks(validation),
+        *_closed_forms(validation),
+        *_strengths(validation),
+        *_terms(validation),
+        *motion_blocks(validation, figures=figures),
+        *study_blocks(validation),
+        *rule_blocks(validation),
+        *_assumptions(validation),
+    ]
+    return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
+
+
+def _verdict(validation: Validation) -> list[Block]:
+    """Say what was trained and what came of it."""
+    return [
         prose(
             _trained(validation),
             " with the gates of this derivation were trained from independent random "
@@ -42,64 +67,76 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
         ),
         Theorem(
             kind="Verdict",
-            title=head,
+            title=HEADS[validation.verdict],
             label="thm:agreement",
             blocks=(
                 prose(_capital(validation.sentence()) + "."),
-                prose("Reason for the tolerance: ", spec.validation.reason, "."),
-            ),
-        ),
-        Table(
-            header=(
-                "curves",
-                Math(r"\max |\Delta L| / L(0)"),
-                Math(r"\overline{|\Delta L|} / L(0)"),
-                "drop time error",
-                "tail",
-            ),
-            rows=tuple(validation.metric_rows()),
-            caption=(
-                "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
-                "first step with ",
-                Math(r"L < 0.9\, L(0)"),
-                "; tail: root mean square of the difference of ",
-                Math(r"\log_{10} L"),
-                " over the last quarter of the steps. The seed floor compares each network with "
-                "the mean of the others: no prediction of the mean can be asked to do better."
-                + (
-                    ""
-                    if validation.predicted is None
-                    else " It is predicted from the scatter of initial strengths alone."
+                prose(
+                    "Reason for the tolerance: ", validation.derivation.spec.validation.reason, "."
                 ),
             ),
-            alignment="lrrrr",
         ),
     ]
-    if validation.published is not None:
-        blocks.append(
-            prose(
-                "The published prediction ",
-                Citation("Jarvis2025"),
-                f" carries hand-set constants ({validation.published.hand_set_constants}); "
-                "its figures were measured elsewhere with the same metric.",
-            )
+
+
+def _comparison(validation: Validation) -> Table:
+    predicted = (
+        ""
+        if validation.predicted is None
+        else " It is predicted from the law of the initial weights alone."
+    )
+    return Table(
+        header=(
+            "curves",
+            Math(r"\max |\Delta L| / L(0)"),
+            Math(r"\overline{|\Delta L|} / L(0)"),
+            "drop time error",
+            "tail",
+        ),
+        rows=tuple(validation.metric_rows()),
+        caption=(
+            "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
+            "first step with ",
+            Math(r"L < 0.9\, L(0)"),
+            "; tail: root mean square of the difference of ",
+            Math(r"\log_{10} L"),
+            " over the last quarter of the steps. The seed floor compares each network with "
+            "the mean of the others: no prediction of the mean can be asked to do better."
+            + predicted,
+        ),
+        alignment="lrrrr",
+    )
+
+
+def _published(validation: Validation) -> list[Block]:
+    if validation.published is None:
+        return []
+    return [
+        prose(
+            "The published prediction ",
+            Citation("Jarvis2025"),
+            f" carries hand-set constants ({validation.published.hand_set_constants}); "
+            "its figures were measured elsewhere with the same metric.",
         )
-    if figures:
-        blocks.append(
-            Figure(
-                name="loss",
-                caption=(
-                    "Loss: theory, gated deep linear network",
-                    "" if validation.network is None else f" and {validation.network_name}",
-                    "; bands are the 5 % and 95 % quantiles over seeds, triangles the drop times.",
-                ),
-                alt="Loss against steps on a linear and a logarithmic scale.",
-            )
+    ]
+
+
+def _figure(validation: Validation) -> list[Block]:
+    return [
+        Figure(
+            name="loss",
+            caption=(
+                "Loss: theory, gated deep linear network",
+                "" if validation.network is None else f" and {validation.network_name}",
+                "; bands are the 5 % and 95 % quantiles over seeds",
+                    ""
+                    if validation.predicted is None
+                    else ", for theory the predicted 2.5 % and 97.5 % ones",
+                    ", triangles the drop times.",
+            ),
+            alt="Loss against steps on a linear and a logarithmic scale.",
         )
-    blocks += [*_closed_forms(validation), *_strengths(validation), *_terms(validation)]
-    blocks += motion_blocks(validation, figures=figures)
-    blocks += [*rule_blocks(validation), *_assumptions(validation)]
-    return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
+    ]
 
 
 def _closed_forms(validation: Validation) -> list[Block]:
@@ -110,8 +147,9 @@ def _closed_forms(validation: Validation) -> list[Block]:
         prose(
             Strong("Aligned start"),
             ". The closed forms assume that every mode starts aligned, in hidden units of its "
-            "own. One GDLN was started so and differs from them by the finite steps alone; "
-            "networks drawn from the law say what the assumption costs.",
+            "own. One GDLN was started so. Gradient descent on the modes, by its own finite steps, "
+            "is that GDLN; the closed forms differ from it by those steps alone, and networks drawn "
+            "from the law say what the assumption costs.",
         )
     ]
     if validation.chain is not None:

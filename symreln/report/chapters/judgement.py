@@ -1,0 +1,178 @@
+"""How sure a confrontation is and what fails: intervals, assumptions, modes one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.derivation import strength_symbol
+from symreln.report.document import Block, Math, Strong, Table, prose
+from symreln.validation import intervals, strengths
+from symreln.validation.told import failed, titles
+from symreln.validation.words import interval_text, percent, steps_text
+
+if TYPE_CHECKING:
+    from symreln.validation.confront import Validation
+    from symreln.validation.intervals import Interval
+    from symreln.validation.strengths import ModeMeasured
+
+_LARGEST = Math(r"\max |\Delta L| / L(0)")
+#: Modes whose strengths are listed; the others are in validation.json.
+MOST_MODES = 16
+
+
+def judgement_blocks(validation: Validation) -> list[Block]:
+    """Return what fails, what each assumption costs, and the modes beside their formulas."""
+    return [
+        *_diagnosis(validation),
+        *_intervals(validation),
+        *_costs(validation),
+        *_modes(validation),
+    ]
+
+
+def _diagnosis(validation: Validation) -> list[Block]:
+    """Say what was replaced where theory and training disagree, and what it brought."""
+    if not validation.diagnosis:
+        return []
+    names = titles(validation)
+    rows = [
+        (
+            names[found.pair],
+            each.assumption,
+            each.replaced,
+            percent(each.before),
+            each.why_not if each.after is None else percent(each.after),
+        )
+        for found in validation.diagnosis
+        for each in found.findings
+    ]
+    told = "; ".join(failed(validation, found) for found in validation.diagnosis)
+    blocks: list[Block] = [prose(Strong("What fails"), ": ", told, ".")]
+    if rows:
+        blocks.append(
+            Table(
+                header=("curves", "assumption", "replaced by", "before", "after"),
+                rows=tuple(rows),
+                caption=(
+                    "One approximation replaced at a time, as ",
+                    _LARGEST,
+                    ". An assumption is named where that takes away more than half of the "
+                    "distance. The first networks of each kind were trained again, from the same "
+                    "draws, where it takes that.",
+                ),
+                alignment="lllrr",
+            )
+        )
+    return blocks
+
+
+def _intervals(validation: Validation) -> list[Block]:
+    if validation.seeds < 2:
+        return []
+    names = titles(validation)
+    rows = tuple(
+        (
+            names[name],
+            interval_text(found.max_abs_over_initial, percent),
+            interval_text(found.mean_abs_over_initial, percent),
+            interval_text(found.drop_time_error_steps, steps_text),
+        )
+        for name, found in validation.intervals.items()
+    )
+    return [
+        Table(
+            header=(
+                "curves",
+                _LARGEST,
+                Math(r"\overline{|\Delta L|} / L(0)"),
+                "drop time error",
+            ),
+            rows=rows,
+            caption=(
+                f"Where the distances may be for the mean over all seeds, {100 * intervals.LEVEL:g}"
+                f" %: {intervals.METHOD}.",
+            ),
+            alignment="lrrr",
+        )
+    ]
+
+
+def _costs(validation: Validation) -> list[Block]:
+    costs = validation.assumption_costs
+    if not costs:
+        return []
+    names = titles(validation)
+    return [
+        Table(
+            header=("assumption", "curves with it", "with it", "without it", "fails"),
+            rows=tuple(
+                (
+                    cost.assumption,
+                    names[cost.pair],
+                    percent(cost.before, cost.tolerance),
+                    percent(cost.after, cost.tolerance),
+                    "yes" if cost.fails else "no",
+                )
+                for cost in costs
+            ),
+            caption=(
+                "What each assumption costs, as ",
+                _LARGEST,
+                ", between a prediction that makes it and one that does not. It fails where the "
+                "first is beyond the tolerance and more than half of its distance goes with it.",
+            ),
+            alignment="llrrr",
+        )
+    ]
+
+
+def _modes(validation: Validation) -> list[Block]:
+    """Return the modes' measured strengths beside their formulas, the strongest first."""
+    if not validation.modes:
+        return []
+    by_label: dict[str, dict[str, ModeMeasured]] = {}
+    for mode in sorted(validation.modes, key=lambda mode: -mode.height):
+        by_label.setdefault(mode.label, {})[mode.subject] = mode
+    rows = tuple(_mode_row(label, found) for label, found in list(by_label.items())[:MOST_MODES])
+    left = len(by_label) - len(rows)
+    return [
+        Table(
+            header=(
+                "strength",
+                "GDLN",
+                "half-time",
+                validation.network_name,
+                "half-time",
+            ),
+            rows=rows,
+            caption=(
+                "Strengths ",
+                Math(r"u^{\top} W v"),
+                " of trained pathways beside their predictions: largest difference over the "
+                "height that is predicted, and predicted less measured time of half of it in steps "
+                f"({strengths.METHOD})."
+                + (
+                    " A ReLU network's units are given to the pathway with the nearest gate."
+                    if validation.drift is not None
+                    else ""
+                )
+                + (f" {left} more modes are in validation.json." if left > 0 else ""),
+            ),
+            alignment="lrrrr",
+        )
+    ]
+
+
+def _mode_row(label: str, found: dict[str, ModeMeasured]) -> tuple:
+    cells: list = [Math(sp.latex(strength_symbol(label)))]
+    for subject in ("gdln", "relu"):
+        mode = found.get(subject)
+        cells.append("–" if mode is None else interval_text(mode.largest, percent))
+        cells.append("–" if mode is None else _half_time(mode.half_time_error))
+    return tuple(cells)
+
+
+def _half_time(error: Interval) -> str:
+    return "not reached" if error.value is None else interval_text(error, lambda x: f"{x:.3g}")

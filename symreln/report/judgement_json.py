@@ -1,0 +1,116 @@
+"""Intervals, diagnosis, modes and convergence of a confrontation, for validation.json."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from symreln.validation import intervals, strengths
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from symreln.validation.confront import Validation
+    from symreln.validation.diagnosis import PairDiagnosis
+    from symreln.validation.strengths import ModeMeasured
+    from symreln.validation.study import MeasuredOrder, Study
+
+#: Significant digits of strengths that were measured.
+DIGITS = 6
+
+
+def judgement_to_json(validation: Validation) -> dict[str, Any]:
+    """Return the entries that say how sure the comparison is and what fails."""
+    return {
+        "intervals": _intervals(validation),
+        "not_tested": None if validation.untested is None else asdict(validation.untested),
+        "assumptions": [
+            {**asdict(cost), "fails": cost.fails} for cost in validation.assumption_costs
+        ],
+        "diagnosis": [_pair(found) for found in validation.diagnosis] or None,
+        "modes": _modes(validation),
+        "study": None if validation.study is None else _study(validation.study),
+    }
+
+
+def _intervals(validation: Validation) -> dict[str, Any] | None:
+    if validation.seeds < 2:
+        return None
+    pairs = {name: asdict(found) for name, found in validation.intervals.items()}
+    return {"level": intervals.LEVEL, "method": intervals.METHOD, "pairs": pairs}
+
+
+def _pair(found: PairDiagnosis) -> dict[str, Any]:
+    return {
+        "pair": found.pair,
+        "failed": list(found.failed),
+        "unexplained": not found.failed,
+        "left": found.left,
+        "findings": [
+            {
+                "assumption": each.assumption,
+                "replaced_by": each.replaced,
+                "before": each.before,
+                "after": each.after,
+                "explains": each.explains,
+                "why_not": each.why_not or None,
+                "measured": each.measured or None,
+            }
+            for each in found.findings
+        ],
+    }
+
+
+def _modes(validation: Validation) -> dict[str, Any] | None:
+    if not validation.modes:
+        return None
+    return {
+        "method": strengths.METHOD,
+        "steps": {mode.subject: list(mode.steps) for mode in validation.modes},
+        "strengths": [_mode(mode) for mode in validation.modes],
+    }
+
+
+def _mode(mode: ModeMeasured) -> dict[str, Any]:
+    band = mode.band
+    return {
+        "subject": mode.subject,
+        "pathway": mode.pathway,
+        "label": mode.label,
+        "multiplicity": mode.multiplicity,
+        "height": mode.height,
+        "metrics": {
+            "max_abs_over_height": asdict(mode.largest),
+            "last_over_height": asdict(mode.last),
+            "half_time_error_steps": asdict(mode.half_time_error),
+        },
+        "predicted": _short(mode.predicted),
+        "measured": _short(mode.mean),
+        "low": None if band is None else _short(band[0]),
+        "high": None if band is None else _short(band[1]),
+    }
+
+
+def _short(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]
+
+
+def _study(found: Study) -> dict[str, Any]:
+    return {
+        "seeds": found.seeds,
+        "orders": [_order(each) for each in found.orders],
+        "distances": [
+            {
+                "halved": each.halved,
+                "factor": str(each.factor),
+                "steps": each.steps,
+                "pairs": {name: asdict(distance) for name, distance in each.pairs.items()},
+            }
+            for each in found.distances
+        ],
+        "not_measured": [{"what": what, "why": why} for what, why in found.not_measured],
+    }
+
+
+def _order(each: MeasuredOrder) -> dict[str, Any]:
+    return {**asdict(each), "confirmed": each.confirmed}
