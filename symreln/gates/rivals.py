@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.derivation import Derivation
-from symreln.gates.subsets import count_observer, label_values
+from symreln.gates.subsets import count_observer, count_shares, label_values
 from symreln.gates.trained import train_and_look
 from symreln.integration import network_of
 from symreln.spec.model import PathwaySpec
