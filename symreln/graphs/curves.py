@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import NoClosedFormError
+from symreln.graphs.aligned import aligned_weights, lacking_units, learning
 from symreln.graphs.components import components
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.modes import graph_modes
+from symreln.graphs.modes import TOLERANCE, graph_modes
 from symreln.graphs.numbers import half_time
 from symreln.graphs.scalars import ScalarFlows, chain_velocity, sampled
 from symreln.truth import Truth
@@ -37,10 +38,6 @@ BETWEEN = 20
 
 MOST_WEIGHTS = 50_000
 """Weights of the whole graph up to which the full flow is integrated: seconds."""
-
-NO_MODE = 1e-10
-"""Share of the largest number of a graph below which float64 shows none: numbers come from vectors
-with errors near 1e-15 over the gaps of the combination, of 1e-3 and more in small problems."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,10 +102,14 @@ def curves(derivation: GraphDerivation) -> Curves:
     times = np.linspace(0, spec.network.steps - 1, MOMENTS * BETWEEN + 1)
     scaled = times / float(spec.network.tau(spec.dataset.samples))
     parts = [_part(component, start, scaled) for component in components(data, spec)]
+    for part in parts:
+        if lacking := lacking_units(part.component, len(part.vectors)):
+            raise NoClosedFormError(lacking)
     data = _with_used_units(data, parts)
     full = GraphFlow.of(data)
     moments = np.arange(0, len(times), BETWEEN)
-    weights = _aligned(data, parts, start)
+    learned = [(part.component, part.vectors) for part in parts]
+    weights = aligned_weights(data.graph, learned, start)
     found = np.array([])
     if sum(w.size for w in weights) <= MOST_WEIGHTS:
         states = full.trajectory(weights, list(scaled[moments]))
@@ -169,14 +170,13 @@ def _part(component: Component, start: float, times: np.ndarray) -> _Part:
         raise NoClosedFormError(msg)
     data = component.data
     modes = graph_modes(data, decision)
-    largest = max((abs(s) for mode in modes for s in mode.strengths), default=0.0)
-    learning = [m for m in modes if max(map(abs, m.strengths)) > NO_MODE * largest]
-    flows = ScalarFlows.of(learning or modes)
+    learns = learning(modes)
+    flows = ScalarFlows.of(learns or modes)
     states = sampled(flows.velocity, np.full((flows.edges, flows.modes), start), times, BETWEEN)
     totals = np.array([flows.totals(state) for state in states])  # (times, bundles, modes)
     return _Part(
         component=component,
-        vectors=[mode.vectors for mode in learning],
+        vectors=[mode.vectors for mode in learns],
         strengths=tuple(
             Strengths(
                 label=bundle.effective.pathway.name,
@@ -184,11 +184,11 @@ def _part(component: Component, start: float, times: np.ndarray) -> _Part:
                 plateaus=np.full(len(reached), np.nan),
             )
             for b, bundle in enumerate(data.bundles)
-            if (reached := [k for k, m in enumerate(learning) if _reaches(m.vectors, bundle)])
+            if (reached := [k for k, m in enumerate(learns) if _reaches(m.vectors, bundle)])
         )
-        if learning
+        if learns
         else (),
-        loss=np.array([flows.loss(state) if learning else 0.0 for state in states]),
+        loss=np.array([flows.loss(state) if learns else 0.0 for state in states]),
     )
 
 
@@ -239,37 +239,6 @@ def _with_used_units(data: GraphData, parts: Sequence[_Part]) -> GraphData:
     return GraphData(graph=replace(data.graph, nodes=nodes), dataset=data.dataset)
 
 
-def _aligned(data: GraphData, parts: Sequence[_Part], start: float) -> list[np.ndarray]:
-    """Return weights with strength ``start`` on every edge of every mode that learns something.
-
-    Raises:
-        NoClosedFormError: A hidden node has fewer units than modes.
-    """
-    found = [np.zeros(data.graph.shape(e)) for e in range(len(data.graph.edges))]
-    for part in parts:
-        count = len(part.vectors)
-        for place in part.component.edges:
-            edge = data.graph.edges[place]
-            for name in (edge.target, edge.source):
-                node = data.graph.node(name)
-                if node.is_hidden and node.size < count:
-                    msg = (
-                        f"node '{name}' has {node.size} units for {count} modes; "
-                        f"give it at least {count} (size, or network.hidden)"
-                    )
-                    raise NoClosedFormError(msg)
-            for k, vectors in enumerate(part.vectors):
-                ends = [
-                    np.eye(data.graph.node(name).size)[k]
-                    if data.graph.node(name).is_hidden
-                    else vectors.get(name)
-                    for name in (edge.target, edge.source)
-                ]
-                if ends[0] is not None and ends[1] is not None:
-                    found[place] += start * np.outer(ends[0], ends[1])
-    return found
-
-
 def _speed(derivation: GraphDerivation, part: _Part, start: float) -> float | None:
     if derivation.network is None or part.numbers is None or not len(part.numbers[0]):
         return None
@@ -308,6 +277,6 @@ def pathway_modes(data: GraphData) -> PathwayModes:
     sizes = [float(np.linalg.norm(m)) or 1.0 for m in (gram, sigma_x)]
     v = np.linalg.eigh(gram / sizes[0] + sigma_x / (np.pi * sizes[1]))[1]
     s = np.linalg.norm(sigma_yx @ v, axis=0)
-    order = [k for k in np.argsort(-s) if s[k] > NO_MODE * s.max()]
+    order = [k for k in np.argsort(-s) if s[k] > TOLERANCE * s.max()]
     s, v = s[order], v[:, order]
     return PathwayModes(u=sigma_yx @ v / s, s=s, v=v, d=np.einsum("ik,ij,jk->k", v, sigma_x, v))

@@ -55,6 +55,7 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "alignment": None,
         "gate_drift": None,
         "verdict": "agrees" if validation.agrees else "disagrees",
+        "judged": list(validation.metrics),
         "disagreements": list(validation.disagreements),
         "tolerance": {
             "max_abs_over_initial": validation.tolerance,

@@ -75,8 +75,13 @@ class GraphValidation:
 
     @property
     def agrees(self) -> bool:
-        """Whether the prediction is within the tolerance of all that was trained."""
+        """Whether the prediction is within the tolerance of all that it speaks of."""
         return not self.disagreements
+
+    @property
+    def from_random_weights(self) -> bool:
+        """Whether the verdict is about networks from random weights too."""
+        return "theory_vs_gdln" in self.metrics
 
     @property
     def strength_distance(self) -> float:
@@ -96,20 +101,26 @@ class GraphValidation:
             yield ("seed floor of the GDLN", *metric_cells(self.floor.mean))
 
     def sentence(self) -> str:
-        """Return the verdict in one sentence."""
-        head = "theory and training agree" if self.agrees else "theory and training DISAGREE"
+        """Return the verdict in one sentence, with the comparisons that it is about."""
         near = percent(self.metrics["theory_vs_aligned"].max_abs_over_initial, self.tolerance)
-        text = f"{head}: max |ΔL|/L(0) is {near} against a GDLN that starts aligned"
+        aligned = (
+            f"{near} against a GDLN that starts aligned, as the scalar modes assume (strengths end "
+            f"within {self.strength_distance:.1e})"
+        )
         if isinstance(self.start, str):
-            law = f"no start of random weights: {self.start}"
+            head = "agree from an aligned start alone" if self.agrees else "DISAGREE"
+            about = f"max |ΔL|/L(0) is {aligned}; of random weights nothing is predicted: "
+            about += self.start
         else:
+            head = "agree" if self.agrees else "DISAGREE"
             law = percent(self.metrics["theory_vs_gdln"].max_abs_over_initial, self.tolerance)
-            law = f"{law} against GDLNs from random weights"
+            about = f"max |ΔL|/L(0) is {law} against GDLNs from random weights"
             if self.floor is not None:
-                law += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
+                about += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
+            about += f", and {aligned}"
         return (
-            f"{text}, its strengths end within {self.strength_distance:.1e}; {law}; "
-            f"tolerance {bound_text(self.tolerance)}; free constants: 0"
+            f"theory and training {head}: {about}; tolerance {bound_text(self.tolerance)}; "
+            "free constants: 0"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import NotSupportedError
+from symreln.graphs.aligned import aligned_weights, lacking_units, learning
 from symreln.graphs.components import components
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
-from symreln.graphs.modes import TOLERANCE, graph_modes
+from symreln.graphs.modes import graph_modes
 from symreln.integration import network_of
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
 from symreln.truth import Truth
@@ -79,11 +80,9 @@ class ScalarModes:
                     f"{decision.reason}"
                 )
                 raise NotSupportedError(msg)
-            modes = graph_modes(part.data, decision)
-            largest = max((abs(s) for mode in modes for s in mode.strengths), default=0.0)
-            learn = [m for m in modes if max(map(abs, m.strengths)) > TOLERANCE * largest]
-            found.append(tuple(learn))
-            _check_units(part, len(learn))
+            found.append(tuple(learning(graph_modes(part.data, decision))))
+            if lacking := lacking_units(part, len(found[-1])):
+                raise NotSupportedError(lacking)
         return cls(spec=spec, data=data, parts=parts, modes=tuple(found))
 
     def descend(self, start: float) -> GraphPrediction:
@@ -137,18 +136,11 @@ class ScalarModes:
 
     def aligned(self, start: float) -> list[np.ndarray]:
         """Return weights of all edges with one amplitude in every mode that learns."""
-        graph = self.data.graph
-        found = [np.zeros(graph.shape(place)) for place in range(len(graph.edges))]
-        for part, modes in zip(self.parts, self.modes, strict=True):
-            for place in part.edges:
-                edge = graph.edges[place]
-                for number, mode in enumerate(modes):
-                    ends = [
-                        _vector(graph, mode, name, number) for name in (edge.target, edge.source)
-                    ]
-                    if ends[0] is not None and ends[1] is not None:
-                        found[place] += start * np.outer(ends[0], ends[1])
-        return found
+        parts = [
+            (part, [mode.vectors for mode in modes])
+            for part, modes in zip(self.parts, self.modes, strict=True)
+        ]
+        return aligned_weights(self.data.graph, parts, start)
 
     def measured(self, maps: np.ndarray) -> dict[str, tuple[float, ...]]:
         """Return uᵀ T v of every mode by the bundle's label, T summed over its pathways.
@@ -170,21 +162,6 @@ class ScalarModes:
                     for mode in modes
                 )
         return found
-
-
-def _vector(graph: Graph, mode: GraphMode, name: str, number: int) -> np.ndarray | None:
-    node = graph.node(name)
-    return np.eye(node.size)[number] if node.is_hidden else mode.vectors.get(name)
-
-
-def _check_units(part: Component, modes: int) -> None:
-    for node in part.data.graph.nodes:
-        if node.is_hidden and node.size < modes:
-            msg = (
-                f"node '{node.name}' has {node.size} units for {modes} modes, and which of them "
-                f"it learns is not derived; give it at least {modes} (size, or network.hidden)"
-            )
-            raise NotSupportedError(msg)
 
 
 def _descent(

@@ -170,6 +170,7 @@ def test_too_few_hidden_units_are_said_where_numbers_are_missing():
     spec = sr.load("routing", ["network.hidden=3"])
     derivation = sr.derive_graph(spec)
     assert derivation.curves == (
-        "node 'first' has 3 units for 4 modes; give it at least 4 (size, or network.hidden)"
+        "node 'first' has 3 units for 4 modes, and which of them it learns is not derived; "
+        "give it at least 4 (size, or network.hidden)"
     )
     assert "3 units for 4 modes" in html.render(derivation.to_document())

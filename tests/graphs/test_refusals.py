@@ -189,7 +189,8 @@ def test_hidden_nodes_with_fewer_units_than_modes_have_no_curves() -> None:
     narrow = derive_graph(spec)
     assert narrow.level is Level.CLOSED
     assert narrow.curves == (
-        "node 'h1' has 2 units for 3 modes; give it at least 3 (size, or network.hidden)"
+        "node 'h1' has 2 units for 3 modes, and which of them it learns is not derived; "
+        "give it at least 3 (size, or network.hidden)"
     )
 
 

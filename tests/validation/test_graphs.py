@@ -19,6 +19,7 @@ from symreln.validation.graph_start import GraphStart, blow_up, early_flow, grap
 from symreln.validation.graphs import validate_graph
 from symreln.validation.scalar_modes import ScalarModes, gated_graph
 from symreln.validation.trained import training_settings
+from symreln.validation.words import percent
 
 DATA = {
     "X": [["1", "0", "2", "0"], ["0", "1", "0", "1"]],
@@ -97,6 +98,12 @@ def test_the_routing_network_is_its_scalar_modes():
     assert f"{found.start.amplitude:.4g} ± " in text
     # Random weights: the strengths rise when the start says, as far as networks agree themselves.
     distance = found.metrics["theory_vs_gdln"].max_abs_over_initial
+    # What the verdict is about comes first: random weights, which are the harder comparison.
+    law = percent(distance, found.tolerance)
+    assert found.from_random_weights
+    assert f"max |ΔL|/L(0) is {law} against GDLNs from random weights" in found.sentence()
+    assert found.agrees == (distance <= found.tolerance)
+    assert found.to_json()["judged"] == ["theory_vs_aligned", "theory_vs_gdln"]
     assert distance < found.floor.mean.max_abs_over_initial
     assert found.metrics["theory_vs_gdln"].mean_abs_over_initial < 0.02
 
@@ -186,7 +193,11 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     assert re.search(reason, found.start)
     assert found.theory is None
     assert list(found.metrics) == ["theory_vs_aligned"]
-    assert "no start of random weights" in found.sentence()
+    assert not found.from_random_weights
+    assert "agree from an aligned start alone" in found.sentence()
+    assert "of random weights nothing is predicted" in found.sentence()
+    assert found.to_json()["judged"] == ["theory_vs_aligned"]
+    assert "Agreement from an aligned start" in str(chapter(found))
     assert found.to_json()["initial_strengths"]["why_not"] == found.start
     assert "compared with nothing" in str(chapter(found))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
 from symreln.report.document import Block, Figure, Math, Section, Strong, Table, Theorem, prose
 from symreln.report.numerals import scientific_latex
 
@@ -30,24 +31,18 @@ def chapter(validation: GraphValidation) -> Section:
         ),
         Theorem(
             kind="Verdict",
-            title="Agreement" if validation.agrees else "Disagreement",
+            title=_title(validation),
             label="thm:agreement",
             blocks=(prose(sentence[:1].upper() + sentence[1:] + "."),),
         ),
         Table(
-            header=(
-                "curves",
-                Math(r"\max |\Delta L| / L(0)"),
-                Math(r"\overline{|\Delta L|} / L(0)"),
-                "drop time error",
-                "tail",
-            ),
+            header=HEADER,
             rows=tuple(validation.metric_rows()),
             caption=(
                 "Loss curves compared; that of random weights is the mean over networks. The "
                 "seed floor compares each of them with the mean of the others."
             ),
-            alignment="lrrrr",
+            alignment=ALIGNMENT,
         ),
         Figure(
             name="loss",
@@ -62,6 +57,12 @@ def chapter(validation: GraphValidation) -> Section:
         _strengths(validation),
     ]
     return Section(title="Theory against training", label="sec:agreement", blocks=tuple(blocks))
+
+
+def _title(validation: GraphValidation) -> str:
+    if not validation.agrees:
+        return "Disagreement"
+    return "Agreement" if validation.from_random_weights else "Agreement from an aligned start"
 
 
 def _start(validation: GraphValidation) -> Block:
