@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.prediction import Prediction
+    from symreln.report.document import Drawing
     from symreln.validation.confront import Validation
 
 FORMATS = ("json", "tex", "html")
@@ -128,11 +129,14 @@ class _Documents:
             sketches += validation_sketches(validation)
         self.names = [sketch["name"] for sketch in sketches]
         self.drawn = drawer.draw(sketches, pdf="tex" in wanted)
+        self.more = () if validation is None else _representations(validation, "tex" in wanted)
+        self.names += [each.name for each in self.more]
 
     def compose(self) -> None:
         """Put the document together, and have the page's font cut."""
         chapters = derivation_chapters(self.derivation, self.validation, self.names)
-        self.document = whole_document(self.derivation, chapters, self.drawn())
+        figures = (*self.drawn(), *self.more)
+        self.document = whole_document(self.derivation, chapters, figures)
         if "html" in self.wanted:
             self.page = html.Page(self.document)
             characters = self.page.characters
@@ -196,10 +200,22 @@ def write_validation(
     figures = [folder / f"{sketch['name']}.svg" for sketch in sketches]
     for figure, drawing in zip(figures, drawn(), strict=True):
         jsonio.write_text(figure, drawing.svg)
+    for drawing in _representations(validation, pdf=False):
+        figures.append(folder / f"{drawing.name}.svg")
+        jsonio.write_text(figures[-1], drawing.svg)
     result = folder / "validation.json"
     # Last: a folder with validation.json has everything that it speaks of.
     jsonio.write_json(result, validation_to_json(validation))
     return [curves, *figures, result]
+
+
+def _representations(validation: Validation, pdf: bool) -> tuple[Drawing, ...]:
+    """Draw what hidden layers hold, where that was compared."""
+    if validation.representations is None:
+        return ()
+    from symreln.report.representation_figure import representation_drawing
+
+    return (representation_drawing(validation.representations, validation.network_name, pdf=pdf),)
 
 
 def _curves(validation: Validation) -> bytes:
@@ -217,6 +233,9 @@ def _curves(validation: Validation) -> bytes:
         arrays["theory_moving_gates"] = validation.moving.losses
     if prediction.closed_loss is not None:
         arrays["closed_forms"] = prediction.closed_loss
+    if validation.predicted is not None:
+        low, middle, high = validation.predicted.band.values
+        arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()

@@ -25,7 +25,7 @@ from symreln.dynamics.many_descents import ManyDescents
 from symreln.dynamics.reduced_flow import ModeStart
 from symreln.early import start_factor
 from symreln.integration import descending_flow, mode_probes, network_of
-from symreln.validation.metrics import SeedBand, SeedFloor, seed_band, seed_floor
+from symreln.validation.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,6 +80,13 @@ class PredictedBand:
         """Return the largest width of the band over the mean first loss."""
         low, _, high = self.band.values
         return float((high - low).max() / self.losses[:, 0].mean())
+
+    def drop_times(self) -> tuple[float, ...] | None:
+        """Return the quantiles of the drop times; None where a network never drops."""
+        found = [drop_time(curve) for curve in self.losses]
+        if None in found:
+            return None
+        return tuple(float(x) for x in np.quantile(np.array(found, dtype=float), QUANTILES))
 
     def covered(self, losses: np.ndarray) -> np.ndarray:
         """Return which share of its time every curve is inside the band, shape (curves,).

@@ -129,10 +129,10 @@ def _figure(validation: Validation) -> list[Block]:
                 "Loss: theory, gated deep linear network",
                 "" if validation.network is None else f" and {validation.network_name}",
                 "; bands are the 5 % and 95 % quantiles over seeds",
-                    ""
-                    if validation.predicted is None
-                    else ", for theory the predicted 2.5 % and 97.5 % ones",
-                    ", triangles the drop times.",
+                ""
+                if validation.predicted is None
+                else ", for theory the predicted 2.5 % and 97.5 % ones",
+                ", triangles the drop times.",
             ),
             alt="Loss against steps on a linear and a logarithmic scale.",
         )
@@ -148,7 +148,7 @@ def _closed_forms(validation: Validation) -> list[Block]:
             Strong("Aligned start"),
             ". The closed forms assume that every mode starts aligned, in hidden units of its "
             "own. One GDLN was started so. Gradient descent on the modes, by its own finite steps, "
-            "is that GDLN; the closed forms differ from it by those steps alone, and networks drawn "
+            "is that GDLN; closed forms differ from it by those steps alone, and networks drawn "
             "from the law say what the assumption costs.",
         )
     ]
