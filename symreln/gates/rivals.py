@@ -146,7 +146,8 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Ri
     import symreln
     from symreln.prediction import predict_training
 
-    derivation = symreln.derive(replace(spec, families=()))
+    # The spec's own number of contexts: its pathways for every number are not these.
+    derivation = symreln.derive(replace(spec, families=(), sizes=()))
     theory = predict_training(derivation.at_values).loss
     at = spec.at_values()
     run = train_gdln(

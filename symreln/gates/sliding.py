@@ -51,10 +51,32 @@ def settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> 
         rng: Seed of the units.
     """
     random = np.random.default_rng(rng)
-    basis = orthonormal_span(residual)
-    goal = basis.T @ residual / inputs.shape[1]
     first = random.standard_normal((UNITS, inputs.shape[0]))
-    second = random.standard_normal((UNITS, len(goal)))
+    second = random.standard_normal((UNITS, residual.shape[0]))
+    first, second = _followed(inputs, residual, first, second)
+    return _proposals(first @ inputs, second @ residual, inputs, residual)
+
+
+def settle(
+    inputs: np.ndarray, residual: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """Return the directions that given units take in a fixed residual, shape (units, n_x).
+
+    Args:
+        inputs: X, shape (n_x, P).
+        residual: R, shape (n_y, P), not all zero.
+        first: w of every unit, shape (units, n_x).
+        second: b of every unit, shape (units, n_y).
+    """
+    return _followed(inputs, residual, first, second)[0]
+
+
+def _followed(
+    inputs: np.ndarray, residual: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Follow units, kept at length one, and return them; b comes back in the residual's span."""
+    basis = orthonormal_span(residual)
+    goal, second = basis.T @ residual / inputs.shape[1], second @ basis
     bound = np.linalg.norm(goal, 2) * np.linalg.norm(inputs, 2)
     for length, steps in (COARSE, FINE):
         step = length / bound
@@ -66,9 +88,8 @@ def settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> 
                 second + step * (np.maximum(seen, 0) @ goal.T),
             )
             size = np.sqrt((first**2).sum(axis=1) + (second**2).sum(axis=1))[:, None]
-            first /= size
-            second /= size
-    return _proposals(first @ inputs, second @ goal, inputs, residual)
+            first, second = first / size, second / size
+    return first, second @ basis.T
 
 
 def _proposals(
