@@ -42,6 +42,7 @@ class Request:
         terms: Whether to say what the distance to the network is made of.
         rules: Whether to train by other learning rules too.
         study: Whether to halve the learning rate and the initial scale.
+        representations: Whether to compare what hidden layers hold.
         backend: Library that trains.
         device: Where it does, or None for its own choice.
         float32: Whether to train in single precision.
@@ -63,6 +64,7 @@ class Request:
     terms: bool = False
     rules: bool = False
     study: bool = False
+    representations: bool = False
     backend: Library = "numpy"
     device: str | None = None
     float32: bool = False
@@ -246,6 +248,10 @@ class Session:
             from symreln.validation.study import check_study
 
             check_study(derivation)
+        if self.request.representations:
+            from symreln.validation.representation import check_representations
+
+            check_representations(derivation)
         with progress("training") as report:
             validation = confront(
                 derivation,
@@ -268,6 +274,12 @@ class Session:
             with progress("training at other scales and rates") as report:
                 found = study(derivation, validation.kappas, seeds, rng, report)
             validation = replace(validation, study=found)
+        if self.request.representations:
+            from symreln.validation.representation import compare_representations
+
+            with progress("recording representations") as report:
+                held = compare_representations(validation, report)
+            validation = replace(validation, representations=held)
         return derivation, validation
 
     def _load(self) -> Spec:

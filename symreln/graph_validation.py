@@ -36,10 +36,10 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     from symreln.validation.graphs import validate_graph
 
     request = session.request
-    if request.terms or request.rules or request.study:
+    if request.terms or request.rules or request.study or request.representations:
         msg = (
-            "--terms, --rules and --study: they are measured for pathways, not for graphs. "
-            "Leave them out"
+            "--terms, --rules, --study and --representations: they are measured for pathways, not "
+            "for graphs. Leave them out"
         )
         raise NotSupportedError(msg)
     progress, steps = console.Progress(quiet=request.quiet), session.steps

@@ -132,6 +132,11 @@ training_options = _add(
             "what changes; trains ten times as much.",
         ),
         click.option(
+            "--representations",
+            is_flag=True,
+            help="Compare what hidden layers hold of the samples; trains once more.",
+        ),
+        click.option(
             "--backend",
             type=click.Choice(["numpy", "torch", "cupy", "jax"]),
             default="numpy",

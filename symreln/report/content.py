@@ -114,6 +114,16 @@ def derivation_chapters(
         from symreln.report.chapters.agreement import agreement_chapter
 
         chapters.append(agreement_chapter(validation, figures="loss" in drawn))
+    if validation is not None and validation.representations is not None:
+        from symreln.report.chapters.representations import representation_chapter
+
+        chapters.append(
+            representation_chapter(
+                validation.representations,
+                validation.network_name,
+                figures="representations" in drawn,
+            )
+        )
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return tuple(chapters)
 

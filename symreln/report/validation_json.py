@@ -51,6 +51,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "gate_drift": _drift(validation),
         **judgement_to_json(validation),
         "rules": None if validation.rules is None else rules_to_json(validation.rules),
+        **_representations(validation),
         "published": None if published is None else asdict(published),
         "verdict": validation.verdict,
         "disagreements": list(validation.disagreements),
@@ -105,6 +106,12 @@ def _drift(validation: Validation) -> dict[str, Any] | None:
         "share": [float(x) for x in drift.mean],
         "max_after_drop": drift.max_after_drop,
     }
+
+
+def _representations(validation: Validation) -> dict[str, Any]:
+    """Return the entry "representations" where it was asked for."""
+    found = validation.representations
+    return {} if found is None else {"representations": found.to_json()}
 
 
 def _narrow(validation: Validation) -> dict[str, Any]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from symreln.validation.band import PredictedBand
     from symreln.validation.foretold import Foretold
     from symreln.validation.narrow import NarrowOutcome
+    from symreln.validation.representation import RepresentationComparison
     from symreln.validation.rules import RuleComparison
     from symreln.validation.study import Study
     from symreln.validation.terms import Term
@@ -98,6 +99,7 @@ class Validation:
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
         study: What halving the initial scale and the learning rate does; None where that was not
             asked for.
+        representations: What hidden layers hold; None where that was not asked for.
     """
 
     derivation: Derivation
@@ -127,6 +129,7 @@ class Validation:
     modes: tuple[ModeMeasured, ...] = ()
     diagnosis: tuple[PairDiagnosis, ...] = ()
     study: Study | None = None
+    representations: RepresentationComparison | None = None
 
     @property
     def seeds(self) -> int:

@@ -14,25 +14,27 @@ from symreln.train.machine import machine
 SMALL = ("xor", "--seeds", "2", "--set", "network.steps=40", "--set", "network.hidden=10")
 
 
-def validated(*more):
-    """Exit code, stdout and stderr of ``symreln validate``."""
-    runner = CliRunner()
-    with runner.isolated_filesystem():
+@pytest.fixture
+def validated(tmp_path):
+    def run(*more):
+        """Exit code, stdout, stderr and error of ``symreln validate``."""
         found = {}
 
         def work():
-            result = runner.invoke(cli, ["validate", *SMALL, *more], standalone_mode=False)
-            found["result"] = result
-            if result.exception is not None:
-                raise result.exception
-            return result.return_value
+            arguments = ["validate", *SMALL, "--out", str(tmp_path / "out"), *more]
+            found["result"] = CliRunner().invoke(cli, arguments, standalone_mode=False)
+            if found["result"].exception is not None:
+                raise found["result"].exception
+            return found["result"].return_value
 
-        code = guarded(work)
-    return code, found["result"].stdout, found["result"].stderr, found["result"].exception
+        code, result = guarded(work), found["result"]
+        return code, result.stdout, result.stderr, result.exception
+
+    return run
 
 
-def test_memory_is_told_before_and_after():
-    code, _, said, _ = validated("--tolerance", "10")
+def test_memory_is_told_before_and_after(validated):
+    code, _, said, _ = validated("--tolerance", "1")
     assert code == 0
     before = re.search(r"training 2 networks, 2 at a time: memory about (\d+) MiB", said)
     after = re.search(r"peak memory (\d+) MiB, the largest process beside it (\d+) MiB", said)
@@ -42,12 +44,12 @@ def test_memory_is_told_before_and_after():
     assert said.index(before[0]) < said.index(after[0])
 
 
-def test_quiet_is_quiet():
-    code, _, said, _ = validated("--tolerance", "10", "--quiet")
+def test_quiet_is_quiet(validated):
+    code, _, said, _ = validated("--tolerance", "1", "--quiet")
     assert (code, said) == (0, "")
 
 
-def test_a_missing_library_is_refused_before_anything_is_done(monkeypatch):
+def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     code, _, said, error = validated("--backend", "cupy")
     assert code == 2
@@ -55,10 +57,10 @@ def test_a_missing_library_is_refused_before_anything_is_done(monkeypatch):
     assert "training" not in said
 
 
-def test_single_precision_is_written_down():
+def test_single_precision_is_written_down(validated):
     found = {}
     for precision, more in (("float64", ()), ("float32", ("--float32",))):
-        code, out, _, _ = validated("--tolerance", "10", "--json", *more)
+        code, out, _, _ = validated("--tolerance", "1", "--json", *more)
         assert code == 0
         found[precision] = json.loads(out)
         assert found[precision]["network"]["precision"] == precision

@@ -1,0 +1,83 @@
+"""What hidden layers hold, predicted and trained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.report.document import Figure, Math, Section, Table, prose
+from symreln.report.representation_figure import NAME
+
+if TYPE_CHECKING:
+    from symreln.report.document import Block
+    from symreln.validation.representation import RepresentationComparison
+
+
+def representation_chapter(
+    found: RepresentationComparison, network_name: str, *, figures: bool
+) -> Section:
+    """Return the chapter on the similarity of samples to the hidden layer."""
+    names = {"relu": network_name, "gdln": "GDLN"}
+    blocks: list[Block] = [
+        prose(
+            "How alike two samples are to a hidden layer is the product of what it holds of them. "
+            "A pathway that is aligned and balanced has ",
+            Math(r"W_1^T W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^T"),
+            ", and a hidden unit belongs to one pathway, so that the predicted similarity is ",
+            Math(
+                r"S_{\mu\nu}(t) = \sum_p \sum_\alpha \pi_\alpha(t)\, (v_\alpha^T g_p(\mu) x_\mu)"
+                r"\, (v_\alpha^T g_p(\nu) x_\nu)"
+            ),
+            ", with the strengths of the prediction and nothing fitted.",
+        ),
+        _table(found, names),
+    ]
+    if figures:
+        blocks.append(
+            Figure(
+                name=NAME,
+                caption=(
+                    "Representations. Above: similarities of all pairs of samples, on one scale. "
+                    "Below: paths of the samples from the common start, in the plane that shows "
+                    "the network's distances at the end best (classical scaling, every moment "
+                    "turned onto the next in all dimensions, theory onto the network; it shows "
+                    f"{100 * found.shown['theory']:.0f} % of the predicted spread at the end and "
+                    f"{100 * found.shown[found.subjects[0].name]:.0f} % of the trained one); "
+                    "correlation with the prediction over time, and as dots the distance "
+                    "relative to the network's size."
+                ),
+                alt="Matrices of similarities and paths of samples, predicted and trained.",
+            )
+        )
+    return Section(title="Representations", blocks=tuple(blocks), label="sec:representations")
+
+
+def _table(found: RepresentationComparison, names: dict[str, str]) -> Table:
+    half, last = found.half_way, len(found.steps) - 1
+    return Table(
+        header=("networks", "step", "correlation", "distance", "seed floor"),
+        rows=tuple(
+            (
+                names[subject.name],
+                str(found.steps[moment]),
+                _text(subject.correlation[moment]),
+                _text(subject.distance[moment]),
+                "–" if subject.floor is None else _text(subject.floor[moment]),
+            )
+            for subject in found.subjects
+            for moment in dict.fromkeys((half, last))
+        ),
+        caption=(
+            f"Predicted similarities against {found.seeds} trained networks of each kind, where "
+            "the predicted samples have half their final spread and at the end: correlation over "
+            "pairs of samples, which says little where all pairs are about equally alike; ",
+            Math(r"\|S_{\text{net}} - S\| / \|S_{\text{net}}\|"),
+            ", mean over seeds; and the latter of each network against the mean of the others.",
+        ),
+        alignment="lrrrr",
+    )
+
+
+def _text(value: float) -> str:
+    return f"{value:.3f}" if np.isfinite(value) else "–"

@@ -1,0 +1,175 @@
+"""Representations: pictures of known points, predicted similarities against trained ones."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.errors import NotSupportedError
+from symreln.report.chapters.representations import representation_chapter
+from symreln.report.representation_figure import representation_drawing
+from symreln.spec.reader import load
+from symreln.validation.representation import (
+    check_representations,
+    compare_representations,
+    correlations,
+    moments,
+    predicted_similarities,
+    relative_distance,
+)
+from symreln.validation.scaling import classical_scaling, paths, shown_share, spread, turned_onto
+
+HIERARCHY = (
+    "network.steps=1501",
+    "network.hidden=200",
+    "network.init_std=1/2000",
+)
+
+
+def random_points(count=7, dimensions=3, key=0):
+    points = np.random.default_rng(key).normal(size=(count, dimensions))
+    return points - points.mean(axis=0)
+
+
+def distances(points):
+    return np.linalg.norm(points[:, None] - points[None], axis=-1)
+
+
+def test_points_are_found_again_from_their_products():
+    points = random_points() + 5.0  # the origin does not matter
+    found = classical_scaling(points @ points.T, 3)
+    np.testing.assert_allclose(distances(found), distances(points), atol=1e-12)
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
+    assert classical_scaling(np.eye(2)).shape == (2, 2)
+    assert classical_scaling(np.ones((1, 1))).shape == (1, 2)
+
+
+def test_a_plane_is_shown_whole_and_a_space_in_part():
+    plane = random_points(dimensions=2)
+    assert shown_share(classical_scaling(plane @ plane.T, 7)) == pytest.approx(1)
+    points = random_points(dimensions=5)
+    similarity = points @ points.T
+    values = np.linalg.eigvalsh(similarity)
+    share = shown_share(classical_scaling(similarity, 7))
+    assert share == pytest.approx(values[-2:].sum() / values.sum())
+    assert spread(similarity) == pytest.approx((points**2).sum())
+
+
+def test_turning_undoes_a_rotation_and_a_reflection():
+    points = random_points()
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    turn[:, 0] *= -np.sign(np.linalg.det(turn))  # a reflection
+    np.testing.assert_allclose(turned_onto(points @ turn, points), points, atol=1e-12)
+
+
+def test_paths_do_not_jump_where_the_leading_plane_changes():
+    # Two directions swap their sizes: the plane of each moment alone would turn by 90 degrees.
+    axes = np.linalg.qr(random_points(8, 8))[0][:, :3]
+    axes = axes - axes.mean(axis=0)
+    scales = [(3, 2 - 0.4 * k, 0.4 + 0.4 * k) for k in range(5)]
+    similarities = [(axes * np.square(scale)) @ axes.T for scale in scales]
+    found = paths(similarities)
+    steps = np.abs(np.diff(found, axis=0)).max(axis=(1, 2))
+    exact = np.abs(np.diff([axes * np.array(scale) for scale in scales], axis=0)).max(axis=(1, 2))
+    assert (steps < 1.5 * exact).all()
+    for points, similarity in zip(found, similarities, strict=True):
+        wanted = classical_scaling(similarity, 8)
+        np.testing.assert_allclose(distances(points), distances(wanted), atol=1e-12)
+
+
+def test_moments_cover_time_and_fall():
+    loss = np.where(np.arange(1000) < 500, 1.0, 0.0)
+    found = moments(loss, 11)
+    assert (found[0], found[-1]) == (0, 999)
+    assert 500 in found
+    assert moments(np.ones(5)) == (0, 1, 2, 3, 4)
+
+
+def test_correlation_and_distance_of_known_matrices():
+    one = random_points() @ random_points().T
+    assert correlations(one, 3 * one + 1) == pytest.approx(1)
+    assert correlations(one, -one) == pytest.approx(-1)
+    assert np.isnan(correlations(np.ones((3, 3)), one[:3, :3]))
+    assert relative_distance(2 * one, one) == pytest.approx(1)
+    assert relative_distance(0 * one, 0 * one) == 0
+
+
+@pytest.fixture(scope="module")
+def compared():
+    derivation = sr.derive(load("linear-hierarchy", HIERARCHY))
+    validation = sr.validate(derivation, seeds=3, rng=0)
+    return validation, compare_representations(validation)
+
+
+def test_predicted_similarity_is_the_square_root_of_the_map(compared):
+    """Of one aligned and balanced pathway W1ᵀ W1 = (Wᵀ W)^½: a second route, by the maps."""
+    validation, _ = compared
+    derivation = validation.derivation.at_values
+    spec = derivation.spec
+    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    # At the end the map is the least-squares one.
+    map_ = targets @ np.linalg.pinv(inputs)
+    values, vectors = np.linalg.eigh(map_.T @ map_)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    last = predicted_similarities(derivation, validation.prediction, (spec.network.steps - 1,))
+    np.testing.assert_allclose(last[0], inputs.T @ root @ inputs, atol=2e-3 * root.max())
+
+
+def test_networks_hold_what_is_predicted(compared):
+    _, found = compared
+    for subject in found.subjects:
+        assert subject.correlation[-1] > 0.999
+        assert subject.distance[-1] < 0.02
+        assert subject.distance[found.half_way] < 0.1
+        assert subject.floor is not None
+
+
+def test_they_are_the_networks_of_the_validation(compared):
+    validation, found = compared
+    spec = validation.derivation.at_values.spec
+    held = validation.network.weights[0].w1 @ spec.dataset.inputs.to_numpy()
+    similarity = (held.swapaxes(1, 2) @ held).mean(axis=0)
+    np.testing.assert_allclose(found.subjects[0].mean[-1], similarity, rtol=1e-9, atol=1e-12)
+
+
+def test_chapter_figure_and_json_say_what_was_measured(compared):
+    validation, found = compared
+    drawing = representation_drawing(found, validation.network_name, pdf=False)
+    assert drawing.svg.startswith("<?xml")
+    assert drawing.svg == representation_drawing(found, validation.network_name, pdf=False).svg
+    table = representation_chapter(found, "linear network", figures=True).blocks[1]
+    rows = [[cell[0].value for cell in row] for row in table.rows]
+    assert [row[0] for row in rows] == ["linear network"] * 2 + ["GDLN"] * 2
+    assert rows[1][2] == f"{found.subjects[0].correlation[-1]:.3f}"
+    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert told["subjects"]["gdln"]["distance"][-1] == found.subjects[1].distance[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "reason"),
+    [
+        ("linear-hierarchy", ("network.layers=3",), "one hidden layer"),
+        ("contextual-different", (), "pathways that are modes"),
+    ],
+)
+def test_what_is_not_predicted_is_refused(name, changes, reason):
+    derivation = sr.derive(load(name, changes)).at_values
+    with pytest.raises(NotSupportedError, match=reason):
+        check_representations(derivation)
+
+
+def test_a_wrong_strength_is_seen(compared):
+    """The comparison is no formality: twice the strength of one mode is a distance."""
+    validation, found = compared
+    derivation, steps = validation.derivation.at_values, found.steps
+    first, *rest = validation.prediction.modes
+    wrong = replace(first, closed=2 * first.best, integrated=None)
+    changed = predicted_similarities(
+        derivation, replace(validation.prediction, modes=(wrong, *rest)), steps
+    )
+    missed = relative_distance(changed[-1], found.subjects[0].mean[-1])
+    assert missed > 10 * found.subjects[0].distance[-1]
