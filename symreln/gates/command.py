@@ -78,6 +78,11 @@ def network_options(command: Callable) -> Callable:
 )
 @click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 @click.option("--stages", type=click.IntRange(min=1), default=8, help="Stages to follow at most.")
+@click.option(
+    "--against",
+    type=click.IntRange(min=1),
+    help="Networks to compare self-consistent gates with: a confusion table over the steps.",
+)
 @network_options
 @click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
@@ -89,6 +94,7 @@ def gates(
     samples: int | None,
     rng: int,
     stages: int,
+    against: int | None,
     limit: int | None,
     overrides: tuple[str, ...],
     out: Path | None,
@@ -118,7 +124,7 @@ def gates(
     if method == "enumerate":
         result, chosen = _enumerated(numbers, found)
     else:
-        result, chosen = _selected(numbers, found, stages)
+        result, chosen = _selected(numbers, found, stages, (against, rng))
     text = None
     if chosen:
         from symreln.gates.spec_text import gates_toml
@@ -172,7 +178,15 @@ def _enumerated(spec: Spec, found: RealisableGates) -> tuple[dict[str, Any], lis
     return result, [chosen] if len(chosen) <= MOST_PATHWAYS else []
 
 
-def _selected(spec: Spec, found: RealisableGates, most: int) -> tuple[dict[str, Any], list]:
+def _selected(
+    spec: Spec, found: RealisableGates, most: int, networks: tuple[int | None, int]
+) -> tuple[dict[str, Any], list]:
+    from symreln.gates.confusion import (
+        confusion,
+        confusion_json,
+        confusion_table,
+        predicted_classes,
+    )
     from symreln.gates.stages import predicted_stages
     from symreln.gates.told import GATES_FORMAT, stage_json
 
@@ -185,6 +199,10 @@ def _selected(spec: Spec, found: RealisableGates, most: int) -> tuple[dict[str, 
         "draws": found.draws,
         "stages": [stage_json(number, stage) for number, stage in enumerate(stages, start=1)],
     }
+    seeds, rng = networks
+    if seeds is not None:
+        shown = confusion(spec, predicted_classes(spec, stages), seeds, rng)
+        result["confusion"] = {**confusion_json(shown), "markdown": confusion_table(shown)}
     return result, [list(stage.winners) for stage in stages if stage.winners]
 
 
@@ -230,6 +248,7 @@ def _lines(result: dict[str, Any]) -> list[str]:
         ]
         lines += _partial_lines(stage)
     lines += [f"  {each['pattern']}  {each['size']} alike" for each in result.get("kinds", [])[:20]]
+    lines += result.get("confusion", {}).get("markdown", "").splitlines()
     return lines
 
 

@@ -67,6 +67,8 @@ class Confusion:
         steps: Shape (K,).
         table: Share of the weight, shape (K, classes + 1, classes + 1): predicted by row, shown by
             column.
+        chance: Share of units with each class's gate at the start, that is of directions drawn at
+            random, shape (classes + 1,): partial gates with few strict samples are met by many.
         loss: Mean loss over the initial one at the steps.
         moving: (pattern, alike, predicted shares (K,), shown shares (K,)) of classes of gates.
         overlap: Sum over all classes of the smaller of the two shares, shape (K,).
@@ -76,6 +78,7 @@ class Confusion:
     classes: tuple[PredictedClass, ...]
     steps: np.ndarray
     table: np.ndarray
+    chance: np.ndarray
     loss: np.ndarray
     moving: tuple[tuple[str, int, np.ndarray, np.ndarray], ...]
     overlap: np.ndarray
@@ -154,12 +157,14 @@ def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: 
         table = np.zeros((len(classes) + 1,) * 2)
         np.add.at(table, (settled, shown), weights / weights.sum())
         tables.append(table)
+    start = _class_of(run.snapshots["activity"][:, 0].reshape(-1, inputs.shape[1]), classes)
     mean = run.mean_loss
     moving, overlap = _moving(spec, run.snapshots, looks, chosen)
     return Confusion(
         classes=classes,
         steps=looks[chosen],
         table=np.array(tables),
+        chance=np.bincount(start, minlength=len(classes) + 1) / len(start),
         loss=mean[looks[chosen]] / mean[0],
         moving=moving,
         overlap=overlap,
@@ -247,6 +252,8 @@ def confusion_table(found: Confusion) -> str:
         for i in rows:
             cells = " | ".join(f"{table[i, j]:.3f}" for j in shown)
             lines.append(f"| {names[i]} | {cells} |")
+        cells = " | ".join(f"{found.chance[j]:.3f}" for j in shown)
+        lines.append(f"| (directions drawn at random) | {cells} |")
         lines.append("")
     header = " | ".join(f"step {step}" for step in found.steps)
     lines += [
@@ -271,6 +278,7 @@ def confusion_json(found: Confusion) -> Json:
         "steps": found.steps.tolist(),
         "loss": found.loss.tolist(),
         "table": found.table.round(6).tolist(),
+        "chance": found.chance.tolist(),
         "hits": found.hits.tolist(),
         "moving": [
             {"pattern": gate, "alike": alike, "predicted": a.tolist(), "shown": b.tolist()}
