@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.descending import flow_error
+from symreln.equal_starts import equal_starts_to_json
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.halving import half_time
@@ -56,6 +57,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "final": _final(derivation),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
+        **equal_starts_to_json(derivation),
         **equilibria_to_json(derivation),
         **convergence_to_json(derivation),
         **width_to_json(derivation),

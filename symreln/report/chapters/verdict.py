@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.report.chapters.equal_starts import equal_start_blocks
 from symreln.report.couplings import original, overlap
 from symreln.report.couplings_json import MOST_ENTRIES
 from symreln.report.document import (
@@ -352,11 +353,11 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             rows=tuple(
                 (_math_list(labels), Math(d), Math(d_eff)) for (d, d_eff), labels in rows.items()
             ),
-            caption=f"Stage {stage.stage}: effective eigenvalues.",
+            caption=f"Stage {stage.stage}: effective eigenvalues, from equal starts.",
             alignment="pcc",
         )
     )
-    return blocks
+    return blocks + equal_start_blocks(derivation, stage)
 
 
 def _math_list(labels: list[str]) -> Content:

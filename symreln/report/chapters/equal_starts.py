@@ -1,0 +1,50 @@
+"""What modes that are closed by symmetry owe to equal starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.equal_starts import equal_starts, grouped
+from symreln.report.document import Block, Inline, Math, Strong, prose
+from symreln.report.symbols import symbol_latex
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, StageDerivation
+
+#: Strengths that are named one by one.
+MOST_NAMED = 12
+
+
+def equal_start_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    """Return what holds of a stage's modes that couple where their starts differ."""
+    own = {mode.label for pathway in stage.pathways for mode in pathway.modes}
+    found = [each for each in equal_starts(derivation) if each.labels[0] in own]
+    blocks: list[Block] = [
+        prose(
+            *([Strong("Equal starts"), " are assumed. Of "] if index == 0 else ["Of "]),
+            *_named(labels),
+            f": {sentence}.",
+        )
+        for index, (labels, sentence) in enumerate(grouped(found))
+    ]
+    network = derivation.spec.network
+    if found and network is not None and network.layers == 2 and not derivation.narrow:
+        blocks.append(
+            prose(
+                "The prediction that is confronted with training does not assume them: it "
+                "descends with the coupled matrices of all pathways, each from its own ",
+                Math(r"\kappa"),
+                "."
+                if network.activation == "relu"
+                else ", which in a linear network is 1 for all.",
+            )
+        )
+    return blocks
+
+
+def _named(labels: tuple[str, ...]) -> list[str | Inline]:
+    content: list[str | Inline] = []
+    for label in labels[:MOST_NAMED]:
+        content += [", " if content else "", Math(symbol_latex(label))]
+    more = len(labels) - MOST_NAMED
+    return [*content, f" and {more} more"] if more > 0 else content
