@@ -156,6 +156,7 @@ def _chain(validation: Validation) -> dict[str, Any] | None:
 def _alignment(found: PathwayAlignment) -> dict[str, Any]:
     return {
         "pathway": found.pathway,
+        "modes": list(found.modes),
         "left": list(found.left),
         "right": list(found.right),
         "outside": found.outside,

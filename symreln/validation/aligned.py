@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.prediction import probe_bases
-from symreln.validation.alignment import (
-    Alignment,
-    NeuronAssignment,
-    assign_neurons,
-    measure_alignment,
-)
+from symreln.validation.alignment import NeuronAssignment, assign_neurons, measure_alignment
+from symreln.validation.narrow import held_modes
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.derivation import Derivation, PathwayDerivation
     from symreln.train.network import TrainingRun
 
 
@@ -24,17 +20,23 @@ if TYPE_CHECKING:
 class PathwayAlignment:
     """Alignment of one pathway's map with its predicted modes at the last step (theory.md 8).
 
+    Of a pathway with fewer hidden units than modes, and with weight decay, only modes that are
+    learned have directions: those above half of their height, network by network.
+
     Attributes:
         pathway: Its name.
-        left: Mean over seeds of the smallest cosine of output vectors, one a mode.
+        left: Mean over seeds of the smallest cosine of output vectors, one an entry of modes, those
+            that some network learned.
         right: The same of input vectors.
         outside: Mean over seeds of the share of ‖W2W1‖² outside the predicted span.
+        modes: Labels of the entries.
     """
 
     pathway: str
     left: tuple[float, ...]
     right: tuple[float, ...]
     outside: float
+    modes: tuple[str, ...] = ()
 
 
 def gdln_alignment(derivation: Derivation, gdln: TrainingRun) -> tuple[PathwayAlignment, ...]:
@@ -54,18 +56,35 @@ def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> Path
     u, v, labels = probe_bases(pathway)
     if not labels:
         return None
-    groups = [
-        [place for place, found in enumerate(labels) if found == label]
-        for label in dict.fromkeys(labels)
-    ]
+    names = list(dict.fromkeys(labels))
+    groups = [[place for place, found in enumerate(labels) if found == name] for name in names]
     own = maps[:, :, list(pathway.effective.pathway.inputs)]
-    found: Alignment = measure_alignment(own, u, v, groups)
+    found = [
+        measure_alignment(each, u, v, groups, counts)
+        for each, counts in zip(own, _learned(derivation, pathway, maps, names), strict=True)
+    ]
+    left, right = (np.array([getattr(one, side) for one in found]) for side in ("left", "right"))
+    seen = [not bool(np.isnan(column).all()) for column in left.T]
     return PathwayAlignment(
         pathway=pathway.name,
-        left=tuple(float(x) for x in found.left.mean(axis=0)),
-        right=tuple(float(x) for x in found.right.mean(axis=0)),
-        outside=float(found.outside.mean()),
+        left=tuple(np.nanmean(left[:, seen], axis=0).tolist()),
+        right=tuple(np.nanmean(right[:, seen], axis=0).tolist()),
+        outside=float(np.mean([one.outside for one in found])),
+        modes=tuple(name for name, there in zip(names, seen, strict=True) if there),
     )
+
+
+def _learned(
+    derivation: Derivation, pathway: PathwayDerivation, maps: np.ndarray, names: list[str]
+) -> list[list[int] | None]:
+    """Return how many modes of every label each map holds; None where all are to be compared."""
+    network = derivation.effective_network
+    decay = 0.0 if network is None else float(network.weight_decay)
+    narrow = any(one.pathway.name == pathway.name for one in derivation.narrow)
+    if not decay and not narrow:
+        return [None] * len(maps)
+    held = [held_modes(pathway, each, names, decay) for each in maps]
+    return [[each[name] for name in names] for each in held]
 
 
 @dataclass(frozen=True, kw_only=True)

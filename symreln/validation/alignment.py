@@ -33,7 +33,8 @@ class Alignment:
         right: Likewise of its input vectors, (…, G). 1 is aligned, 0 orthogonal; 0 also where the
             map has no such singular value.
         strength: Root mean square over the group's modes of the singular values of U_gᵀ W V_g,
-            shape (…, G): a group that is not learned yet has no direction to be judged by.
+            shape (…, G), the largest ones where not all modes are there: a group that is not
+            learned yet has no direction to be judged by.
         outside: ‖W − P_U W P_V‖² / ‖W‖² over all modes, (…,); 0 for W = 0.
     """
 
@@ -62,7 +63,11 @@ class NeuronAssignment:
 
 
 def measure_alignment(
-    maps: np.ndarray, u: np.ndarray, v: np.ndarray, groups: Sequence[Sequence[int]] | None = None
+    maps: np.ndarray,
+    u: np.ndarray,
+    v: np.ndarray,
+    groups: Sequence[Sequence[int]] | None = None,
+    counts: Sequence[int] | None = None,
 ) -> Alignment:
     """Compare maps W2 W1 with predicted modes.
 
@@ -71,16 +76,29 @@ def measure_alignment(
         u: Predicted output vectors, orthonormal columns, (n_y, R).
         v: Predicted input vectors, orthonormal columns, (n_x, R).
         groups: Partition of the modes 0 … R − 1 into G groups of equal s and d; default each alone.
+        counts: How many of its modes each group has in the maps, where that is not all: as many
+            singular vectors are compared with its span. A group with none of them has NaN.
 
     Raises:
         InputError: Shapes do not fit, a basis is not orthonormal, or groups are no partition.
     """
     groups = [[mode] for mode in range(u.shape[1])] if groups is None else [list(g) for g in groups]
     _check(maps, u, v, groups)
+    taken_of = [len(group) for group in groups] if counts is None else list(counts)
+    if len(taken_of) != len(groups) or any(
+        not 0 <= count <= len(group) for count, group in zip(taken_of, groups, strict=True)
+    ):
+        msg = (
+            f"alignment: counts are {taken_of} for groups of {[len(group) for group in groups]} "
+            "modes. Give every group a number of its modes."
+        )
+        raise InputError(msg)
     left_vectors, singular_values, right_rows = np.linalg.svd(maps, full_matrices=False)
     right_vectors = right_rows.swapaxes(-1, -2)
     core = u.T @ maps @ v
-    strength = np.stack([_group_strength(core, group) for group in groups], axis=-1)
+    strength = np.stack(
+        [_group_strength(core, g, c) for g, c in zip(groups, taken_of, strict=True)], axis=-1
+    )
     left, right = np.zeros_like(strength), np.zeros_like(strength)
     for position in np.ndindex(strength.shape[:-1]):
         # Rounding noise is not a direction: the usual rank tolerance of an SVD.
@@ -88,10 +106,12 @@ def measure_alignment(
         rank = int((values > values[0] * max(maps.shape[-2:]) * np.finfo(float).eps).sum())
         first = 0
         for group in np.argsort(-strength[position], kind="stable"):
-            members = groups[group]
-            taken = slice(first, first + len(members))
-            first += len(members)
-            if first <= rank:
+            members, count = groups[group], taken_of[group]
+            taken = slice(first, first + count)
+            first += count
+            if not count:
+                left[(*position, group)] = right[(*position, group)] = np.nan
+            elif first <= rank:
                 left[(*position, group)] = _cosine(u[:, members], left_vectors[position], taken)
                 right[(*position, group)] = _cosine(v[:, members], right_vectors[position], taken)
     inside = u @ core @ v.T
@@ -123,9 +143,14 @@ def _check(maps: np.ndarray, u: np.ndarray, v: np.ndarray, groups: list[list[int
         raise InputError(msg)
 
 
-def _group_strength(core: np.ndarray, group: list[int]) -> np.ndarray:
+def _group_strength(core: np.ndarray, group: list[int], count: int) -> np.ndarray:
     block = core[..., group, :][..., :, group]
-    return np.sqrt(np.sum(block**2, axis=(-2, -1)) / len(group))
+    if count == len(group):
+        return np.sqrt(np.sum(block**2, axis=(-2, -1)) / len(group))
+    if not count:
+        return np.zeros(block.shape[:-2])
+    values = np.linalg.svd(block, compute_uv=False)[..., :count]
+    return np.sqrt(np.sum(values**2, axis=-1) / count)
 
 
 def _cosine(basis: np.ndarray, vectors: np.ndarray, taken: slice) -> float:

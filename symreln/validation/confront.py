@@ -158,7 +158,7 @@ class Validation:
             return ()
         from symreln.validation.narrow import narrow_outcomes
 
-        return narrow_outcomes(self.derivation.at_values, self.gdln)
+        return narrow_outcomes(self.derivation.at_values, self.gdln, self.prediction.drawn)
 
     @property
     def tolerance(self) -> float:

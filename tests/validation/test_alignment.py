@@ -134,3 +134,22 @@ def test_wrong_assignments_are_refused():
         assign_neurons(np.ones((2, 3)), np.ones((0, 3)))
     with pytest.raises(InputError, match=r"contribution \(3,\)"):
         assign_neurons(np.ones((2, 3)), np.ones((1, 3)), np.ones(3))
+
+
+def test_modes_that_are_not_there_are_left_out():
+    """Of three modes one is not learned, and of two equal ones any one direction is."""
+    turned = U[:, :2] @ np.array([0.6, 0.8])
+    across = V[:, :2] @ np.array([0.6, 0.8])
+    one = 2.0 * np.outer(turned, across)
+    whole = measure_alignment(one, U, V, [[0, 1], [2]])
+    assert whole.left.tolist() == [0, 0]
+    found = measure_alignment(one, U, V, [[0, 1], [2]], counts=[1, 0])
+    assert found.left[0] == pytest.approx(1)
+    assert found.right[0] == pytest.approx(1)
+    assert np.isnan(found.left[1])
+    assert found.strength[0] == pytest.approx(2)
+    # The third, stronger than the half of the pair, takes the first singular vector.
+    more = one + 3.0 * np.outer(U[:, 2], V[:, 2])
+    np.testing.assert_allclose(measure_alignment(more, U, V, [[0, 1], [2]], [1, 1]).left, [1, 1])
+    with pytest.raises(InputError, match="counts are"):
+        measure_alignment(one, U, V, [[0, 1], [2]], counts=[3, 0])

@@ -106,12 +106,23 @@ def test_a_wrong_prediction_of_what_is_held_shows():
     network = {**TABLES["network"], "init_std": "1/1000000", "steps": 1500}
     pathway = [{"name": "one", "hidden": 1}]
     spec = sr.load({"dataset": dataset, "pathway": pathway, "network": network})
-    (outcome,) = validate(sr.derive(spec), seeds=2, rng=2).narrow
+    found = validate(sr.derive(spec), seeds=2, rng=2)
+    (outcome,) = found.narrow
     assert outcome.first == {"pi_1_1": 1, "pi_1_2": 0}
     assert outcome.least == {"pi_1_1": 0, "pi_1_2": 1}
     assert all(held == outcome.least for held in outcome.held)
     assert "0 of 2 networks hold" in outcome.sentence()
-    assert outcome.sentence().endswith("2 those that are predicted to be there in the end")
+    assert "2 those that are predicted to be there in the end" in outcome.sentence()
+    # Networks drawn from the law say when: all have replaced it by the last step, and the mean
+    # curve knows, which that of the modes learned first does not.
+    assert (outcome.share_first, outcome.share_least) == (0, 1)
+    assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.25
+    assert found.metrics["closed_vs_gdln"].max_abs_over_initial > 0.35
+    assert found.prediction.loss[-1] == pytest.approx(found.gdln.mean_loss[-1], rel=1e-3)
+    # Alignment is that of the mode that is there, and the other has no direction.
+    (alignment,) = found.gdln_alignment
+    assert alignment.modes == ("pi_1_2",)
+    assert min(alignment.left) > 0.999
 
 
 @pytest.mark.parametrize("hidden", [0, -1, "3", 1.5, True])

@@ -304,12 +304,14 @@ def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
         rows=tuple(
             (
                 a.pathway,
-                f"{min(a.left):.3f}",
-                f"{min(a.right):.3f}",
+                f"{min(a.left):.3f}" if a.left else "–",
+                f"{min(a.right):.3f}" if a.right else "–",
                 Math(scientific_latex(a.outside)),
             )
             for a in found
         ),
-        caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean.",
+        caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean. Of "
+        "pathways with fewer hidden units than modes, and with weight decay, over those modes that "
+        "a network holds, above half of their height.",
         alignment="lrrr",
     )
