@@ -62,7 +62,7 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         return HalfTime(why=f"no value is declared for {missing[0]}")
     if network.layers > 2:
         why = f"the initial strength of {network.layers} layers is not derived"
-        return HalfTime(why=f"{why}; the formula holds for any")
+        return HalfTime(why=f"{why}; for a given one it is the time at half of the height")
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):

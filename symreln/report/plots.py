@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.derivation import in_phase
-from symreln.report.chapters.alike import alike, heights_latex, short_list
+from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
 from symreln.report.sketches import (
     CLOSED,
@@ -101,30 +101,32 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _spectrum(derivation: Derivation) -> Sketch:
     groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
+    network = derivation.effective_network
+    decay = 0.0 if network is None else float(network.weight_decay)
     return spectrum_sketch(
         [
-            _pathway_spectrum(group.first, in_phase(group.short_name, begin))
+            _pathway_spectrum(group.first, in_phase(group.short_name, begin), decay)
             for begin, group in groups
         ],
-        heights_latex([group for _, group in groups]),
+        heights_latex([group for _, group in groups], decay=decays(derivation)),
     )
 
 
-def _pathway_spectrum(pathway: PathwayDerivation, label: str) -> PathwaySpectrum:
+def _pathway_spectrum(pathway: PathwayDerivation, label: str, decay: float) -> PathwaySpectrum:
     learning = [mode for mode in pathway.modes if not mode.is_null]
     return PathwaySpectrum(
         label=label,
         s=tuple(mode.s.to_float() for mode in learning),
-        plateau=tuple(_plateau(mode) for mode in learning),
+        plateau=tuple(_plateau(mode, decay) for mode in learning),
         multiplicity=tuple(mode.multiplicity for mode in learning),
     )
 
 
-def _plateau(mode: ModeDerivation) -> float:
+def _plateau(mode: ModeDerivation, decay: float) -> float:
     """Return the height that a mode grows to; NaN where it has none of its own."""
     if mode.d_eff is None or mode.d_eff.is_zero:
         return math.nan
-    return mode.s.to_float() / mode.d_eff.to_float()
+    return max(0.0, mode.s.to_float() - decay) / mode.d_eff.to_float()
 
 
 def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
@@ -259,15 +261,28 @@ def _loss_sketch(validation: Validation) -> Sketch:
                 drop_time=_drop(losses),
             )
         )
+    low, high = _predicted_edges(validation, chosen)
     curves.append(
         LossCurve(
             label="theory",
             times=times,
             loss=prediction.loss[chosen],
+            low=low,
+            high=high,
             drop_time=_drop(prediction.loss),
         )
     )
     return loss_sketch(curves)
+
+
+def _predicted_edges(
+    validation: Validation, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+    """Return the edges of the predicted band at some steps, or nothing where there is none."""
+    if validation.predicted is None:
+        return None, None
+    low, _, high = validation.predicted.band.values
+    return low[chosen], high[chosen]
 
 
 def _motion_sketch(moving: MovingGates, derivation: Derivation) -> Sketch:

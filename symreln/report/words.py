@@ -26,6 +26,8 @@ Symbols = Mapping[str, "sp.Symbol"]
 NONE = "–"
 #: Working precision of quotients that are shown as decimals.
 RATIO_BITS = 160
+#: Digits of numerator and denominator above which a number is printed as a decimal.
+LONG_FRACTION = 24
 _AT_LEAST, _AT_MOST = r"\geq", r"\leq"
 #: Characters up to which a formula is printed inside a table cell.
 SHORT = 60
@@ -109,6 +111,18 @@ def fraction_latex(value: Fraction) -> str:
         return to_latex(sp.Rational(value.numerator, value.denominator))
     shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)
     return decimal_latex(*shown, digits=6)
+
+
+def scalar_latex(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> str:
+    """Return an exact number in full, or as a decimal with its error where it is a long fraction.
+
+    Formulas with parameters are printed in full.
+    """
+    if not value.parameters:
+        fraction = value.to_fraction()
+        if len(str(fraction.numerator)) + len(str(fraction.denominator)) > LONG_FRACTION:
+            return decimal_latex(*AlgebraicNumber.rational(value).decimal({}, 21))
+    return to_latex(value.to_sympy(symbols))
 
 
 def assumption(parameter: Parameter) -> Content:

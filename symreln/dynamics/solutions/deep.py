@@ -223,24 +223,42 @@ class DeepMode(AbstractMode):
         """Return the LaTeX of the trajectory or of t(π), without delimiters."""
         if self.expr is not None:
             return sp.latex(self.expr)
-        name = r"\sigma" if self.falls else r"\rho"
-        power = r"-1/L" if self.falls else "1/L"
-        variable = sp.Symbol("_v", positive=True)
-        stage = sp.latex(self._of_root(variable), symbol_names={variable: name})
-        layers = sp.latex(self.layers)
+        name, stage = sp.latex(self.root), sp.latex(self.stage)
+        power, layers = f"{'-' * self.falls}1/{sp.latex(self.layers)}", sp.latex(self.layers)
         scale = sp.latex(self.tau / self.s) + rf"\left({sp.latex(self.d / self.s)}\right)"
         return (
             rf"t = {scale}^{{1 - 2/{layers}}} \left[T({name}) - T({name}_0)\right], \quad "
             rf"T({name}) = {stage}, \quad {name} = \left({sp.latex(self.d / self.s)}\, "
-            rf"\pi\right)^{{{power.replace('L', layers)}}}"
+            rf"\pi\right)^{{{power}}}"
         )
+
+    @property
+    def scale(self) -> sp.Expr:
+        """The factor of T(ρ) − T(ρ_0) in t(π)."""
+        found: Any = self.tau / self.s * (self.d / self.s) ** self.exponent
+        return found
+
+    @property
+    def root(self) -> sp.Symbol:
+        r"""The variable of :attr:`stage`: ρ, or σ = 1/ρ for a falling mode."""
+        return sp.Symbol("sigma" if self.falls else "rho", positive=True)
+
+    @property
+    def root_power(self) -> sp.Expr:
+        """The power of the strength, in units of its height, that :attr:`root` is."""
+        return (-1 if self.falls else 1) / self.layers
+
+    @property
+    def stage(self) -> sp.Expr:
+        """T as an expression in :attr:`root`."""
+        return self._of_root(self.root)
 
     def _stage(self, strength: sp.Expr) -> sp.Expr:
         """Return T at a strength."""
         share = self.d * strength / self.s
         if self.layers is sp.oo:
             return sp.log(share / (1 - share)) - 1 / share
-        return self._of_root(share ** ((-1 if self.falls else 1) / self.layers))
+        return self._of_root(share**self.root_power)
 
     def _of_root(self, root: sp.Expr) -> sp.Expr:
         m: Any = self.layers - 2 if self.falls else sp.Integer(2)

@@ -145,6 +145,18 @@ def _number_key(number: AlgebraicNumber | None) -> tuple | None:
     return (number.minpoly, number.coefficients, number.root, number.is_sqrt)
 
 
-def heights_latex(groups: Sequence[Alike]) -> str:
-    """Return the LaTeX of what the heights of all modes are, s/d or s/d_eff."""
-    return max((group.height_latex for group in groups), key=len, default="s/d")
+def heights_latex(groups: Sequence[Alike], *, decay: bool = False) -> str:
+    """Return the LaTeX of what the heights of all modes are, s/d or s/d_eff.
+
+    Args:
+        groups: The modes.
+        decay: Whether weight decay lowers the heights.
+    """
+    found = max((group.height_latex for group in groups), key=len, default="s/d")
+    return found.replace("s/", r"(s - \lambda)/", 1) if decay else found
+
+
+def decays(derivation: Derivation) -> bool:
+    """Whether weight decay keeps strengths below s/d."""
+    network = derivation.effective_network
+    return network is not None and network.weight_decay != 0

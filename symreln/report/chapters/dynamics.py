@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.halving import HalfTime, half_time
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, heights_latex
+from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
@@ -17,6 +17,8 @@ from symreln.report.chapters.solution import (
     HALF_SPEED,
     family_solution,
     family_start,
+    implicit,
+    implicit_formula,
     other_family,
     time_constant,
     whole_matrices,
@@ -92,7 +94,8 @@ def dynamics_chapter(
 
 def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
-    heights = ("thin lines are the heights ", Math(heights_latex(alike(derivation))), ".")
+    height = heights_latex(alike(derivation), decay=decays(derivation))
+    heights = ("thin lines are the heights ", Math(height), ".")
     if derivation.later:
         return (
             "Predicted strengths. Curves are ",
@@ -239,14 +242,7 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     shown = learning[:MOST_SOLUTIONS]
     if not shown:
         return []
-    solved = [(mode, group.strength(mode)) for mode in shown]
-    formulas = equation(
-        *(
-            _formula(group.symbol(mode), strength, names)
-            for mode, strength in solved
-            if strength is not None
-        )
-    )
+    formulas = equation(*(_formula(group, mode, names) for mode in shown))
     halves = [half_time(derivation, mode, DIGITS) for mode in shown]
     table = Table(
         header=("strength", "height", "half-time (steps)", "multiplicity"),
@@ -263,12 +259,11 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     return [prose(f"{title}:"), formulas, table]
 
 
-def _formula(symbol: str, strength: Any, names: Abbreviations) -> str:
+def _formula(group: Alike, mode: ModeDerivation, names: Abbreviations) -> str:
     """Return the line of a solution; where it is implicit, the time at which it is pi."""
-    if isinstance(strength, sp.Equality):
-        time: Any = strength.rhs
-        return rf"t({symbol} = \pi) &= {names.latex(time)}"
-    return rf"{symbol}(t) &= {names.latex(strength)}"
+    if implicit(mode):
+        return implicit_formula(group, mode, names)
+    return rf"{group.symbol(mode)}(t) &= {names.latex(group.strength(mode))}"
 
 
 def _solutions_caption(derivation: Derivation, group: Alike) -> str:

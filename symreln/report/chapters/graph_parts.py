@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.dynamics.solutions.deep import DeepMode
 from symreln.report.document import (
     Block,
     Code,
@@ -19,6 +20,7 @@ from symreln.report.typeset import typeset
 from symreln.report.words import decimal_cell, number_cell
 
 if TYPE_CHECKING:
+    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
@@ -94,10 +96,23 @@ def _part(derivation: GraphDerivation, component: Component, number: int) -> Sec
     return Section(title=f"Part {number}", label=f"sec:part-{number}", blocks=tuple(blocks))
 
 
+def _lines(mode: AbstractMode) -> list[str]:
+    """Return the lines of a solution: an implicit one has its function T in a line of its own."""
+    if not isinstance(mode, DeepMode) or mode.expr is not None:
+        return [mode.to_latex()]
+    name = to_latex(mode.root)
+    share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{to_latex(mode.root_power)}}}"
+    return [
+        rf"t &= {to_latex(mode.scale)} \left[T({name}) - T({name}_0)\right], \quad "
+        rf"{name} = {share},",
+        rf"T({name}) &= {to_latex(mode.stage)}",
+    ]
+
+
 def _closed(form: SharedChain, component: Component) -> list[Block]:
     used = ", ".join(map(str, component.counts))
     if form.chain is None:
-        return [equation(form.mode.equation), equation(form.mode.to_latex())]
+        return [equation(form.mode.equation), equation(*_lines(form.mode))]
     lines = [rf"{to_latex(item.expr)} = \mathrm{{const}}" for item in form.chain.conserved]
     blocks: list[Block] = [
         prose(
@@ -110,7 +125,7 @@ def _closed(form: SharedChain, component: Component) -> list[Block]:
         prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
         equation(rf"\tau \dot{{\pi}} = {to_latex(form.rate)}"),
         prose(f"It is solved by the family “{form.family}”:"),
-        equation(form.mode.to_latex()),
+        equation(*_lines(form.mode)),
     ]
     if form.gain != 1:
         blocks.append(

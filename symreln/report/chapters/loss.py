@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from symreln.derivation import strength_symbol
 from symreln.report.breaking import sum_lines
 from symreln.report.document import Block, Details, Math, equation, prose
-from symreln.report.mathtext import ordered_terms, to_latex
+from symreln.report.mathtext import ordered_terms
 from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
+from symreln.report.words import scalar_latex
 from symreln.settling import settled_decimal, settled_loss
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ MOST_TERMS = 120
 def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
     """Return the loss in mode space, written out where that can be read, and where it goes."""
     symbols = derivation.spec.symbols
-    final = to_latex(derivation.final_loss.to_sympy(symbols))
-    initial = to_latex(derivation.initial_loss.to_sympy(symbols))
+    final = scalar_latex(derivation.final_loss, symbols)
+    initial = scalar_latex(derivation.initial_loss, symbols)
     # Whatever the training descends, losses are shown as means.
     definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
     if derivation.loss is None:

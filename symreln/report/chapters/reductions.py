@@ -8,6 +8,7 @@ from symreln.mode_system import symbolic_system
 from symreln.report.chapters.equilibria import equilibria
 from symreln.report.document import Block, Citation, Details, Math, equation, prose
 from symreln.report.mathtext import to_latex
+from symreln.report.words import scalar_latex
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ def not_closed(derivation: Derivation) -> list[Block]:
         *blocks,
         *matrix_reduction(),
         prose(
-            "The least loss that the pathways can reach is ",
-            Math(to_latex(derivation.final_loss.to_sympy(symbols))),
+            "The least loss that the pathways can reach",
+            " with the gates taken last" if derivation.later else "",
+            " is ",
+            Math(scalar_latex(derivation.final_loss, symbols)),
             "; it starts from ",
-            Math(to_latex(derivation.initial_loss.to_sympy(symbols))),
+            Math(scalar_latex(derivation.initial_loss, symbols)),
             " with all outputs zero.",
         ),
     ]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.dynamics import two_layer
+from symreln.dynamics.solutions import deep
 from symreln.dynamics.switchboard import expected_start
 from symreln.given_weights import white_inputs
-from symreln.report.document import Block, Citation, Code, Math, equation, prose
+from symreln.report.document import Block, Citation, Code, Math, Reference, equation, prose
+from symreln.report.mathtext import to_latex
 from symreln.report.words import fraction_latex
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation
+    from symreln.report.abbreviations import Abbreviations
+    from symreln.report.chapters.alike import Alike
     from symreln.spec.model import NetworkSpec
 
 
@@ -58,20 +62,69 @@ def family_solution(mode: ModeDerivation) -> list[Block]:
         *blocks,
         prose("The strength ", Math(r"\pi"), " of a mode, that of its layers' product, solves"),
         equation(mode.strength.equation + ",", label="eq:mode"),
+        *_implicit(mode),
         prose(
             "with ",
             Math("d"),
             " replaced by ",
             Math(r"d_{\mathrm{eff}}"),
-            " where pathways couple. Each solution below was substituted into this equation and "
-            "the residual cancelled to exactly 0, with every quantity a free symbol; so was its "
-            "value at ",
+            " where pathways couple. Each solution below was substituted into ",
+            Reference("eq:mode"),
+            " and the residual cancelled to exactly 0, with every quantity a free symbol; so was "
+            "its value at ",
             Math("t = 0"),
             ". Source of the decoupled mode equations: ",
             Citation("Saxe2014"),
             ". Assumed: aligned initial weights.",
         ),
     ]
+
+
+def _implicit(mode: ModeDerivation) -> list[Block]:
+    """Give the time as a function of the strength, once for all modes."""
+    if not implicit(mode):
+        return []
+    assert isinstance(mode.strength, deep.DeepMode)
+    name, power = _root(mode.strength)
+    return [
+        prose(
+            "and has no explicit solution here, but the time as a function of the strength, with ",
+            Math(rf"{name}_0"),
+            " that of ",
+            Math(r"\pi_0"),
+            ",",
+        ),
+        equation(
+            rf"t(\pi) &= \frac{{\tau}}{{s}} \left(\frac{{d}}{{s}}\right)^{{1 - 2/L}} "
+            rf"\left[T({name}) - T({name}_0)\right], \quad "
+            rf"{name} = \left(\frac{{d \pi}}{{s}}\right)^{{{power}}},",
+            rf"T({name}) &= {to_latex(mode.strength.stage)}",
+            label="eq:implicit",
+        ),
+    ]
+
+
+def _root(strength: deep.DeepMode) -> tuple[str, str]:
+    """Return the LaTeX of T's variable, and of the power of π that it is."""
+    return to_latex(strength.root), f"{'-' * strength.falls}1/{to_latex(strength.layers)}"
+
+
+def implicit(mode: ModeDerivation) -> bool:
+    """Whether only the time is in closed form, as a function of the strength."""
+    return isinstance(mode.strength, deep.DeepMode) and mode.strength.expr is None
+
+
+def implicit_formula(group: Alike, mode: ModeDerivation, names: Abbreviations) -> str:
+    """Return the line of such a solution: its factor and the variable of T."""
+    strength = mode.strength
+    assert isinstance(strength, deep.DeepMode)
+    scale, height = (group.renamed(mode, e) for e in (strength.scale, strength.plateau))
+    name, power = _root(strength)
+    share = r"\pi" if height == 1 else rf"\left(\frac{{\pi}}{{{names.latex(height)}}}\right)"
+    return (
+        rf"t({group.symbol(mode)} = \pi) &= {names.latex(scale)} "
+        rf"\left[T({name}) - T({name}_0)\right], \quad {name} = {share}^{{{power}}}"
+    )
 
 
 def whole_matrices(derivation: Derivation) -> list[Block]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, heights_latex
+from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.document import (
     Block,
     Figure,
@@ -79,6 +79,7 @@ def spectrum_chapter(
             " to the height ",
             Math("s/d"),
             *_effective(groups, heights),
+            *_lowered(derivation),
             ": the two orders need not agree. The spaces, rational in the parameters, are in the "
             "certificate. A decimal such as ",
             Math("0.577350(1)"),
@@ -92,7 +93,7 @@ def spectrum_chapter(
         blocks.append(
             Figure(
                 name="spectrum",
-                caption=_figure_caption(derivation, heights),
+                caption=_figure_caption(derivation),
                 alt="Stems of the modes of every pathway, with multiplicities.",
             )
         )
@@ -115,17 +116,31 @@ def _effective(groups: list[Alike], heights: str) -> list[Inline | str]:
     ]
 
 
+def _lowered(derivation: Derivation) -> list[Inline | str]:
+    """Say where weight decay keeps the strengths."""
+    if not decays(derivation):
+        return []
+    return [" without weight decay, and with it to ", Math(r"(s - \lambda)/d"), " or 0"]
+
+
 def _settled(groups: list[Alike]) -> bool:
     """Return whether some mode has a height of its own."""
     return any(mode.d_eff is not None for group in groups for mode in group.learning)
 
 
-def _figure_caption(derivation: Derivation, heights: str) -> Content:
+def _figure_caption(derivation: Derivation) -> Content:
     """Say what is drawn: plateaus only where a mode has one of its own."""
     speeds = ("Singular values ", Math("s"))
-    if not _settled([group for _, phase in derivation.phases for group in alike(phase)]):
+    groups = [group for _, phase in derivation.phases for group in alike(phase)]
+    if not _settled(groups):
         return (*speeds, ". No mode has a height of its own.")
-    return (*speeds, " and the heights ", Math(heights), " that the strengths grow to.")
+    heights = Math(heights_latex(groups, decay=decays(derivation)))
+    if derivation.narrow:
+        learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
+        return (*speeds, " and the heights ", heights, " of the strengths", *learned)
+    above = ", 0 where " if decays(derivation) else ""
+    dying = (above, Math(r"s \le \lambda")) if above else ()
+    return (*speeds, " and the heights ", heights, " that the strengths grow to", *dying, ".")
 
 
 def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> Table:

@@ -1,0 +1,105 @@
+"""Solutions in print: implicit ones in parts, heights with weight decay, long numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.derivation import Derivation
+from symreln.dynamics.solutions.deep import DeepMode
+from symreln.exact.scalar import Scalar
+from symreln.report.blocks import Equation
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.graph_parts import _lines
+from symreln.report.chapters.spectrum import spectrum_chapter
+from symreln.report.content import derivation_document
+from symreln.report.latex import render
+from symreln.report.plots import derivation_sketches
+from symreln.report.words import scalar_latex
+
+TABLES = {
+    "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 1]]},
+    "pathway": [{"name": "only"}],
+    "network": {
+        "hidden": 50,
+        "init_std": "1/100",
+        "learning_rate": "1/20",
+        "steps": 10,
+        "loss": "mean",
+        "activation": "linear",
+    },
+}
+
+
+def derived(**changes) -> Derivation:
+    return sr.derive(sr.load({**TABLES, "network": TABLES["network"] | changes}))
+
+
+@pytest.mark.parametrize("layers", [3, 4, 7])
+@pytest.mark.parametrize("start", [sp.Rational(1, 10), sp.Integer(5)])
+def test_the_parts_of_an_implicit_solution_are_the_time(layers, start):
+    """Two routes: factor, variable and T put together again, and the time as a whole."""
+    s, d = sp.Rational(3, 2), sp.Rational(1, 2)
+    mode = DeepMode(layers=sp.Integer(layers), s=s, d=d, strength0=start, tau=sp.Integer(7))
+    pi = sp.Symbol("pi", positive=True)
+    for value in (sp.Rational(1, 3), sp.Rational(5, 2)) if start < 1 else (sp.Integer(4),):
+        roots = [(d * each / s) ** mode.root_power for each in (value, start)]
+        ends = [mode.stage.xreplace({mode.root: root}) for root in roots]
+        put_together = mode.scale * (ends[0] - ends[1])
+        assert abs(sp.N(put_together - mode.time.xreplace({pi: value}), 30)) < 1e-20
+
+
+@pytest.mark.parametrize("layers", [3, 8])
+def test_implicit_solutions_are_printed_in_short_lines(layers):
+    found = derived(layers=layers)
+    chapter = dynamics_chapter(found, figures=False)
+    lines = [
+        line for block in chapter.blocks if isinstance(block, Equation) for line in block.lines
+    ]
+    solutions = [line for line in lines if line.startswith(r"t(\pi_{1,")]
+    assert len(solutions) == 2
+    assert all(r"T(\rho) - T(\rho_0)" in line and len(line) < 200 for line in solutions)
+    (stage,) = [line for line in lines if line.startswith(r"T(\rho) &=")]
+    assert r"\rho" in stage
+    # Heights 3 and 1; no formula is shrunk to fit the page.
+    text = render(derivation_document(found)).split(r"\begin{document}")[1]
+    shrunk = [part for part in text.split(r"\fitted")[1:] if r"\begin{tabular}" not in part[:40]]
+    assert shrunk == []
+    assert r"\left(\frac{\pi}{3}\right)^{1/" in solutions[0]
+    assert r"\rho = \pi^{1/" in solutions[1]
+
+
+def test_the_solution_of_a_shared_chain_has_two_lines():
+    s, d, tau = sp.Rational(1, 2), sp.Rational(1, 4), sp.Symbol("tau", positive=True)
+    first, second = _lines(DeepMode(layers=sp.Integer(3), s=s, d=d, tau=tau))
+    assert first.startswith("t &=")
+    assert second.startswith(r"T(\rho) &=")
+
+
+def test_heights_are_lowered_by_weight_decay_in_figures_and_words():
+    found = derived(weight_decay="3/4")
+    sketches = {each["name"]: each for each in derivation_sketches(found, found.evaluate())}
+    (spectrum,) = sketches["spectrum"]["pathways"]
+    assert sketches["spectrum"]["height"] == r"(s - \lambda)/d"
+    # s = 3/2 and 1/2, d = 1/2: (3/2 − 3/4)/(1/2), and 0 where s is below.
+    assert spectrum["plateau"] == (1.5, 0.0)
+    (modes,) = sketches["modes"]["pathways"]
+    np.testing.assert_allclose(modes["plateaus"], [1.5, 0.0])
+    text = str(spectrum_chapter(found, figures=True)) + str(dynamics_chapter(found, figures=True))
+    assert text.replace("\\\\", "\\").count(r"(s - \lambda)/d") >= 3
+    assert "0 where" in text
+    plain = derived()
+    text = str(spectrum_chapter(plain, figures=True)) + str(dynamics_chapter(plain, figures=True))
+    assert "lambda" not in text.replace("W_1 W_1^{", "").split("The inputs are white")[0]
+
+
+def test_a_long_fraction_is_a_decimal_and_a_formula_stays():
+    symbols = {"a": sp.Symbol("a")}
+    assert scalar_latex(Scalar.of(Fraction(5, 16)), {}) == r"\frac{5}{16}"
+    long = Fraction(10**30 + 1, 3 * 10**30)
+    assert scalar_latex(Scalar.of(long), {}) == "0.33333333(1)"
+    assert "a" in scalar_latex(Scalar.symbol("a", ("a",)) * Scalar.of(long, ("a",)), symbols)
