@@ -206,6 +206,8 @@ def _pathways(
     solved: dict[tuple, AbstractMode] = {}
     closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
     known = Known.of_spec(spec, decoupled=closed)
+    if not closed:
+        _check_two_layers(spec, verdict, spectra)
     return tuple(
         PathwayDerivation(
             number=number,
@@ -246,7 +248,7 @@ def _mode(
         index = f"{pathway_number}_{place}"
         strength = _strength(mode, d_eff, spec.symbols, index, solved, (choice, known))
     else:
-        _check_two_layers(spec, verdict)
+        _check_two_layers(spec, verdict, (spectrum,))
         d_eff = None
         modes_close = verdict.level is Level.COUPLED_MODES
         family = coupled_modes.NAME if modes_close else coupled_matrices.NAME
@@ -266,7 +268,9 @@ def _mode(
     )
 
 
-def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
+def _check_two_layers(
+    spec: Spec, verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]
+) -> None:
     """Refuse coupled modes of networks that only decoupled families cover.
 
     Raises:
@@ -277,9 +281,22 @@ def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
         msg = (
             f"network.{spec.network.unusual[0]}: the verdict is '{verdict.level.value}', and "
             "coupled modes are derived for two layers that start alike, without weight decay. "
-            "Leave the key out, or choose gates whose pathways do not couple"
+            f"Leave the key out, or choose {_what_closes(verdict, spectra)}"
         )
         raise NotSupportedError(msg)
+
+
+def _what_closes(verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]) -> str:
+    """Say which data and gates would have closed modes, of what stands in the way here."""
+    wanted = []
+    if any(not spectrum.commutes for spectrum in spectra):
+        wanted.append(
+            "data on which every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx, as it does "
+            "where the inputs that it sees are white"
+        )
+    if verdict.couplings.coupled_pairs or not wanted:
+        wanted.append("gates whose pathways do not couple")
+    return ", and ".join(wanted)
 
 
 def _strength(

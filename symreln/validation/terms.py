@@ -84,8 +84,8 @@ def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, 
     yield f"theory: gradient descent{units}", replaced, prediction.loss
     modes = {label: found.kappa for label, found in early.items()}
     if len(set(modes.values())) > len(set(kappas.values())):
-        better = predict_training(numbers, modes).loss
-        yield "theory with the units of each mode", "one strength for all modes", better
+        by_mode = predict_training(numbers, modes).loss
+        yield "theory with κ of each mode", "the fastest mode's κ for all of its pathway", by_mode
     if foretold.moving is not None:
         replaced = "fixed gates, and pathways that share no units"
         yield "theory of single units: gates that move", replaced, foretold.moving.losses

@@ -14,6 +14,7 @@ from symreln.report.typeset import typeset
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.report.inlines import Content
+    from symreln.spec.model import NetworkSpec
     from symreln.validation.confront import Validation
 
 
@@ -72,7 +73,7 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
             ("recorded steps", str(network.steps)),
             ("activation", network.activation),
             ("training of the gated network", network.training),
-            ("initial strengths", initial.SOURCE),
+            ("initial strengths", _initial_strengths(network, validation)),
         ]
     if validation is not None:
         rows += [
@@ -86,6 +87,28 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
         Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
     )
     return Section(title="Provenance", blocks=blocks, label="sec:provenance")
+
+
+def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> str:
+    """Say where the strengths start from, for the family that the network's modes belong to."""
+    if network.layers > 2:
+        if validation is None or validation.chain is None:
+            return "none is derived: formulas hold for any"
+        followed = len(validation.chain.times)
+        return f"{followed} single modes of random layers that were followed until they aligned"
+    if network.layers == 1:
+        return "0, the mean of a single random layer"
+    if network.init_std_out is not None:
+        return (
+            "0, the mean of a product of independent layers, with the conserved product of the "
+            "amplitudes' sum and difference by the law of large numbers over hidden units"
+        )
+    if validation is None or not validation.kappas:
+        return initial.SOURCE
+    return (
+        f"{initial.SOURCE}; of {len(validation.kappas)} of the prediction's pathways single units "
+        "that were followed through the early phase"
+    )
 
 
 def _once(value: str) -> str:
