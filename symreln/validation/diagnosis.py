@@ -3,12 +3,13 @@
 One approximation is replaced at a time by what it stands for, and the distance is measured again.
 An assumption is named where that takes away more than half of the distance: what is left is then
 less than what it cost. Where several do, all are named, but for gates and alignment where a smaller
-start alone mends it. Where none does, the distance is unexplained, and that is said.
+start alone mends it; gates only where the GDLN, which has them, bears the theory out. Where none
+does, the distance is unexplained, and that is said.
 
 | assumption | replaced by |
 |---|---|
 | alignment | a start that is aligned (of more than two layers: two need none) |
-| gates | gates that move, predicted (where the GDLN bears the theory of the fixed ones out) |
+| gates | gates that move, predicted; of a linear network no gates |
 | initial scale | half of it, predicted and trained, for as far as the loss got |
 | step size | half the learning rate, predicted and trained, for the same time |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
@@ -32,7 +33,7 @@ import numpy as np
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
-from symreln.prediction import learning_modes
+from symreln.prediction import learning_modes, predict_training
 from symreln.validation.changed import (
     Change,
     changed,
@@ -41,6 +42,7 @@ from symreln.validation.changed import (
     trained_again,
 )
 from symreln.validation.metrics import compare
+from symreln.validation.trained import is_one_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -219,17 +221,40 @@ def _alignment(case: Confronted, pair: str, again: _Again) -> Finding | None:
 
 
 def _gates(case: Confronted, pair: str, again: _Again) -> Finding | None:
+    if pair != "theory_vs_relu":
+        return None
     moving, gdln = case.distance("moving_vs_relu"), case.distance("theory_vs_gdln")
-    if pair != "theory_vs_relu" or moving is None or gdln is None:
+    what = "gates that move, predicted from single units"
+    if moving is None:
+        what, moving = "one pathway, always open, as in a linear network", _ungated(case)
+    if moving is None or gdln is None:
         return None
     before = case.distance(pair)
     assert before is not None
-    what = "gates that move, predicted from single units"
     if gdln > case.tolerance:
         # Then the theory fails with its own gates in place: they are not what it fails by.
         why = "the GDLN, whose gates are the spec's, disagrees too"
         return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)
     return Finding(assumption=GATES, replaced=what, before=before, after=moving)
+
+
+def _ungated(case: Confronted) -> float | None:
+    """Return the distance of the theory without gates; None but for a linear network of gates."""
+    spec, network = case.numbers.spec, network_of(case.numbers.spec)
+    if network.activation != "linear" or network.layers != 2 or is_one_map(spec):
+        return None
+    from symreln.pipeline import derive_unchecked
+
+    data, first = spec.dataset, spec.pathways[0]
+    whole = replace(
+        first,
+        gate=(1,) * data.samples,
+        inputs=tuple(range(data.n_x)),
+        outputs=tuple(range(data.n_y)),
+        then=(),
+    )
+    loss = predict_training(derive_unchecked(replace(spec, pathways=(whole,)))).loss
+    return compare(loss, case.run("theory_vs_relu").mean_loss).max_abs_over_initial
 
 
 def _step_size(case: Confronted, pair: str, again: _Again) -> Finding | None:

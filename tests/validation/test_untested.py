@@ -1,0 +1,87 @@
+"""Nothing learned is no agreement: when it is said, and how many steps it would take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.spec.model import ValidationSpec
+from symreln.validation.changed import step_below
+from symreln.validation.confront import Validation
+from symreln.validation.metrics import drop_time
+from symreln.validation.untested import why_untested
+from tests.validation.test_confront import linear, one_pathway, xor
+
+
+@lru_cache(maxsize=1)
+def few() -> Validation:
+    return sr.validate(sr.derive(one_pathway(steps=50)), seeds=2)
+
+
+def test_few_steps_test_nothing():
+    found = few()
+    # Theory and training are as near as can be, and so is the theory that nothing is learned.
+    assert found.disagreements == ()
+    assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 1e-4
+    assert found.verdict == "not tested"
+    assert not found.agrees
+    assert found.to_json()["verdict"] == "not tested"
+    assert "NOT TESTED, for nothing was learned in 49 steps" in found.sentence()
+    assert found.diagnosis == ()
+
+
+def test_the_steps_that_it_would_take_are_those_it_takes():
+    untested = few().untested
+    # The half-time formula of the strongest mode, and a training that was long enough.
+    curve = sr.derive(one_pathway()).evaluate().loss
+    drops, half = drop_time(curve), int(np.argmax(curve < curve[0] / 2))
+    assert untested.drops == pytest.approx(drops, abs=2)
+    assert untested.half == pytest.approx(half, abs=2)
+    assert f"about {untested.drops} for the first drop" in few().sentence()
+    trained = sr.validate(sr.derive(one_pathway(steps=untested.half + 60)), seeds=3)
+    assert trained.verdict == "agrees"
+
+
+def test_networks_that_learned_are_tested():
+    assert linear(0).untested is None
+    assert linear(0).to_json()["not_tested"] is None
+
+
+def test_a_disagreement_is_one_though_nothing_is_learned():
+    spec = replace(
+        few().derivation.spec, validation=ValidationSpec(tolerance=Fraction(0), reason="a test")
+    )
+    found = replace(few(), derivation=replace(few().derivation, spec=spec))
+    assert found.verdict == "disagrees"
+    assert "NOT TESTED" not in found.sentence()
+
+
+def test_a_tolerance_above_all_that_can_be_learned_tests_nothing():
+    spec = replace(
+        linear(0).derivation.spec, validation=ValidationSpec(tolerance=Fraction(2), reason="a test")
+    )
+    found = replace(linear(0), derivation=replace(linear(0).derivation, spec=spec))
+    assert found.verdict == "not tested"
+    assert found.untested.hopeless
+    assert "it takes a smaller one" in found.sentence()
+
+
+def test_a_loss_that_moved_more_than_the_tolerance_but_has_not_dropped_is_not_tested():
+    numbers = linear(0).derivation.at_values
+    fallen = np.linspace(1.0, 0.93, 11)
+    assert why_untested(numbers, [fallen], tolerance=0.05) is not None
+    assert why_untested(numbers, [np.linspace(1.0, 0.89, 11)], tolerance=0.05) is None
+    # One kind of network that learned does not make up for another that did not.
+    assert why_untested(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+
+
+def test_a_level_below_the_end_is_never_reached():
+    numbers = sr.derive(xor()).at_values
+    assert step_below(numbers, -1.0) is None
+    initial = float(numbers.initial_loss.to_fraction())
+    assert step_below(numbers, 2 * initial) == 0
