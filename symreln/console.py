@@ -345,8 +345,9 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
         click.echo(f"weight decay is not compared: {found.no_decay}")
         return
     _table(
-        "weight decay, closed forms to GDLN; strengths at the end over s/d, predicted and trained",
-        ["weight decay", "max |ΔL|/L(0)", "drop time error", "strengths at the end"],
+        "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
+        "at the end over s/d, predicted and trained",
+        ["weight decay", "theory", "drop time error", "closed forms", "strengths at the end"],
         [[*rules.decay_cells(rule), _decayed(rule)] for rule in found.decays],
     )
 

@@ -21,6 +21,7 @@ def rules_to_json(found: RuleComparison) -> dict[str, Any]:
             {
                 "weight_decay": rule.weight_decay,
                 "theory": asdict(rule.theory),
+                "closed": asdict(rule.closed),
                 "dying": list(rule.dying),
                 "modes": [asdict(mode) for mode in rule.modes],
             }

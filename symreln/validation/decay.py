@@ -1,8 +1,9 @@
-"""Weight decay: trained gated deep linear networks beside the closed forms with s − λ.
+"""Weight decay: trained gated deep linear networks beside gradient descent on their modes.
 
-Only where the closed forms are the whole prediction, one stage of closed modes. The values of λ
-come from the data: half of the weakest s, under which every mode is learned, and one between two
-values of s, under which the weaker modes die out; with a single s, one above it.
+The closed forms with s − λ, of infinitely small steps, are beside it. Only where they are the whole
+prediction, one stage of closed modes. The values of λ come from the data: half of the weakest s,
+under which every mode is learned, and one between two values of s, under which the weaker modes die
+out; with a single s, one above it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.integration import network_of
-from symreln.prediction import closed_forms, learning_modes, probe_bases
+from symreln.prediction import closed_forms, learning_modes, predict_training, probe_bases
 from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
 from symreln.validation.metrics import CurveComparison, compare
@@ -43,7 +44,7 @@ class DecayedMode:
         label: Symbol of its strength.
         s: Singular value of its pathway's Sigma^yx.
         plateau: s/d, where it ends without weight decay.
-        predicted: Strength of the closed form.
+        predicted: Strength by gradient descent on the modes.
         trained: Mean over seeds and over equal modes of uᵀ W v.
     """
 
@@ -60,12 +61,14 @@ class DecayRule:
 
     Attributes:
         weight_decay: λ.
-        theory: Distance of the closed forms to the mean of the GDLNs.
+        theory: Distance of gradient descent on the modes, step by step, to the mean of the GDLNs.
+        closed: The same of the closed forms.
         modes: At the last step, strongest first.
     """
 
     weight_decay: float
     theory: CurveComparison
+    closed: CurveComparison
     modes: tuple[DecayedMode, ...]
 
     @property
@@ -106,7 +109,7 @@ def decay_values(derivation: Derivation) -> tuple[float, ...]:
 def compare_decay(
     derivation: Derivation, seeds: int, rng: int, part: Callable[[], ProgressCallback | None]
 ) -> tuple[DecayRule, ...]:
-    """Train GDLNs with every λ of :func:`decay_values` and compare them with the closed forms.
+    """Train GDLNs with every λ of :func:`decay_values` and compare them with the theory.
 
     Their pathways have the units that the closed forms' initial strength counts.
 
@@ -125,7 +128,9 @@ def _decayed(
     derivation: Derivation, value: float, seeds: int, rng: int, progress: ProgressCallback | None
 ) -> DecayRule:
     spec = derivation.spec
-    prediction = closed_prediction(derivation, value)
+    prediction = predict_training(decayed(derivation, value))
+    closed = prediction.closed_loss
+    assert closed is not None  # why_no_decay has told
     settings = gated_settings(spec, replace(training_settings(spec), weight_decay=value))
     run = train_gdln(
         spec.dataset.inputs.to_numpy(),
@@ -141,15 +146,21 @@ def _decayed(
     return DecayRule(
         weight_decay=value,
         theory=compare(prediction.loss, run.mean_loss),
+        closed=compare(closed, run.mean_loss),
         modes=_modes(derivation, prediction, run),
     )
 
 
+def decayed(derivation: Derivation, value: float) -> Derivation:
+    """Return the derivation of the same network with weight decay ``value``."""
+    network = replace(network_of(derivation.spec), weight_decay=Fraction(value))
+    return replace(derivation, spec=replace(derivation.spec, network=network))
+
+
 def closed_prediction(derivation: Derivation, value: float) -> Prediction:
     """Return the closed forms with weight decay ``value`` at every step of the network."""
-    network = replace(network_of(derivation.spec), weight_decay=Fraction(value))
-    decayed = replace(derivation, spec=replace(derivation.spec, network=network))
-    found = closed_forms(decayed, np.arange(network.steps, dtype=float))
+    changed = decayed(derivation, value)
+    found = closed_forms(changed, np.arange(network_of(changed.spec).steps, dtype=float))
     assert found is not None  # why_no_decay has told
     return found
 

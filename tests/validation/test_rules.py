@@ -16,6 +16,7 @@ import symreln as sr
 from symreln.cli import cli
 from symreln.commands import Request, execute
 from symreln.console import show_validation
+from symreln.dynamics.aligned_descent import followed, pair_steps
 from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import mode_probes, network_of, reduced_flow
@@ -130,6 +131,7 @@ def test_weight_decay_follows_the_closed_forms():
     )
     assert (len(none.dying), len(weak.dying), len(strong.dying)) == (0, 0, 4)
     for each in found().decays:
+        assert each.theory != each.closed  # by finite steps
         # Networks of 30 units a pathway scatter by sqrt(2/30) in their initial strengths.
         assert each.theory.max_abs_over_initial < 0.1
         for mode in each.modes:
@@ -167,6 +169,17 @@ def test_weight_decay_on_an_aligned_start():
             initial=start,
         )
         errors.append(compare(prediction.loss, run.mean_loss).max_abs_over_initial)
+        # The growing combination alone starts: half of what the law expects, step by step.
+        modes = [(m.s.to_float(), m.d.to_float(), m.multiplicity) for m in pathway.modes]
+        loss = np.full(steps, float(numbers.final_loss.to_fraction()))
+        for s, d, count in modes:
+            if s > 0:
+                half = np.array(amplitude**2)
+                steps_of = pair_steps(
+                    np.array(s), np.array(d), half, 0 * half, 1 / float(numbers.tau), value
+                )
+                loss += 0.5 * count * d * (s / d - followed(steps_of, steps)) ** 2
+        np.testing.assert_allclose(loss, run.mean_loss, atol=1e-12 * loss[0])
     assert errors[1] < 0.01
     assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
 

@@ -70,10 +70,10 @@ def rate_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
     ]
 
 
-def decay_cells(rule: DecayRule) -> tuple[str, str, str]:
-    """Return (λ, max |ΔL|/L(0), drop time error) as text."""
+def decay_cells(rule: DecayRule) -> tuple[str, str, str, str]:
+    """Return (λ, max |ΔL|/L(0) and drop time error of theory, max |ΔL|/L(0) of closed forms)."""
     largest, _, drop, _ = metric_cells(rule.theory)
-    return f"{rule.weight_decay:.3g}", largest, drop
+    return f"{rule.weight_decay:.3g}", largest, drop, metric_cells(rule.closed)[0]
 
 
 def decayed_modes(rule: DecayRule) -> tuple[list[tuple[str, str]], str]:
@@ -138,23 +138,31 @@ def _decays(found: RuleComparison) -> list[Block]:
         return [prose(Strong("Weight decay"), f" is not compared: {found.no_decay}.")]
     return [
         Table(
-            header=(Math(r"\lambda"), _LARGEST, "drop time error", "strengths at the end"),
+            header=(
+                Math(r"\lambda"),
+                "theory",
+                "drop time error",
+                "closed forms",
+                "strengths at the end",
+            ),
             rows=tuple(_decay_row(rule) for rule in found.decays),
             caption=(
                 "Weight decay ",
                 Math(r"\lambda (\|W^{(1)}\|^2 + \|W^{(2)}\|^2)/2"),
-                " beside the mean loss: the closed forms with ",
+                " beside the mean loss, as ",
+                _LARGEST,
+                " against GDLNs of the expected number of units: gradient descent on the modes, by "
+                "its own finite steps, and the closed forms with ",
                 Math(r"s - \lambda"),
                 " in the place of ",
                 Math("s"),
-                " against GDLNs of the expected number of units; and strengths at the last step "
-                "in units of ",
+                ", of infinitely small ones; and strengths at the last step in units of ",
                 Math("s/d"),
                 ", predicted and trained. Modes with ",
                 Math(r"s \le \lambda"),
                 " are not learned.",
             ),
-            alignment="rrrp",
+            alignment="rrrrp",
         )
     ]
 
