@@ -11,12 +11,18 @@ Json = Mapping[str, Any]
 
 #: Samples of a gate that are written out; of more, only how many are open.
 SHOWN = 64
+#: Windows that are shown, evenly among all.
+SHOWN_WINDOWS = 8
 
 
 def found_lines(result: Json) -> list[str]:
     """Return the lines of a result of ``symreln gates --method kmeans`` or ``windows``."""
     parts = [_networks(result), _criterion(result)]
-    for piece in result.get("pieces", [{"clusters": result.get("centroids", [])}]):
+    pieces = result.get("pieces", [{"clusters": result.get("centroids", [])}])
+    shown = pieces[:: -(-len(pieces) // SHOWN_WINDOWS)]
+    if len(shown) < len(pieces):
+        parts.append([f"{len(shown)} of the windows (all are in gates.json):"])
+    for piece in shown:
         if "from_step" in piece:
             parts.append([f"from step {piece['from_step']}:"])
         parts.append([_cluster(each) for each in piece["clusters"]])

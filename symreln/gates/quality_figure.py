@@ -47,8 +47,9 @@ def quality_figure(
             **line_style(place),
         )
     if given is not None:
-        panel.plot([], [], linestyle=":", color="#222222", label="gates of the spec")
-        panel.axhline(100 * given, linestyle=":", color="#222222", linewidth=1)
+        panel.axhline(
+            100 * given, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec"
+        )
     if floor is not None:
         panel.axhline(100 * floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
     panel.set_xscale("log")

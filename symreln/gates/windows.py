@@ -114,14 +114,18 @@ def windowed_gates(
 
 
 def _fitting(trained: TrainedGates, looks: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """Join every window whose units are fewer than ``count`` different ones with one beside it."""
-    kept: list[int] = [0]
-    for first, end in zip(looks, (*looks[1:], len(trained.steps)), strict=True):
-        if len(unit_rows(trained, first, end).values) < count:
-            continue
-        # The first window that fits also takes those before it, which do not.
-        kept.append(first)
-    return tuple(kept[:1] + kept[2:])
+    """Join windows until the units of each are at least ``count`` different ones."""
+
+    def fits(first: int, end: int) -> bool:
+        return len(unit_rows(trained, first, end).values) >= count
+
+    kept = [0]
+    for look in looks[1:]:
+        if fits(kept[-1], look):
+            kept.append(look)
+    while len(kept) > 1 and not fits(kept[-1], len(trained.steps)):
+        kept.pop()
+    return tuple(kept)
 
 
 def _in_order(clustering: Clustering, before: np.ndarray) -> Clustering:
@@ -138,7 +142,7 @@ def _in_order(clustering: Clustering, before: np.ndarray) -> Clustering:
 
 def weighted_rows(trained: TrainedGates) -> Rows:
     """Return all sampled patterns that are open somewhere, by their units' share of the weight."""
-    shares = _shares(trained.weights) * trained.active.any(axis=-1)
+    shares = _shares(trained.weights * trained.active.any(axis=-1))
     return distinct_rows(trained.active.reshape(-1, trained.active.shape[-1]), shares.ravel())
 
 
@@ -146,7 +150,7 @@ def unit_rows(trained: TrainedGates, first: int, end: int) -> Rows:
     """Return each living unit's mean activity over some looks, by its share of the weight."""
     means, weights = unit_means(trained, first, end)
     living = means.any(axis=-1)
-    return distinct_rows(means[living], _shares(weights)[living])
+    return distinct_rows(means[living], _shares(weights * living)[living])
 
 
 def unit_means(trained: TrainedGates, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,57 @@
+"""Networks whose gates are made up, and small real ones, for tests of what finds gates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symreln.gates.activity import TrainedGates
+from symreln.train.network import LayerWeights, TrainingSettings
+from symreln.train.randomness import gaussian_weights, seed_children
+from symreln.train.record import Recording
+from symreln.train.relu import train_network
+
+
+def planted(
+    active: np.ndarray, weights: np.ndarray, losses: np.ndarray | None = None
+) -> TrainedGates:
+    """Networks that had these gates, shape (seeds, T, H, P), at updates 1, 2, …, T."""
+    seeds, looks, hidden, samples = active.shape
+    layer = LayerWeights(w1=np.ones((seeds, hidden, 2)), w2=np.ones((seeds, 1, hidden)))
+    return TrainedGates(
+        inputs=np.ones((2, samples)),
+        targets=np.ones((1, samples)),
+        settings=TrainingSettings(
+            hidden=hidden, init_std=0.1, learning_rate=0.1, loss="mean", steps=looks + 1
+        ),
+        initial=layer,
+        steps=tuple(range(1, looks + 1)),
+        active=active.astype(bool),
+        weights=np.broadcast_to(weights, active.shape[:3]).astype(float),
+        losses=np.ones((seeds, looks + 1)) if losses is None else losses,
+        last=layer,
+    )
+
+
+def trained_network(steps: int = 40, hidden: int = 12, seeds: int = 2) -> TrainedGates:
+    """ReLU networks on data without structure, whose gates move, looked at before every update."""
+    random = np.random.default_rng(5)
+    inputs, targets = random.standard_normal((3, 9)), random.standard_normal((2, 9))
+    settings = TrainingSettings(
+        hidden=hidden, init_std=0.4, learning_rate=0.3, loss="mean", steps=steps
+    )
+    (initial,) = gaussian_weights(seed_children(0, seeds), [(3, hidden, 2)], 0.4)(0, seeds)
+    assert isinstance(initial, LayerWeights)
+    looks = tuple(range(steps))
+    record = Recording(quantities=("activity", "contribution"), steps=looks)
+    run = train_network(inputs, targets, settings, initial=initial, record=record)
+    return TrainedGates(
+        inputs=inputs,
+        targets=targets,
+        settings=settings,
+        initial=initial,
+        steps=looks,
+        active=run.snapshots["activity"],
+        weights=run.snapshots["contribution"],
+        losses=run.losses,
+        last=run.weights[0],
+    )
