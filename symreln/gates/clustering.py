@@ -11,14 +11,19 @@ adjusted Rand index, Hubert and Arabie 1985.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import log
 
 import numpy as np
 
 from symreln.errors import InputError
 
 #: Starts of which the best is kept, and rounds after which a start that still moves is left.
-STARTS, ROUNDS = 10, 300
+STARTS, ROUNDS = 4, 300
+#: Decimals to which means are compared.
+DIGITS = 9
 #: Rows drawn for a silhouette: distances of all pairs would take the square of all rows.
 DRAWN = 1500
 
@@ -34,6 +39,11 @@ class Rows:
 
     values: np.ndarray
     weights: np.ndarray
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Squared length of each row, shape (U,)."""
+        return (self.values**2).sum(axis=1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +67,7 @@ def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows
     """Put equal rows together.
 
     Args:
-        values: Shape (N, P).
+        values: Shape (N, P); truth values, or numbers of which nine decimals count.
         weights: Shape (N,), not negative; rows of weight 0 are left out. None: 1 each.
     """
     counts = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
@@ -66,7 +76,8 @@ def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows
         packed, place = np.unique(np.packbits(values, axis=1), axis=0, return_inverse=True)
         found = np.unpackbits(packed, axis=1)[:, : values.shape[1]].astype(float)
     else:
-        found, place = np.unique(values, axis=0, return_inverse=True)
+        # Means of equal rows by other weights differ in their last digits.
+        found, place = np.unique(values.round(DIGITS), axis=0, return_inverse=True)
     return Rows(values=found, weights=np.bincount(place.ravel(), counts, minlength=len(found)))
 
 
@@ -93,28 +104,40 @@ def kmeans(rows: Rows, clusters: int, rng: int | np.random.SeedSequence) -> Clus
 
 
 def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarray:
-    """Draw rows as centroids: the farther from those drawn, the likelier."""
+    """Draw rows as centroids: the farther from those drawn, the likelier; the best of a few."""
     share = rows.weights / rows.weights.sum()
     chosen = [int(random.choice(len(share), p=share))]
-    nearest = np.full(len(share), np.inf)
+    nearest = _distances_to(rows, chosen)[0]
     for _ in range(clusters - 1):
-        nearest = np.minimum(nearest, ((rows.values - rows.values[chosen[-1]]) ** 2).sum(axis=1))
-        nearest[chosen] = 0
+        nearest[chosen] = 0.0
         mass = nearest * rows.weights
-        chosen.append(int(random.choice(len(share), p=mass / mass.sum())))
+        if not mass.any():
+            # Rows that differ by less than their distances can say: any that is left.
+            mass = np.ones(len(share))
+            mass[chosen] = 0.0
+        trials = random.choice(len(share), size=2 + int(log(clusters)), p=mass / mass.sum())
+        left = np.minimum(nearest, _distances_to(rows, trials))
+        best = int((left @ rows.weights).argmin())
+        chosen.append(int(trials[best]))
+        nearest = left[best]
     return rows.values[chosen]
+
+
+def _distances_to(rows: Rows, places: Sequence[int] | np.ndarray) -> np.ndarray:
+    return squared_distances(rows.values, rows.values[list(places)], rows.squares).T
 
 
 def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
     labels = np.full(len(rows.values), -1)
     for _ in range(ROUNDS):
-        before, distances = labels, squared_distances(rows.values, centroids)
+        before, distances = labels, squared_distances(rows.values, centroids, rows.squares)
         labels = distances.argmin(axis=1)
         _fill_empty(labels, distances, len(centroids))
         if (labels == before).all():
             break
         centroids = _means(rows, labels, len(centroids))
-    left = ((rows.values - centroids[labels]) ** 2).sum(axis=1) @ rows.weights
+    apart = squared_distances(rows.values, centroids, rows.squares)
+    left = np.take_along_axis(apart, labels[:, None], axis=1)[:, 0] @ rows.weights
     weights = np.bincount(labels, rows.weights, minlength=len(centroids))
     order = np.argsort(-weights, kind="stable")
     return Clustering(
@@ -142,11 +165,19 @@ def _means(rows: Rows, labels: np.ndarray, clusters: int) -> np.ndarray:
     return (belongs @ rows.values) / belongs.sum(axis=1)[:, None]
 
 
-def squared_distances(rows: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Return |row − centroid|² of all pairs, shape (rows, centroids)."""
+def squared_distances(
+    rows: np.ndarray, centroids: np.ndarray, squares: np.ndarray | None = None
+) -> np.ndarray:
+    """Return |row − centroid|² of all pairs, shape (rows, centroids).
+
+    Args:
+        rows: Shape (U, P).
+        centroids: Shape (K, P).
+        squares: |row|², where they are known.
+    """
+    known = (rows**2).sum(axis=1) if squares is None else squares
     cross = rows @ centroids.T
-    squares = (rows**2).sum(axis=1)[:, None] + (centroids**2).sum(axis=1)[None, :]
-    return np.maximum(squares - 2 * cross, 0.0)
+    return np.maximum(known[:, None] + (centroids**2).sum(axis=1)[None, :] - 2 * cross, 0.0)
 
 
 def silhouette(rows: Rows, clustering: Clustering, rng: int | np.random.SeedSequence) -> float:

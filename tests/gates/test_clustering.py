@@ -105,6 +105,14 @@ def test_silhouette_is_rousseeuws(clusters: int) -> None:
     assert silhouette(rows, found, 3) == pytest.approx(wanted, abs=1e-9)
 
 
+def test_rows_that_differ_by_rounding() -> None:
+    values = 1 / 3 + np.array([[0.0, 0.0], [1e-14, 0.0], [0.0, -1e-15], [0.5, 0.0]])
+    assert len(distinct_rows(values).values) == 2
+    # Rows too near for their distance, but different: each is a cluster all the same.
+    near = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-9], [1.0, 1.0 - 1e-9]])
+    assert sorted(kmeans(distinct_rows(near), 3, 0).labels.tolist()) == [0, 1, 2]
+
+
 def test_silhouette_where_nothing_is_apart() -> None:
     alone = Rows(values=np.array([[0.0, 1.0]]), weights=np.array([2.0]))
     assert silhouette(alone, kmeans(alone, 1, 0), 0) == 0.0
