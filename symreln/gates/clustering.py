@@ -20,8 +20,9 @@ import numpy as np
 
 from symreln.errors import InputError
 
-#: Starts of which the best is kept, and rounds after which a start that still moves is left.
-STARTS, ROUNDS = 4, 300
+#: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
+#: after which a start that still moves is left.
+STARTS, FEWER_STARTS, LARGE, ROUNDS = 10, 3, 5_000_000, 300
 #: Decimals to which means are compared.
 DIGITS = 9
 #: Rows drawn for a silhouette: distances of all pairs would take the square of all rows.
@@ -99,7 +100,8 @@ def kmeans(rows: Rows, clusters: int, rng: int | np.random.SeedSequence) -> Clus
         )
         raise InputError(msg)
     random = np.random.default_rng(rng)
-    found = [_lloyd(rows, _starts(rows, clusters, random)) for _ in range(STARTS)]
+    starts = STARTS if rows.values.size <= LARGE else FEWER_STARTS
+    found = [_lloyd(rows, _starts(rows, clusters, random)) for _ in range(starts)]
     return min(found, key=lambda each: each.inertia)
 
 
