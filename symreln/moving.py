@@ -48,6 +48,7 @@ def moving_prediction(derivation: Derivation) -> MovingGates:
         derivation: Without free parameters, with a network; :func:`why_not_moving` says where it
             is not possible.
     """
+    from symreln.dynamics.gate_classes import exact_relations
     from symreln.dynamics.moving_gates import Descent, moving_gates
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
@@ -63,4 +64,5 @@ def moving_prediction(derivation: Derivation) -> MovingGates:
             weight_decay=float(network.weight_decay),
         ),
         SEED,
+        exact_relations(dataset.inputs, dataset.targets),
     )

@@ -18,13 +18,19 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symreln.exact.matrix import ExactMatrix
+
 #: Share of the weight, at some look, below which a gate is not listed.
 LISTED = 0.01
 #: Share below which a single gate is left out before gates are named.
 SEEN = 1e-5
 ROUNDS = 3
-#: Colours are whole numbers below this, so that sums over all samples are exact in float64.
-COLOURS = 1 << 20
+#: Colours are whole numbers of at most so many bits, and of fewer where samples are many: sums of
+#: products of two of them over all samples are then exact in float64.
+COLOUR_BITS, EXACT_BITS = 20, 53
+#: Share of the largest scalar product by which float64 products of samples differ that are one
+#: relation, and by more than which others do not follow each other.
+SAME = 1e-9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -57,15 +63,45 @@ def sample_relations(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Return how samples lie to each other: one whole number a relation, shape (P, P).
 
     Two pairs of samples have one relation where their scalar products of inputs and of targets
-    are the same.
+    are the same, up to rounding: products are one where no gap is between them, so that products
+    that are equal never differ by the side of a grid's line they are rounded to.
     """
-    keys = []
-    for data in (inputs, targets):
-        gram = data.T @ data
-        keys.append(np.round(gram / (np.abs(gram).max() or 1.0) * 1e9).astype(np.int64))
-    both = np.stack([key.ravel() for key in keys], axis=1)
-    _, found = np.unique(both, axis=0, return_inverse=True)
-    return found.reshape(keys[0].shape)
+    return _paired(*(_without_gaps(data.T @ data) for data in (inputs, targets)))
+
+
+def exact_relations(inputs: ExactMatrix, targets: ExactMatrix) -> np.ndarray:
+    """Return what :func:`sample_relations` does, decided exactly, of data without parameters."""
+    return _paired(_numbered(inputs.gram()), _numbered(targets.gram()))
+
+
+def _without_gaps(gram: np.ndarray) -> np.ndarray:
+    """Number the entries by their size; near ones have one number."""
+    values = (gram / (np.abs(gram).max() or 1.0)).ravel()
+    order = np.argsort(values, kind="stable")
+    found = np.empty(len(values), dtype=np.int64)
+    found[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > SAME)])
+    return found.reshape(gram.shape)
+
+
+def _numbered(gram: ExactMatrix) -> np.ndarray:
+    """Number the different entries of a constant matrix."""
+    found = np.zeros(gram.shape, dtype=np.int64)
+    if gram.arrays is not None:
+        for array in gram.arrays.values():
+            found = np.unique(array, return_inverse=True)[1].reshape(gram.shape)
+        return found
+    for term in gram.terms.values():  # one, or none where everything is 0
+        numbers: dict[int, int] = {}
+        rows = [[numbers.setdefault(int(e), len(numbers)) for e in row] for row in term.tolist()]
+        found = np.array(rows, dtype=np.int64).reshape(gram.shape)
+    return found
+
+
+def _paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Number the pairs of two numbers each."""
+    both = first * (int(second.max(initial=0)) + 1) + second
+    _, found = np.unique(both, return_inverse=True)
+    return found.reshape(first.shape)
 
 
 def gate_classes(
@@ -113,18 +149,29 @@ class _Alike:
 
 
 def gate_names(gates: np.ndarray, relations: np.ndarray) -> np.ndarray:
-    """Return a whole number a gate that no symmetry of the samples changes."""
-    seen = _mixed(relations.astype(np.uint64)).astype(float)
+    """Return a whole number a gate that no symmetry of the samples changes.
+
+    Args:
+        gates: Open gates, shape (gates, P).
+        relations: Of every two samples, see :func:`sample_relations`.
+    """
+    bits = colour_bits(len(relations))
+    seen = _mixed(relations.astype(np.uint64), bits).astype(float)
     colours = gates.astype(float)
     for _ in range(ROUNDS):
         taken = colours @ seen
-        colours = _mixed(taken.astype(np.uint64) * np.uint64(2) + gates).astype(float)
-    return _mixed(colours.astype(np.uint64)).astype(np.uint64).sum(axis=1)
+        colours = _mixed(taken.astype(np.uint64) * np.uint64(2) + gates, bits).astype(float)
+    return _mixed(colours.astype(np.uint64), bits).sum(axis=1)
 
 
-def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers below COLOURS that look unrelated to the given ones."""
+def colour_bits(samples: int) -> int:
+    """Return the bits of a colour with which sums over so many samples are exact in float64."""
+    return min(COLOUR_BITS, (EXACT_BITS - samples.bit_length()) // 2)
+
+
+def _mixed(numbers: np.ndarray, bits: int) -> np.ndarray:
+    """Return numbers of so many bits that look unrelated to the given ones."""
     found = (numbers + np.uint64(1)) * _MIX
     found ^= found >> np.uint64(29)
     found *= np.uint64(0xBF58476D1CE4E5B9)
-    return (found >> np.uint64(32)) % np.uint64(COLOURS)
+    return (found >> np.uint64(32)) % np.uint64(1 << bits)

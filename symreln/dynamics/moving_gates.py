@@ -83,7 +83,11 @@ def multiplications(inputs: tuple[int, int], targets: tuple[int, int], steps: in
 
 
 def moving_gates(
-    inputs: np.ndarray, targets: np.ndarray, descent: Descent, rng: int
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    descent: Descent,
+    rng: int,
+    relations: np.ndarray | None = None,
 ) -> MovingGates:
     """Follow the units from the law of their initial weights.
 
@@ -92,6 +96,8 @@ def moving_gates(
         targets: Y, shape (n_y, P), not all zero.
         descent: How they are trained.
         rng: Seed of the draws.
+        relations: Of every two samples, where they are known exactly
+            (:func:`symreln.dynamics.gate_classes.exact_relations`).
 
     Raises:
         InputError: The units diverge.
@@ -116,7 +122,8 @@ def moving_gates(
         error=float(apart / sqrt(DRAWS - 1)),
         steps=look_steps(descent.steps),
         classes=gate_classes(
-            [(e.gates, e.weights) for e in ensembles], sample_relations(inputs, targets)
+            [(e.gates, e.weights) for e in ensembles],
+            sample_relations(inputs, targets) if relations is None else relations,
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
@@ -9,15 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symreln as sr
+from symreln.dynamics import gate_classes as classes_module
 from symreln.dynamics import moving_gates as module
 from symreln.dynamics.gate_classes import (
     LISTED,
+    colour_bits,
+    exact_relations,
     gate_classes,
     gate_names,
     sample_relations,
 )
 from symreln.dynamics.moving_gates import Descent, _balanced, _Ensemble, look_steps, moving_gates
 from symreln.errors import InputError
+from symreln.exact.matrix import ExactMatrix
 from symreln.train.network import LayerWeights, TrainingSettings
 from symreln.train.relu import train_network
 
@@ -157,6 +163,65 @@ def test_a_symmetry_never_maps_gates_of_different_names_onto_each_other(entries)
     names = names_of(relations)
     for gate, orbit in orbits(relations).items():
         assert len({names[other] for other in orbit}) == 1, gate
+
+
+def test_near_products_are_one_relation_on_whichever_side_of_a_grid_line_they_lie():
+    """Three equal angles in float64; rounding to a grid would tell 0.5 ± 1e-16 apart somewhere."""
+    angles = 2 * np.pi * np.arange(3) / 3
+    turned = [np.array([np.cos(angles + shift), np.sin(angles + shift)]) for shift in (0.0, 0.7, 2)]
+    for data in turned:
+        assert len(np.unique(sample_relations(data, np.eye(3)))) == 2
+    for middle in np.linspace(1, 1 + 3e-9, 50):
+        data = np.array([[middle * 0.5, np.nextafter(middle * 0.5, 1), 1.0]])
+        relations = sample_relations(data, np.eye(3))
+        assert relations[0, 0] == relations[1, 1]
+        assert relations[0, 2] == relations[1, 2]
+
+
+def test_exact_relations_are_the_classes_of_equal_fractions():
+    rows = [[Fraction(1, 3), Fraction(2, 3), 0], [Fraction(1, 7), 0, Fraction(10**20 + 1, 10**20)]]
+    inputs, targets = ExactMatrix.from_rows(rows), ExactMatrix.from_rows([[1, 1, -1]])
+    found = exact_relations(inputs, targets)
+    products = {
+        (i, j): (sum(row[i] * row[j] for row in rows), (1, 1, -1)[i] * (1, 1, -1)[j])
+        for i, j in product(range(3), repeat=2)
+    }
+    for one, other in product(products, repeat=2):
+        assert (found[one] == found[other]) == (products[one] == products[other])
+    nothing = ExactMatrix.from_rows([[0, 0, 0]])
+    assert np.array_equal(exact_relations(nothing, nothing), np.zeros((3, 3)))
+
+
+def test_exact_relations_are_those_of_floats_on_a_ready_made_task():
+    data = sr.load("contextual-3").at_values().dataset
+    floats = sample_relations(data.inputs.to_numpy(), data.targets.to_numpy())
+    exact = exact_relations(data.inputs, data.targets)
+    pairs = set(zip(exact.ravel().tolist(), floats.ravel().tolist(), strict=True))
+    assert len(pairs) == len(np.unique(exact)) == len(np.unique(floats)) == 7
+
+
+@pytest.mark.parametrize("samples", [1, 24, 8191, 8192, 100_000, 1 << 24])
+def test_sums_of_colours_over_all_samples_are_exact(samples):
+    bits = colour_bits(samples)
+    assert samples * (2**bits - 1) ** 2 < 2**53
+    assert bits == 20 or samples * 2 ** (2 * (bits + 1)) > 2**52
+
+
+def test_names_do_not_depend_on_the_order_of_many_samples(monkeypatch):
+    """700 samples on a ring, every one related to its neighbours: a turn changes no name.
+
+    With as few bits for exact sums as a float64 would have for 2^40 samples.
+    """
+    monkeypatch.setattr(classes_module, "EXACT_BITS", 27)
+    samples = 700
+    relations = np.zeros((samples, samples), dtype=np.uint8)
+    places = np.arange(samples)
+    relations[places, places] = 2
+    relations[places, (places + 1) % samples] = relations[(places + 1) % samples, places] = 1
+    gate = np.random.default_rng(0).random(samples) < 0.5
+    gates = np.array([gate, np.roll(gate, 1), np.roll(gate, 321), ~gate])
+    one, turned, far, other = gate_names(gates, relations).tolist()
+    assert one == turned == far != other
 
 
 def test_shares_of_alike_gates_are_added_and_small_ones_left_out():
