@@ -171,11 +171,13 @@ def test_near_products_are_one_relation_on_whichever_side_of_a_grid_line_they_li
     turned = [np.array([np.cos(angles + shift), np.sin(angles + shift)]) for shift in (0.0, 0.7, 2)]
     for data in turned:
         assert len(np.unique(sample_relations(data, np.eye(3)))) == 2
-    for middle in np.linspace(1, 1 + 3e-9, 50):
-        data = np.array([[middle * 0.5, np.nextafter(middle * 0.5, 1), 1.0]])
-        relations = sample_relations(data, np.eye(3))
-        assert relations[0, 0] == relations[1, 1]
-        assert relations[0, 2] == relations[1, 2]
+    low, high = 0.5, 0.5 + 1e-9  # two neighbours that rounding to 1e-9 puts apart
+    while np.nextafter(low, 1) < high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if round(middle * 1e9) == round(low * 1e9) else (low, middle)
+    assert round(low * 1e9) != round(high * 1e9)
+    relations = sample_relations(np.array([[low, high, 1.0]]), np.eye(3))
+    assert relations[0, 2] == relations[1, 2] != relations[0, 1]
 
 
 def test_exact_relations_are_the_classes_of_equal_fractions():
