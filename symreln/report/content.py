@@ -105,6 +105,7 @@ def derivation_chapters(
             derivation,
             figures="modes" in drawn,
             confronted=validation is not None,
+            method="" if validation is None else validation.prediction.method,
             names=names,
         ),
     ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symreln.report.chapters.band import band_blocks
+from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.chapters.motion import motion_blocks
 from symreln.report.chapters.rules import rule_blocks
@@ -25,8 +27,11 @@ from symreln.report.typeset import typeset
 from symreln.validation.words import metric_cells, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symreln.validation.confront import PathwayAlignment, Validation
     from symreln.validation.metrics import GateDrift
+    from symreln.validation.terms import Term
 
 
 #: What the verdict is called.
@@ -86,13 +91,7 @@ def _comparison(validation: Validation) -> Table:
         else " It is predicted from the law of the initial weights alone."
     )
     return Table(
-        header=(
-            "curves",
-            Math(r"\max |\Delta L| / L(0)"),
-            Math(r"\overline{|\Delta L|} / L(0)"),
-            "drop time error",
-            "tail",
-        ),
+        header=HEADER,
         rows=tuple(validation.metric_rows()),
         caption=(
             "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
@@ -104,7 +103,7 @@ def _comparison(validation: Validation) -> Table:
             "the mean of the others: no prediction of the mean can be asked to do better."
             + predicted,
         ),
-        alignment="lrrrr",
+        alignment=ALIGNMENT,
     )
 
 
@@ -209,24 +208,34 @@ def _terms(validation: Validation) -> list[Block]:
         return []
     return [
         Table(
-            header=(
-                "curve",
-                "no longer assumed",
-                Math(r"\max |\Delta L| / L(0)"),
-                Math(r"\overline{|\Delta L|} / L(0)"),
-                "drop time error",
-            ),
+            header=("curve", "no longer assumed", LARGEST, MEAN, DROP),
             rows=tuple(
                 (term.name, term.replaced or "–", *metric_cells(term.distance)[:3])
                 for term in validation.terms
             ),
             caption=(
                 f"What the distance to the {validation.judged_by} is made of: each line makes "
-                "one approximation less than the line above.",
+                "one approximation less than the line above." + _farther(validation.terms),
             ),
             alignment="llrrr",
         )
     ]
+
+
+def _farther(terms: Sequence[Term]) -> str:
+    """Say of which curves it is that assuming less brought them no nearer."""
+    sizes = [term.distance.max_abs_over_initial for term in terms]
+    names = [
+        f"‘{term.name}’"
+        for term, (above, own) in zip(terms[1:], pairwise(sizes), strict=True)
+        if own > above
+    ]
+    if not names:
+        return ""
+    return (
+        f" Farther than the line above all the same, by the largest difference: "
+        f"{', '.join(names)}; an error is gone there that cancelled a part of those which are left."
+    )
 
 
 def _trained(validation: Validation) -> str:

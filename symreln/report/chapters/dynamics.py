@@ -41,6 +41,7 @@ from symreln.report.document import (
 from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
+from symreln.report.typeset import typeset
 from symreln.report.words import NONE, fraction_latex
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ if TYPE_CHECKING:
         Derivation,
         ModeDerivation,
     )
-    from symreln.report.inlines import Content
+    from symreln.report.inlines import Content, Inline
 
+#: What the method of a prediction from the matrices of all pathways says.
+MATRICES = "coupled matrices"
 #: Solutions that are printed one by one; the rest is in derivation.json.
 MOST_SOLUTIONS = 40
 #: Solutions of a pathway above which they are folded away on a page.
@@ -63,6 +66,7 @@ def dynamics_chapter(
     *,
     figures: bool,
     confronted: bool = False,
+    method: str = "",
     names: Abbreviations = NO_NAMES,
 ) -> Section:
     """Return the chapter on the dynamics.
@@ -72,6 +76,7 @@ def dynamics_chapter(
         figures: Whether there is a figure of the strengths.
         confronted: Whether it shows the prediction that was confronted with training, rather than
             the closed forms that are printed here.
+        method: How that prediction was computed, in words.
         names: What the spectrum's chapter calls the long parts of formulas.
     """
     blocks: list[Block] = [_time_paragraph(derivation)]
@@ -85,14 +90,16 @@ def dynamics_chapter(
         blocks.append(
             Figure(
                 name="modes",
-                caption=_figure_caption(derivation, confronted),
+                caption=_figure_caption(derivation, confronted, method),
                 alt="Strength of every mode against time, one colour a pathway.",
             )
         )
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
 
 
-def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Math, ...]:
+def _figure_caption(
+    derivation: Derivation, confronted: bool, method: str = ""
+) -> tuple[str | Inline, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
     height = heights_latex(alike(derivation), decay=decays(derivation))
     heights = ("thin lines are the heights ", Math(height), ".")
@@ -113,6 +120,13 @@ def _figure_caption(derivation: Derivation, confronted: bool) -> tuple[str | Mat
         )
     settled = any(mode.d_eff is not None for group in alike(derivation) for mode in group.learning)
     lines = ("; ", *heights) if settled else (".",)
+    network = derivation.spec.network
+    if confronted and network is not None and network.layers != 2:
+        start = "" if network.layers == 1 else ", from the mean of the starts that were followed"
+        single = "Predicted strengths. Curves are single modes, moved by gradient descent"
+        return (f"{single}{start}", *lines)
+    if confronted and method and MATRICES not in method:
+        return ("Predicted strengths. Curves are ", *typeset(method), *lines)
     return (
         "Predicted strengths. Curves are ",
         Math(r"u^{\top} W_p(t)\, v"),
@@ -157,7 +171,7 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
         blocks.append(
             prose(
                 "Closed forms of later stages hold once the earlier stages have converged; while "
-                "those still learn, later stages see more of the targets and grow faster. The "
+                "those still learn, later stages see what these have not learned yet as well. The "
                 "predicted loss therefore integrates all pathways together from ",
                 Math("t = 0"),
                 ", with the matrix reduction below.",
@@ -272,9 +286,11 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     if not later:
         return caption
     found = derivation.convergence
-    bounded = found is not None and bool(found.modes)
-    return f"{caption} With converged earlier stages from the start; the flow is faster" + (
-        ", between the bounds given below." if bounded else "."
+    bounded = {bound.pathway for bound in found.modes} if found is not None else set()
+    return f"{caption} With converged earlier stages from the start; for the flow" + (
+        " see the bounds below."
+        if group.first.number in bounded
+        else ", which sees those still learn, nothing is proven of them."
     )
 
 

@@ -1,0 +1,139 @@
+"""Captions and tables say what was done in every case: layers, starts, terms, advice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.errors import NotSupportedError
+from symreln.report.chapters.agreement import _farther
+from symreln.report.chapters.closing import provenance_chapter
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.document import Figure, Table
+from symreln.validation.metrics import compare
+from symreln.validation.terms import Term
+
+
+def spec(activation: str = "linear", **network: Any) -> sr.Spec:
+    return sr.load(
+        {
+            "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]]},
+            "pathway": [{"name": "all"}],
+            "network": {
+                "hidden": 40,
+                "init_std": "1/10",
+                "learning_rate": "1/20",
+                "steps": 40,
+                "activation": activation,
+                **network,
+            },
+        }
+    )
+
+
+def caption(derivation, **told: Any) -> str:
+    chapter = dynamics_chapter(derivation, figures=True, **told)
+    return str(next(b for b in chapter.blocks if isinstance(b, Figure) and b.name == "modes"))
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_strengths_of_other_depths_are_no_coupled_matrices(layers):
+    derivation = sr.derive(spec(layers=layers))
+    method = "gradient descent on all modes, step by step"
+    found = caption(derivation, confronted=True, method=method)
+    assert "coupled matrices" not in found
+    assert "single modes, moved by gradient descent" in found
+    assert ("mean of the starts" in found) == (layers == 3)
+    assert "Curves are the closed forms" in caption(derivation)
+
+
+def test_strengths_of_two_layers_are_those_of_the_method():
+    derivation = sr.derive(spec())
+    matrices = "gradient descent on the coupled matrices of all pathways, step by step"
+    found = caption(derivation, confronted=True, method=matrices)
+    assert "coupled matrices" in found
+    found = caption(derivation, confronted=True, method="networks drawn from the law")
+    assert "networks drawn from the law" in found
+    assert "coupled matrices" not in found
+
+
+def source(derivation, validation: Any = None) -> str:
+    (table,) = provenance_chapter(derivation, None).blocks
+    assert isinstance(table, Table)
+    return str(next(row[1] for row in table.rows if "initial strengths" in str(row[0])))
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ({}, "law of large numbers"),
+        ({"layers": 1}, "mean of a single random layer"),
+        ({"layers": 3}, "none is derived"),
+        ({"init_std": ["1/10", "1/5"]}, "product of independent layers"),
+    ],
+)
+def test_provenance_of_initial_strengths(network, words):
+    assert words in source(sr.derive(spec(**network)))
+
+
+def term(name: str, loss: list[float]) -> Term:
+    curve = np.array(loss)
+    distance = compare(curve, np.array([1.0, 0.5, 0.1, 0.1]))
+    return Term(name=name, replaced="", loss=curve, distance=distance)
+
+
+def test_a_line_that_is_farther_is_not_called_nearer():
+    one = term("one", [1.0, 0.6, 0.1, 0.1])
+    two = term("two", [1.0, 0.8, 0.1, 0.1])
+    three = replace(one, name="three")
+    assert _farther((two, one)) == ""
+    found = _farther((one, two, three))
+    assert "‘two’" in found
+    assert "‘three’" not in found
+
+
+def test_advice_names_what_stands_in_the_way():
+    def refused(pathways) -> str:
+        network = {
+            "hidden": 4,
+            "init_std": "1/10",
+            "learning_rate": "1/20",
+            "steps": 4,
+            "layers": 3,
+            "activation": "linear",
+        }
+        data = {"X": [[1, 1, 0], [0, 1, 2]], "Y": [[1, 0, 1], [0, 2, 1]]}
+        with pytest.raises(NotSupportedError) as caught:
+            sr.derive(sr.load({"dataset": data, "pathway": pathways, "network": network}))
+        return str(caught.value)
+
+    alone = refused([{"name": "all"}])
+    assert "do not couple" not in alone
+    assert "commutes" in alone
+    both = refused([{"name": "all"}, {"name": "first", "gate": [1, 1, 0]}])
+    assert "do not couple" in both
+    # Two pathways that commute and couple: nothing is said of data.
+    network = {"hidden": 4, "init_std": "1/10", "learning_rate": "1/20", "steps": 4}
+    network |= {"layers": 3, "activation": "linear"}
+    data = {"X": [[1, 0, 1, 0], [0, 1, 0, 1]], "Y": [[3, 0, 1, 0], [0, 6, 0, 2]]}
+    pathways = [{"name": "all"}, {"name": "first", "gate": [1, 1, 0, 0]}]
+    with pytest.raises(NotSupportedError, match="choose gates whose pathways do not couple"):
+        sr.derive(sr.load({"dataset": data, "pathway": pathways, "network": network}))
+
+
+def test_provenance_of_starts_that_were_followed():
+    derivation = sr.derive(spec("relu"))
+    validation: Any = SimpleNamespace(kappas={"all": 0.4}, chain=None)
+    from symreln.report.chapters.closing import _initial_strengths
+
+    assert derivation.spec.network is not None
+    found = _initial_strengths(derivation.spec.network, validation)
+    assert "1 of the prediction's pathways single units" in found
+    deep = replace(derivation.spec.network, layers=3)
+    validation = SimpleNamespace(kappas={}, chain=SimpleNamespace(times=(1.0, 2.0)))
+    assert _initial_strengths(deep, validation).startswith("2 single modes of random layers")
