@@ -6,7 +6,8 @@ Each row is a dataset: its samples and rank, the number of gates with its known 
 that this process worked and the largest memory so far. General position has 2·Σ_{k<r} C(P−1, k)
 open gates; the contextual task of n items in C contexts has as many gates as the complete bipartite
 graph of n and C vertices has acyclic orientations, the poly-Bernoulli numbers. Then XoR: all gates,
-the self-consistent ones and the race, exact in Delta.
+the self-consistent ones and the race, exact in Delta. And K-means of a stack of activity patterns:
+of its different rows, each with its weight, against scikit-learn's of all rows (if it is there).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.chambers import gate_chambers
+from symreln.gates.clustering import STARTS, Clustering, distinct_rows, kmeans
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.line import parameter_range
 from symreln.gates.race import race
@@ -74,11 +76,33 @@ def xor() -> None:
     print(f"XoR, gates, self-consistency and race for all Delta: {took:.2f} s")
 
 
+def clustering(rows: int) -> None:
+    """Compare K-means of different rows with K-means of all, on units that flicker around gates."""
+    random = np.random.default_rng(0)
+    gates = np.repeat(random.random((5, 8)) < 0.7, 3, axis=1)
+    stack = gates[random.integers(5, size=rows)] ^ (random.random((rows, 24)) < 0.03)
+    own: list[Clustering] = []
+    took = seconds(lambda: own.append(kmeans(distinct_rows(stack), 5, 0)))
+    print(f"K-means, {rows} rows, {len(distinct_rows(stack).values)} different: {took:.2f} s")
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError:
+        print("scikit-learn is not there to compare with")
+        return
+    rival = KMeans(5, n_init=STARTS, random_state=0)
+    other = seconds(lambda: rival.fit(stack.astype(float)))
+    print(
+        f"scikit-learn, all rows: {other / took:.1f} times as long, inertia "
+        f"{rival.inertia_ / rows / own[0].inertia:.6f} times as large"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="small data only")
     quick = parser.parse_args().quick
     xor()
+    clustering(20_000 if quick else 200_000)
     generator = np.random.default_rng(0)
     for rank, samples in ((3, 40), (4, 30)) if quick else ((3, 150), (4, 68)):
         rows = generator.integers(-9999, 10000, (rank, samples)).tolist()

@@ -1,0 +1,78 @@
+"""Which gates trained networks have, by Algorithm 1 and in time windows, for several specs.
+
+    python benchmarks/found_gates.py [--runs 20] [--spec NAME …] [--no-windows]
+
+A row is a spec: how many clusters 20 independent runs of Algorithm 1 take, in how many of them all
+gates of the spec are found, the adjusted Rand index of two runs, and the error of a replay, as
+max |ΔL|/L(0), with the gates of Algorithm 1 and with those in time windows, beside what networks of
+other seeds differ by. K and the number of windows are chosen by the program. Digits are trained
+with a ReLU in place of the spec's linear units; its spec has one gate, which is open everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+
+import argparse
+
+import symreln as sr
+from symreln.gates.trained_command import Asked, find
+
+SPECS = ("contextual-3", "contextual-4", "contextual-5", "contextual-different", "digits", "xor")
+RELU = {"digits": ['network.activation="relu"']}
+
+
+def asked(method: str, runs: int) -> Asked:
+    return Asked(
+        method=method,
+        clusters=None,
+        windows=None,
+        every=100,
+        trainings=1,
+        runs=runs,
+        replays=2,
+        rng=0,
+        quiet=True,
+    )
+
+
+def percent(result: dict, name: str) -> str:
+    return f"{100 * result['replay']['errors'][name]['mean']:.1f} %"
+
+
+def row(name: str, runs: int, windows: bool) -> str:
+    spec = sr.load(name, RELU.get(name, [])).at_values()
+    found = find(spec, asked("kmeans", runs)).result
+    stable = found["stability"]
+    sizes = ", ".join(f"{k} ({times})" for k, times in stable["clusters"].items())
+    cells = [
+        name,
+        sizes,
+        f"{stable['runs_with_all_spec_gates']} of {runs}",
+        f"{stable['adjusted_rand']['mean']:.2f}",
+        percent(found, "algorithm 1"),
+    ]
+    if windows:
+        other = find(spec, asked("windows", 5)).result
+        cells += [f"{percent(other, 'windows')} (W = {other['windows']})"]
+    cells.append(f"{100 * found['replay']['seed_floor']:.1f} %")
+    return " | ".join(cells)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--spec", nargs="*", default=SPECS)
+    parser.add_argument("--no-windows", action="store_true", help="Algorithm 1 alone")
+    given = parser.parse_args()
+    head = ["spec", "K (runs)", "all gates of the spec", "Rand index", "replay, Algorithm 1"]
+    head += [] if given.no_windows else ["replay, windows"]
+    print(" | ".join([*head, "seed floor"]), flush=True)
+    for name in given.spec:
+        print(row(name, given.runs, not given.no_windows), flush=True)
+
+
+if __name__ == "__main__":
+    main()
