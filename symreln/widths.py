@@ -14,7 +14,7 @@ from symreln.truth import Truth
 if TYPE_CHECKING:
     from flint import arb
 
-    from symreln.derivation import Derivation, PathwayDerivation, Step
+    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation, Step
     from symreln.spec.model import NetworkSpec
 
 
@@ -28,6 +28,9 @@ class NarrowPathway:
         rank: How many modes learn something, multiplicities counted.
         found: Which modes are learned; None where that is not decided.
         undecided: Why not; empty where it is.
+        symbolic: The pathway for all values of the parameters, where its modes depend on them and
+            are as many entries as at the declared values; else None.
+        declared: Whether what is learned is decided at declared values alone.
     """
 
     pathway: PathwayDerivation
@@ -35,6 +38,40 @@ class NarrowPathway:
     rank: int
     found: Narrow | None
     undecided: str
+    symbolic: PathwayDerivation | None = None
+    declared: bool = False
+
+    def comparisons(self) -> tuple[tuple[ModeDerivation, ModeDerivation], ...]:
+        """Return the pairs of modes whose order in s decides which are learned first.
+
+        The first of a pair has the larger s at the declared values, and what is learned first is
+        the same wherever it has: modes with units, each beside every one that lacks some. Pairs
+        that no parameter moves are left out.
+        """
+        return self._pairs(None if self.found is None else self.found.plateau)
+
+    def final_comparisons(self) -> tuple[tuple[ModeDerivation, ModeDerivation], ...]:
+        """Return the pairs whose order in s²/d decides which are there in the end."""
+        return self._pairs(None if self.found is None else self.found.least)
+
+    def _pairs(
+        self, counts: tuple[int, ...] | None
+    ) -> tuple[tuple[ModeDerivation, ModeDerivation], ...]:
+        if self.symbolic is None or self.found is None or counts is None:
+            return ()
+        modes = [mode for mode in self.symbolic.modes if not mode.is_null]
+        return tuple(
+            (modes[i], modes[j])
+            for i, held in enumerate(counts)
+            for j, other in enumerate(counts)
+            if i != j and held and other < modes[j].multiplicity and _moves(modes[i], modes[j])
+        )
+
+
+def _moves(first: ModeDerivation, second: ModeDerivation) -> bool:
+    """Whether a parameter moves one of two modes' s or d."""
+    numbers = [first.s, second.s, *(mode.d for mode in (first, second) if mode.d is not None)]
+    return any(number.parameters for number in numbers)
 
 
 def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
@@ -47,8 +84,8 @@ def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
     reason = _reason(derivation)
     source = derivation if reason else derivation.at_values
     return tuple(
-        _narrow(pathway, _units(pathway, network), reason)
-        for pathway in source.pathways
+        _narrow(pathway, _units(pathway, network), reason, whole)
+        for pathway, whole in zip(source.pathways, derivation.pathways, strict=True)
         if _rank(pathway) > _units(pathway, network)
     )
 
@@ -78,7 +115,10 @@ def _reason(derivation: Derivation) -> str:
     return ""
 
 
-def _narrow(pathway: PathwayDerivation, units: int, reason: str) -> NarrowPathway:
+def _narrow(
+    pathway: PathwayDerivation, units: int, reason: str, whole: PathwayDerivation
+) -> NarrowPathway:
+    """Decide what a pathway learns; ``whole`` is the same for all values of the parameters."""
     found = None
     if not reason:
         entries = [
@@ -93,8 +133,18 @@ def _narrow(pathway: PathwayDerivation, units: int, reason: str) -> NarrowPathwa
         found = narrow(entries, units)
         if found is not None and found.plateau is None:
             reason = "modes with equal s and different s²/d compete for its last unit"
+    modes = [mode for mode in whole.modes if not mode.is_null]
+    moved = not reason and any(_moves(mode, mode) for mode in modes)
+    counts = [mode.multiplicity for mode in pathway.modes if not mode.is_null]
+    alike = counts == [mode.multiplicity for mode in modes]
     return NarrowPathway(
-        pathway=pathway, units=units, rank=_rank(pathway), found=found, undecided=reason
+        pathway=pathway,
+        units=units,
+        rank=_rank(pathway),
+        found=found,
+        undecided=reason,
+        symbolic=whole if moved and alike else None,
+        declared=moved,
     )
 
 
@@ -158,7 +208,8 @@ def width_steps(derivation: Derivation) -> list[Step]:
             Step(
                 name="width",
                 statement=(
-                    f"With {one.units} hidden units for {one.rank} modes pathway "
+                    ("At the declared values, with " if one.declared else "With ")
+                    + f"{one.units} hidden units for {one.rank} modes, pathway "
                     f"{one.pathway.number} learns those with the largest s first, and "
                     + (
                         "replaces some later."

@@ -42,7 +42,7 @@ def condition_text(item: ExceptionalSet) -> str:
 
 def consequence_text(derivation: Derivation, consequence: Consequence) -> str:
     """Return what happens, where, and whether it is proven."""
-    text = consequence.effect.value
+    text = _effect(derivation, consequence.effect)
     where = _where(derivation, consequence)
     if where:
         text += f" ({where})"
@@ -53,7 +53,8 @@ def consequences_text(derivation: Derivation, item: ExceptionalSet) -> str:
     """Return all that happens on a set, each effect once with everything that it concerns."""
     groups: dict[tuple[str, str], list[str]] = {}
     for consequence in item.consequences:
-        key = ("" if consequence.proven else "possible: ", consequence.effect.value)
+        text = _effect(derivation, consequence.effect)
+        key = ("" if consequence.proven else "possible: ", text)
         where = _where(derivation, consequence)
         if where not in groups.setdefault(key, []):
             groups[key].append(where)
@@ -61,6 +62,13 @@ def consequences_text(derivation: Derivation, item: ExceptionalSet) -> str:
         f"{lead}{text} ({', '.join(filter(None, places))})" if any(places) else f"{lead}{text}"
         for (lead, text), places in groups.items()
     )
+
+
+def _effect(derivation: Derivation, effect: Effect) -> str:
+    """Return what happens; few hidden units feel more than the formulas do."""
+    if effect is Effect.CROSSING and derivation.narrow:
+        return "modes coincide in s; where d differs, the order changes in which units learn them"
+    return effect.value
 
 
 def _where(derivation: Derivation, consequence: Consequence) -> str:

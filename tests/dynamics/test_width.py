@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -198,3 +199,80 @@ def test_numbers_of_different_fields_are_ordered():
     assert (compare(root, close), compare(close, root), compare(root, root)) == (-1, 1, 0)
     same = AlgebraicNumber.rational(Scalar.of(4), is_sqrt=True)
     assert compare(same, AlgebraicNumber.rational(Scalar.of(2))) == 0
+
+
+# -- parameters: what is decided at declared values is not said of all -----------------------------
+
+SYMBOLIC = {
+    "dataset": {
+        "X": [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "2"]],
+        "Y": [["a", "0", "0"], ["0", "5", "0"], ["0", "0", "1+a"]],
+    },
+    "parameters": {"a": {"positive": True, "value": "2"}},
+    "pathway": [{"name": "all"}],
+    "network": {
+        "hidden": 2,
+        "init_std": "1/10000",
+        "learning_rate": "1/50",
+        "loss": "mean",
+        "steps": 200,
+        "activation": "linear",
+    },
+}
+
+
+def symbolic(value: str):
+    return sr.derive(sr.load({**SYMBOLIC, "parameters": {"a": {"positive": True, "value": value}}}))
+
+
+def learned_first(derivation) -> set[str]:
+    """Formulas of the modes that are learned first."""
+    (one,) = derivation.narrow
+    counts = dict(zip([e.mode.label for e in one.found.modes], one.found.plateau, strict=True))
+    modes = {mode.label: mode for mode in derivation.pathways[0].modes}
+    return {str(modes[label].strength.s) for label, count in counts.items() if count}
+
+
+def test_the_printed_comparisons_say_where_the_choice_is_the_same():
+    """Exactly where all of them hold the same formulas are learned; derived again elsewhere."""
+    derivation = symbolic("2")
+    (one,) = derivation.narrow
+    assert one.declared
+    (a,) = derivation.spec.symbols.values()
+    pairs = [(first.strength.s, second.strength.s) for first, second in one.comparisons()]
+    assert pairs
+    for value in ("1/10", "7/5", "4", "6", "20"):
+        same = all((x - y).subs(a, sp.Rational(value)) > 0 for x, y in pairs)
+        assert (learned_first(symbolic(value)) == learned_first(derivation)) is same, value
+    assert not all((x - y).subs(a, 20) > 0 for x, y in pairs)
+
+
+def test_the_document_says_that_it_is_decided_at_declared_values():
+    derivation = symbolic("2")
+    text = derivation.to_latex()
+    assert "decided at the declared values of the parameters, and the same wherever" in text
+    assert r"\frac{5}{3} > \frac{a}{3}" in text
+    assert "loss comes at the declared values to" in text
+    assert "nothing else changes" not in text
+    assert "the order changes in which units learn them" in text
+    assert "as one of pathways that are wide enough, holds" in text
+    assert any(step.statement.startswith("At the declared values") for step in derivation.steps)
+    entry = derivation.to_json()["width"]["pathways"][0]
+    assert entry["at_declared_values"] is True
+    assert ["pi_1_2", "pi_1_3"] in entry["same_where"]["s"]
+    # Where declared values make modes equal that differ elsewhere, no comparison is printed.
+    merged = symbolic("5")
+    assert merged.narrow[0].comparisons() == ()
+    assert "where modes are equal that differ elsewhere" in merged.to_latex()
+
+
+def test_numbers_without_parameters_are_decided_once_and_for_all():
+    tables = {key: value for key, value in SYMBOLIC.items() if key != "parameters"}
+    tables["dataset"] = {
+        **SYMBOLIC["dataset"],
+        "Y": [["2", "0", "0"], ["0", "5", "0"], ["0", "0", "3"]],
+    }
+    derivation = sr.derive(sr.load(tables))
+    assert not derivation.narrow[0].declared
+    assert "declared" not in str(derivation.to_json()["width"]["pathways"][0]["same_where"])
+    assert "decided at the declared values" not in derivation.to_latex()

@@ -28,7 +28,7 @@ def chapter(derivation: Derivation) -> Section:
     sets = derivation.exceptional
     assert sets is not None
     harmless = [item for item in sets.sets if item.harmless]
-    blocks: list[Block] = [_opening(derivation, sets), _remark()]
+    blocks: list[Block] = [_opening(derivation, sets), *_few_units(derivation), _remark()]
     if sets.breaking:
         blocks.append(_table(derivation, sets.breaking))
     blocks += _points(sets.breaking)
@@ -60,8 +60,9 @@ def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
         listed += [", ", name] if index else [name]
     where = (" with ", *typeset(sets.domain)) if sets.domain else ()
     if not sets.breaking:
+        wide = ", as one of pathways that are wide enough," if derivation.narrow else ""
         return prose(
-            "Every formula of this document holds as it stands for all real ",
+            f"Every formula of this document{wide} holds as it stands for all real ",
             *listed,
             *where,
             ": no exceptional set that could break one meets them",
@@ -76,6 +77,21 @@ def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
         " What is not called possible happens everywhere on the set, but perhaps where it meets "
         "another one; what is called possible can happen only there, and need not.",
     )
+
+
+def _few_units(derivation: Derivation) -> list[Block]:
+    """Say what is not said of all values where pathways have fewer hidden units than modes."""
+    if not derivation.narrow:
+        return []
+    numbers = ", ".join(str(one.pathway.number) for one in derivation.narrow)
+    several = len(derivation.narrow) > 1
+    return [
+        prose(
+            f"Which modes pathway{'s' * several} {numbers} with few hidden units "
+            f"learn{'' if several else 's'}, and what loss stays, is decided at the declared "
+            "values of the parameters; beside the decision stands for which others it is the same.",
+        )
+    ]
 
 
 def _remark() -> Theorem:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from symreln.exact.enclosure import decimal_of
 from symreln.report.document import Block, Math, prose
+from symreln.report.mathtext import to_latex
 from symreln.report.numerals import decimal_latex
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
+from symreln.report.words import SHORT
 from symreln.widths import NarrowPathway, losses
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flint import arb
 
-    from symreln.derivation import Derivation
+    from symreln.derivation import Derivation, ModeDerivation
     from symreln.dynamics.width import Narrow
 
-#: Escapes that are printed.
-MOST_ESCAPES = 6
+#: Escapes, and comparisons of modes, that are printed.
+MOST_ESCAPES = MOST_COMPARISONS = 6
 
 
 def width(derivation: Derivation) -> list[Block]:
@@ -31,7 +37,9 @@ def width(derivation: Derivation) -> list[Block]:
     found = losses(derivation)
     if found is not None:
         plateau, least = found
-        content: list = ["With these widths the loss comes to ", _decimal(plateau), ". "]
+        declared = any(one.declared for one in derivation.narrow)
+        where = " at the declared values" if declared else ""
+        content: list = [f"With these widths the loss comes{where} to ", _decimal(plateau), ". "]
         if any(one.found is not None and one.found.escapes for one in derivation.narrow):
             content += ["In the end it falls to the least of these widths, ", _decimal(least), "."]
         else:
@@ -77,11 +85,13 @@ def _pathway(one: NarrowPathway) -> list[Block]:
             *_listed(one.found, one.found.plateau),
             ". The others stay near 0; solutions that are printed for them hold for a pathway that "
             "is wide enough.",
+            *_wherever(one, one.comparisons(), "s"),
         )
     ]
     if not one.found.escapes:
         text = "No other mode can replace one of them: none has a larger "
-        return [*blocks, prose(text, Math("s^2/d"), ", and the plateau is stable.")]
+        stays = _wherever(one, one.final_comparisons(), "s^2/d")
+        return [*blocks, prose(text, Math("s^2/d"), ", and the plateau is stable.", *stays)]
     content: list = [
         "The plateau is left again, because modes that are missing have a larger ",
         Math("s^2/d"),
@@ -95,8 +105,45 @@ def _pathway(one: NarrowPathway) -> list[Block]:
         " are there (Baldi and Hornik, 1989: every other choice is a saddle): ",
         *_listed(one.found, one.found.least),
         ".",
+        *_wherever(one, one.final_comparisons(), "s^2/d"),
     ]
     return [*blocks, prose(*content)]
+
+
+def _wherever(
+    one: NarrowPathway, pairs: Sequence[tuple[ModeDerivation, ModeDerivation]], what: str
+) -> list[Any]:
+    """Say for which values of the parameters a choice is the same as at the declared ones."""
+    if not one.declared:
+        return []
+    if one.symbolic is None:
+        return [
+            " This is decided at the declared values of the parameters, where modes are equal that "
+            "differ elsewhere: at other values it may be otherwise."
+        ]
+    if not pairs:
+        return [" No parameter changes that."]
+    content: list[Any] = [
+        " This is decided at the declared values of the parameters, and the same wherever "
+    ]
+    for place, (first, second) in enumerate(pairs[:MOST_COMPARISONS]):
+        left, right = (_compared(mode, what) for mode in (first, second))
+        content += [", " if place else "", Math(f"{left} > {right}")]
+    if len(pairs) > MOST_COMPARISONS:
+        count = len(pairs) - MOST_COMPARISONS
+        content += [f", and {count} more such comparisons of ", Math(what), " hold"]
+    return [*content, "."]
+
+
+def _compared(mode: ModeDerivation, what: str) -> str:
+    """Return s or s²/d of a mode, written out where that is short."""
+    assert mode.strength is not None  # of closed modes every one has it
+    s, d = mode.strength.s, mode.strength.d
+    text = to_latex(s if what == "s" else sp.factor(s**2 / d))
+    if len(text) <= SHORT:
+        return text
+    number = symbol_latex(mode.label).removeprefix(r"\pi")
+    return f"s{number}" if what == "s" else f"s{number}^2/d{number}"
 
 
 def _rate(one: NarrowPathway, escape: tuple[int, int]) -> Math:
@@ -145,6 +192,8 @@ def _entry(one: NarrowPathway) -> dict[str, Any]:
         "units": one.units,
         "modes": one.rank,
         "undecided": one.undecided,
+        "at_declared_values": one.declared,
+        "same_where": _conditions(one),
         "first": None if found is None or found.plateau is None else _counts(found, found.plateau),
         "least": None if found is None else _counts(found, found.least),
         "replaced": []
@@ -157,6 +206,19 @@ def _entry(one: NarrowPathway) -> dict[str, Any]:
             }
             for escape in found.escapes
         ],
+    }
+
+
+def _conditions(one: NarrowPathway) -> dict[str, list[list[str]]] | None:
+    """Return the pairs of labels whose order decides: larger s first, and larger s²/d in the end.
+
+    None where no parameter moves a mode, or the declared values make modes equal.
+    """
+    if one.symbolic is None:
+        return None
+    return {
+        "s": [[a.label, b.label] for a, b in one.comparisons()],
+        "s2_over_d": [[a.label, b.label] for a, b in one.final_comparisons()],
     }
 
 
