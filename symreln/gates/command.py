@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,12 @@ def network_options(command: Callable) -> Callable:
 @click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 @click.option("--stages", type=click.IntRange(min=1), default=8, help="Stages to follow at most.")
 @click.option(
+    "--layer",
+    type=click.IntRange(min=1, max=2),
+    default=1,
+    help="2: gates of a second hidden layer, once the first has settled on its fastest gates.",
+)
+@click.option(
     "--against",
     type=click.IntRange(min=1),
     help="Networks to compare self-consistent gates with: a confusion table over the steps.",
@@ -94,6 +101,7 @@ def gates(
     samples: int | None,
     rng: int,
     stages: int,
+    layer: int,
     against: int | None,
     limit: int | None,
     overrides: tuple[str, ...],
@@ -110,12 +118,16 @@ def gates(
     from symreln.spec.reader import load
 
     given = load(spec, overrides)
-    numbers = numbers_of(given)
+    original = numbers = numbers_of(given)
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-gates"
     if method not in ("enumerate", "self-consistent"):
         found, text = _trained(given, numbers, method.replace("-", ""), {"rng": rng, **asked})
         _write(folder, "gates.json", found, as_json=as_json, toml=text)
         return 0
+    if layer == 2:
+        from symreln.gates.second_layer import settled_representation
+
+        given = numbers = replace(numbers, dataset=settled_representation(numbers.dataset))
     inputs = numbers.dataset.inputs
     if samples is None:
         found = enumerate_gates(inputs, limit=limit or LIMIT)
@@ -124,7 +136,11 @@ def gates(
     if method == "enumerate":
         result, chosen = _enumerated(numbers, found)
     else:
-        result, chosen = _selected(numbers, found, stages, (against, rng))
+        result, chosen = _selected(numbers, found, stages, (against, rng) if layer == 1 else None)
+    if layer == 2:
+        result["layer"] = layer
+        if against is not None:
+            result["second_layer"] = _deep(original, against, rng)
     text = None
     if chosen:
         from symreln.gates.spec_text import gates_toml
@@ -167,6 +183,18 @@ def numbers_of(spec: Spec) -> Spec:
     return spec.at_values()
 
 
+def _deep(spec: Spec, seeds: int, rng: int) -> dict[str, Any]:
+    """Return which gates the second hidden layer of trained networks shows."""
+    from symreln.gates.second_layer import (
+        second_layer_json,
+        second_layer_table,
+        trained_second_layer,
+    )
+
+    shown = trained_second_layer(spec, seeds, rng)
+    return {**second_layer_json(shown), "markdown": second_layer_table(shown)}
+
+
 def _enumerated(spec: Spec, found: RealisableGates) -> tuple[dict[str, Any], list]:
     from symreln.gates.orbits import gate_orbits, sample_group
     from symreln.gates.told import GATES_FORMAT, realisable_json
@@ -179,7 +207,7 @@ def _enumerated(spec: Spec, found: RealisableGates) -> tuple[dict[str, Any], lis
 
 
 def _selected(
-    spec: Spec, found: RealisableGates, most: int, networks: tuple[int | None, int]
+    spec: Spec, found: RealisableGates, most: int, networks: tuple[int | None, int] | None
 ) -> tuple[dict[str, Any], list]:
     from symreln.gates.confusion import (
         confusion,
@@ -199,7 +227,7 @@ def _selected(
         "draws": found.draws,
         "stages": [stage_json(number, stage) for number, stage in enumerate(stages, start=1)],
     }
-    seeds, rng = networks
+    seeds, rng = networks or (None, 0)
     if seeds is not None:
         shown = confusion(spec, predicted_classes(spec, stages), seeds, rng)
         result["confusion"] = {**confusion_json(shown), "markdown": confusion_table(shown)}
@@ -248,7 +276,12 @@ def _lines(result: dict[str, Any]) -> list[str]:
         ]
         lines += _partial_lines(stage)
     lines += [f"  {each['pattern']}  {each['size']} alike" for each in result.get("kinds", [])[:20]]
-    lines += result.get("confusion", {}).get("markdown", "").splitlines()
+    if "layer" in result:
+        lines.insert(
+            0, "second hidden layer; speeds up to one factor, the size of the first's units"
+        )
+    for name in ("confusion", "second_layer"):
+        lines += result.get(name, {}).get("markdown", "").splitlines()
     return lines
 
 

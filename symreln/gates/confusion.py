@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.dynamics.gate_classes import GateClass, gate_classes, gate_names, sample_relations
+from symreln.dynamics.gate_classes import gate_classes, sample_relations
 from symreln.dynamics.moving_gates import Descent, look_steps, moving_gates
 from symreln.errors import InputError
 from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.sliding import settle
+from symreln.gates.trained import classes_by_name
 from symreln.integration import network_of
 from symreln.train.network import LayerWeights
 from symreln.train.record import Recording, contribution
@@ -209,7 +210,7 @@ def _moving(
         for seed in range(len(snapshots["weights"]))
     ]
     shown = gate_classes(histories, relations)
-    ours, theirs = (_by_name(each, relations) for each in (predicted, shown))
+    ours, theirs = (classes_by_name(each, relations) for each in (predicted, shown))
     rows, overlap = [], np.zeros(len(chosen))
     for name in dict.fromkeys([*ours, *theirs]):
         shares = [
@@ -222,13 +223,6 @@ def _moving(
             rows.append(("".join(map(str, one.gate)), one.alike, *shares))
     ordered = sorted(rows, key=lambda row: -max(row[2].max(), row[3].max()))
     return tuple(ordered), overlap
-
-
-def _by_name(classes: Sequence[GateClass], relations: np.ndarray) -> dict[int, GateClass]:
-    if not classes:
-        return {}
-    names = gate_names(np.array([each.gate for each in classes], dtype=bool), relations)
-    return dict(zip(names.tolist(), classes, strict=True))
 
 
 def confusion_table(found: Confusion) -> str:

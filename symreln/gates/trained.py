@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.dynamics.gate_classes import GateClass, gate_names
 from symreln.dynamics.moving_gates import look_steps
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network
@@ -128,3 +129,17 @@ def train_and_look(
         curve=mean / mean[0],
         left=run.losses[:, -1] / run.losses[:, 0],
     )
+
+
+def classes_by_name(classes: Sequence[GateClass], relations: np.ndarray) -> dict[int, GateClass]:
+    """Return classes of gates by a number that no symmetry of the samples changes.
+
+    Args:
+        classes: As they are listed.
+        relations: Of every two samples, see
+            :func:`symreln.dynamics.gate_classes.sample_relations`.
+    """
+    if not classes:
+        return {}
+    names = gate_names(np.array([each.gate for each in classes], dtype=bool), relations)
+    return dict(zip(names.tolist(), classes, strict=True))
