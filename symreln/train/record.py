@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.train.assignment import nearest_gates
+from symreln.train.assignment import nearest_outputs
 from symreln.train.network import LayerWeights
 
 Observer = Callable[[int, Any], np.ndarray]
@@ -37,7 +37,7 @@ class Recording:
               the network of ``train_network`` W2 W1, one pathway; for a graph the products along
               its pathways;
             * ``"gate_maps"``: Σ_h w2_h w1_hᵀ over the hidden units of a one-layer network whose
-              activity pattern is nearest to each of ``gates``, (seeds, K, G, n_y, n_x);
+              outputs on the samples each of ``gates`` reproduces best, (seeds, K, G, n_y, n_x);
             * ``"outputs"``: ŷ_μ, (seeds, K, n_y, P);
             * ``"similarity"``: Hᵀ H of what each hidden layer (of a graph: each hidden node) holds
               of the samples, (seeds, K, layers, P, P); the pathways of a GDLN are one layer.
@@ -95,7 +95,7 @@ def activity_observer(inputs: np.ndarray) -> Observer:
 
 
 def gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
-    """Observer of the maps of a one-layer network's hidden units, gathered by nearest gate.
+    """Observer of the maps of a one-layer network's hidden units, gathered by best gate.
 
     Raises:
         InputError: No gates, or not one value a sample.
@@ -111,7 +111,7 @@ def gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> 
 
     def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
         (layer,) = weights
-        index, _ = nearest_gates(np.matmul(layer.w1, inputs) > 0, table)
+        index = nearest_outputs(np.matmul(layer.w1, inputs), table)
         maps = [
             np.matmul(layer.w2 * (index == gate)[:, None, :], layer.w1)
             for gate in range(len(table))

@@ -189,7 +189,9 @@ class Validation:
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:
         """What each assumption costs of which there is a prediction with and one without."""
-        return assumption_costs(self.derivation.at_values, self.metrics, self.tolerance)
+        return assumption_costs(
+            self.derivation.at_values, self.metrics, self.tolerance, early=bool(self.kappas)
+        )
 
     @cached_property
     def intervals(self) -> dict[str, Distance]:

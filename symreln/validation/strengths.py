@@ -1,11 +1,11 @@
 """Every mode's measured strength beside its formula: maps projected on the predicted modes.
 
 A trained pathway's map W_p gives uᵀ W_p v for every predicted mode. A gated deep linear network has
-its pathways' maps; of a ReLU network every unit is given to the pathway whose gate is nearest to
-the unit's activity at that step. Intervals are over networks: Student's t for the mean.
+its pathways' maps; of a ReLU network every unit is given to the pathway whose gate reproduces the
+unit's outputs at that step best (:func:`symreln.train.assignment.nearest_outputs`). Intervals are
+over networks: Student's t for the mean.
 
-Source: theory.md 8 of the design; the split of a ReLU network is that of
-:func:`symreln.validation.aligned.split_network`.
+Source: theory.md 8 of the design.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def modes_lines(validation: Validation) -> Iterator[str]:
 
 def _split(validation: Validation, subject: str) -> str:
     relu = subject == "relu" and validation.drift is not None
-    return ", units given to the nearest gate" if relu else ""
+    return ", units given to the gate that reproduces them best" if relu else ""
 
 
 def _head(validation: Validation) -> str:

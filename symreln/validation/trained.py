@@ -134,7 +134,7 @@ def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Re
     """Return what is recorded of the networks, or None for nothing.
 
     Of a ReLU network its gates and what its units contribute, and of one with a single hidden layer
-    the maps of the units that are nearest to each pathway's gate; of a linear network that is the
+    the maps of the units that each pathway's gate reproduces best; of a linear network that is the
     spec's only pathway its map.
 
     Args:

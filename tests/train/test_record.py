@@ -7,7 +7,7 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.train import memory
-from symreln.train.assignment import nearest_gates
+from symreln.train.assignment import nearest_gates, nearest_outputs
 from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
 from symreln.train.relu import train_network
@@ -62,10 +62,21 @@ def test_quantities_of_a_relu_network(data, make_settings):
         np.testing.assert_allclose(run.snapshots["maps"][seed, -1, 0], w2 @ w1, rtol=1e-13)
         by_gate = np.zeros((3, 3, 4))
         for h in range(5):
-            distances = [int(np.sum(activity[h] != gate)) for gate in gates]
+            seen = w1[h] @ inputs
+            own = np.maximum(seen, 0)
+            distances = [float(np.sum((own - gate * seen) ** 2)) for gate in gates]
             by_gate[distances.index(min(distances))] += np.outer(w2[:, h], w1[h])
         # Up to the order of summing five products.
         np.testing.assert_allclose(run.snapshots["gate_maps"][seed, -1], by_gate, atol=1e-14)
+
+
+def test_a_silent_sample_does_not_decide_whose_unit_it_is():
+    # All but silent on the first sample, which differs between the gates as much as the second.
+    gates = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 1]])
+    seen = np.array([[1e-9, 2.0, 1.0], [-1e-9, 2.0, 1.0], [3.0, -1e-9, 1.0], [2.0, 2.0, -1.0]])
+    np.testing.assert_array_equal(nearest_outputs(seen, gates), [2, 1, 0, 2])
+    np.testing.assert_array_equal(nearest_outputs(seen[:2], gates[:2]), [1, 1])
+    assert nearest_gates(seen[:1] > 0, gates[:2])[0] == 0  # by counting it is the other's
 
 
 def test_nearest_gate_ties_go_to_the_first():

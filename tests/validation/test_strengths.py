@@ -72,7 +72,7 @@ def test_a_linear_network_is_its_only_pathway():
         assert mode.measured[seed, -1] == pytest.approx(own, rel=1e-10)
 
 
-def test_units_of_a_relu_network_are_given_to_the_nearest_gate():
+def test_units_of_a_relu_network_are_given_to_the_gate_that_reproduces_them():
     found = relu()
     modes = [mode for mode in found.modes if mode.subject == "relu"]
     assert {mode.pathway for mode in modes} == {"p1", "p2", "p3", "p4"}

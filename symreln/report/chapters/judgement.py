@@ -154,7 +154,8 @@ def _modes(validation: Validation) -> list[Block]:
                 "height that is predicted, and predicted less measured time of half of it in steps "
                 f"({strengths.METHOD})."
                 + (
-                    " A ReLU network's units are given to the pathway with the nearest gate."
+                    " A ReLU network's units are given to the pathway whose gate reproduces their "
+                    "outputs best."
                     if validation.drift is not None
                     else ""
                 )
