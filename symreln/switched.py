@@ -16,7 +16,7 @@ from symreln.integration import check_range, coupled_matrices, network_of
 from symreln.prediction import ModeCurve, Prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.dynamics.coupled_matrices import MatrixTrajectory
@@ -80,6 +80,45 @@ def predict_descent(
         modes=_curves(modes, found.strengths[0]),
         flow_loss=flow.loss,
     )
+
+
+class SwitchedNetworks:
+    """Many networks of a derivation whose gates switch, each with strengths of its own.
+
+    Args:
+        derivation: As for :func:`predict_flow`.
+    """
+
+    def __init__(self, derivation: Derivation) -> None:
+        self._matrices = _matrices(derivation)
+        self._modes = {
+            mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0
+        }
+
+    @property
+    def multiplications(self) -> int:
+        """How many multiplications a step of one network takes, about."""
+        return self._matrices.multiplications
+
+    def losses(self, labels: Sequence[str], factors: np.ndarray, steps: int) -> np.ndarray:
+        """Return the losses of networks at steps 0, 1, …, shape (networks, steps).
+
+        Args:
+            labels: Modes of the first phase.
+            factors: How many times its expected strength every mode starts from, shape
+                (networks, modes).
+            steps: How many steps are recorded, the start among them.
+        """
+        return self._matrices.descents(
+            steps,
+            [
+                [
+                    replace(self._modes[label], factor=float(factor))
+                    for label, factor in zip(labels, row, strict=True)
+                ]
+                for row in factors
+            ],
+        )
 
 
 def _matrices(derivation: Derivation) -> SwitchedMatrices:

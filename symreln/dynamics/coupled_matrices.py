@@ -201,7 +201,7 @@ class _Coupled:
             maps[j] if k is None else k @ maps[j]
             for j, k in zip(self.partners, self.k, strict=True)
         ]
-        return np.concatenate(wide, axis=1) @ self.g
+        return np.concatenate(wide, axis=-1) @ self.g
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -230,8 +230,36 @@ class ReducedMatrices:
         return 2 * max((float(np.linalg.norm(s, 2)) for s in self.s if s.size), default=0.0)
 
     def maps(self, state: list[np.ndarray]) -> list[np.ndarray]:
-        """Return W_p = B2_p B1_p of every pathway."""
-        return [q[w:] @ q[:w].T for q, w in zip(state, self.widths, strict=True)]
+        """Return W_p = B2_p B1_p of every pathway; of many networks, one after another first."""
+        return [
+            q[..., w:, :] @ q[..., :w, :].swapaxes(-1, -2)
+            for q, w in zip(state, self.widths, strict=True)
+        ]
+
+    def stepped(
+        self, state: list[np.ndarray], maps: list[np.ndarray], rate: float
+    ) -> list[np.ndarray]:
+        """Return Q of every pathway of many networks after a step of gradient descent.
+
+        Args:
+            state: Q of every pathway, shape (networks, size, any).
+            maps: Their maps.
+            rate: 1/τ with τ in steps.
+        """
+        moved = []
+        for p, (q, width) in enumerate(zip(state, self.widths, strict=True)):
+            pull = rate * (self.s[p] - self.couplings[p].seen(maps))
+            first, second = q[..., :width, :], q[..., width:, :]
+            steps = (pull.swapaxes(-1, -2) @ second, pull @ first)
+            moved.append(q + np.concatenate(steps, axis=-2))
+        return moved
+
+    def losses(self, maps: list[np.ndarray]) -> np.ndarray:
+        """Return the mean loss of maps of many networks, shape (networks,)."""
+        error = self.targets - sum(
+            lift @ (m @ x) for lift, m, x in zip(self.lifts, maps, self.inputs, strict=True)
+        )
+        return 0.5 * np.einsum("kij,kij->k", error, error) / self.targets.shape[1]
 
     def derivative(self, state: list[np.ndarray]) -> np.ndarray:
         """Return τ Q̇ of every pathway, one after another, flat."""

@@ -130,6 +130,39 @@ class SwitchedMatrices:
 
         return self._followed(np.arange(steps, dtype=float), probes, starts, follow)
 
+    @property
+    def multiplications(self) -> int:
+        """How many multiplications a step of one network takes, about."""
+        reduced = self._reduced[0]
+        samples = reduced.targets.shape[1]
+        total = 0
+        for q, width, lift in zip(self._start(()), reduced.widths, reduced.lifts, strict=True):
+            outputs = len(q) - width
+            total += 4 * width * outputs * len(q)
+            total += outputs * width * (width * len(reduced.widths) + samples)
+            total += lift.size * samples
+        return total
+
+    def descents(self, steps: int, starts: Sequence[Sequence[EqualModes]]) -> np.ndarray:
+        """Return the losses of many networks by gradient descent, shape (networks, steps).
+
+        Args:
+            steps: How many steps are recorded, the start among them.
+            starts: Of every network the modes that do not start as expected.
+        """
+        each = [self._start(own) for own in starts]
+        state = [np.stack(parts) for parts in zip(*each, strict=True)]
+        rate, losses = 1 / self.phases[0].tau, np.empty((len(starts), steps))
+        phase = 0
+        for step in range(steps):
+            while phase < len(self.switches) and step >= self.switches[phase]:
+                phase += 1
+            reduced = self._reduced[phase]
+            maps = reduced.maps(state)
+            losses[:, step] = reduced.losses(maps)
+            state = reduced.stepped(state, maps, rate)
+        return losses
+
     def _followed(
         self,
         times: np.ndarray,

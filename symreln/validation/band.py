@@ -25,6 +25,7 @@ from symreln.dynamics.many_descents import ManyDescents
 from symreln.dynamics.reduced_flow import ModeStart
 from symreln.early import start_factor
 from symreln.integration import descending_flow, mode_probes, network_of
+from symreln.switched import SwitchedNetworks
 from symreln.validation.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
 
 if TYPE_CHECKING:
@@ -109,8 +110,6 @@ def why_no_band(derivation: Derivation) -> str:
 
     With few hidden units the prediction brings it: it is the mean of networks that were drawn.
     """
-    if derivation.later:
-        return "gates switch, and strengths are drawn for gates that stay"
     if network_of(derivation.spec).layers == 1:
         return "a single layer amplifies nothing of its initial weights"
     return ""
@@ -141,14 +140,21 @@ def predicted_band(
     if chain is not None:
         return PredictedBand(losses=_of_chains(derivation, chain, random, draws or DRAWS))
     law = _Law.of(derivation, early, kappas)
-    systems = ManyDescents.of(descending_flow(derivation), law.generic())
     steps = network_of(derivation.spec).steps
+    systems: ManyDescents | SwitchedNetworks
+    if derivation.later:
+        systems = SwitchedNetworks(derivation)
+    else:
+        systems = ManyDescents.of(descending_flow(derivation), law.generic())
     cost = max(1, systems.multiplications) * steps
     if draws is None:
         if FEWEST * cost > USUAL_COST and not whatever_cost:
             return None
         draws = int(min(DRAWS, max(FEWEST, BUDGET // cost)))
-    return PredictedBand(losses=systems.losses(law.drawn(random, draws), steps))
+    factors = law.drawn(random, draws)
+    if isinstance(systems, SwitchedNetworks):
+        return PredictedBand(losses=systems.losses(law.labels, factors, steps))
+    return PredictedBand(losses=systems.losses(factors, steps))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -156,6 +162,7 @@ class _Law:
     """The law of the strengths that modes start from, over the expected one.
 
     Attributes:
+        labels: Of the modes.
         probes: The modes.
         means: Mean of every mode.
         spreads: Its standard deviation over its mean.
@@ -163,6 +170,7 @@ class _Law:
         hidden: H of the network.
     """
 
+    labels: list[str]
     probes: list[ModeProbe]
     means: np.ndarray
     spreads: np.ndarray
@@ -191,6 +199,7 @@ class _Law:
             for label, probe in zip(labels, probes, strict=True)
         ]
         return cls(
+            labels=labels,
             probes=probes,
             means=np.array([start_factor(network, mean) for mean in means]),
             spreads=np.array(spreads),

@@ -12,6 +12,8 @@ from symreln.dynamics.reduced_flow import ModeStart
 from symreln.early import mode_kappas
 from symreln.errors import NotSupportedError
 from symreln.integration import descending_flow, mode_probes, reduced_flow
+from symreln.prediction import predict_training
+from symreln.switched import SwitchedNetworks
 from symreln.train.gdln import train_gdln
 from symreln.validation.band import (
     PredictedBand,
@@ -154,6 +156,43 @@ def test_descents_together_are_descents_one_by_one(spec):
     for row, losses in zip(factors, together, strict=True):
         alone = flow.descent(steps, (), starts(row)).losses
         np.testing.assert_allclose(losses, alone, atol=1e-13 * alone[0])
+
+
+def switching(steps: int = 300):
+    """Gates that switch, and a pathway with hidden units of its own."""
+    spec = {
+        "dataset": {"X": [[1, 0, 1], [0, 1, 1]], "Y": [[3, 0, 1], [0, 2, 1]]},
+        "pathway": [
+            {"name": "one", "gate": [1, 0, 0], "then": [{"step": 120, "gate": [1, 1, 1]}]},
+            {"name": "two", "gate": [0, 1, 1], "hidden": 7},
+        ],
+        "network": {
+            "hidden": 30,
+            "init_std": "1/1000",
+            "learning_rate": "1/10",
+            "loss": "mean",
+            "steps": steps,
+            "activation": "linear",
+        },
+    }
+    return sr.derive(sr.load(spec)).at_values
+
+
+def test_networks_whose_gates_switch_are_drawn_too():
+    numbers = switching()
+    labels, _ = mode_probes(numbers)
+    factors = np.array([[1.3] * len(labels), np.linspace(0.5, 1.5, len(labels))])
+    found = SwitchedNetworks(numbers).losses(labels, factors, 300)
+    for row, losses in zip(factors, found, strict=True):
+        # κ of a linear network is 1: every factor is a κ.
+        alone = predict_training(numbers, dict(zip(labels, row, strict=True))).loss
+        np.testing.assert_allclose(losses, alone, atol=1e-13 * alone[0])
+    band = predicted_band(numbers, {}, {})
+    assert band.draws == 200
+    _, gdln = train_pair(numbers.spec, {}, 24, pair_streams(9), losses_only=True)
+    assert band.covered(gdln.losses).mean() > 0.85
+    measured = seed_floor(gdln.losses).mean.max_abs_over_initial
+    assert band.floor.mean.max_abs_over_initial == pytest.approx(measured, rel=0.35)
 
 
 def test_where_there_is_no_band_it_is_said():
