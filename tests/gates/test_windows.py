@@ -12,6 +12,7 @@ from symreln.gates.windows import (
     choose_windows,
     own_schedule,
     schedule_errors,
+    weighted_rows,
     window_looks,
     window_schedule,
     windowed_gates,
@@ -79,6 +80,16 @@ def test_light_and_dead_units_do_not_count() -> None:
     assert [0, 0, 0, 0] in algorithm_one(trained, clusters=2).gates.astype(int).tolist()
     # Units that are dead stay closed, whatever gate would be nearest.
     assert not window_schedule(trained, found).gates[0, 0, 40:].any()
+
+
+def test_rows_count_by_weight_in_each_network_and_look() -> None:
+    gates = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]], dtype=bool)
+    active = np.broadcast_to(gates, (2, 3, 3, 4))
+    # The second network is a thousand times as heavy; the dead unit's weight is no part of it.
+    weights = np.array([1.0, 1000.0])[:, None, None] * np.array([3.0, 1.0, 9.0])
+    found = weighted_rows(planted(active, weights))
+    counted = dict(zip(map(tuple, found.values.tolist()), found.weights.tolist(), strict=True))
+    assert counted == {(1, 1, 1, 1): 4.5, (1, 1, 0, 0): 1.5}
 
 
 def test_windows_without_enough_units_are_joined() -> None:
