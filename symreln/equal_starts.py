@@ -56,7 +56,7 @@ class EqualStart:
     def sentence(self) -> str:
         """What holds of them from unequal starts, as it stands after a colon."""
         return SAYS.get(self.heights) or (
-            f"{self.reason}; everything that is printed of them holds from equal starts alone"
+            f"{self.reason}; what is printed of them is proven for equal starts alone"
         )
 
 

@@ -31,12 +31,8 @@ def equal_start_blocks(derivation: Derivation, stage: StageDerivation) -> list[B
     if found and network is not None and network.layers == 2 and not derivation.narrow:
         blocks.append(
             prose(
-                "The prediction that is confronted with training does not assume them: it "
-                "descends with the coupled matrices of all pathways, each from its own ",
-                Math(r"\kappa"),
-                "."
-                if network.activation == "relu"
-                else ", which in a linear network is 1 for all.",
+                "The prediction that is confronted with training does not rest on them: it "
+                "descends with the coupled matrices of all pathways, wherever each one starts."
             )
         )
     return blocks
