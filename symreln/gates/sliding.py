@@ -19,10 +19,10 @@ from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import PartialGate, partial_gates
 
 #: Units that are followed, and the seed of their draw.
-UNITS, SEED = 2000, 77_003
+UNITS, SEED = 1000, 77_003
 #: Steps of the flow in units of 1/s of the fastest direction there could be, coarse and then fine;
 #: fine ones make units that slide stay close to their boundary.
-COARSE, FINE = (0.02, 3000), (0.002, 3000)
+COARSE, FINE = (0.02, 3000), (0.002, 2000)
 #: |w·x| over its largest, below which a sample counts as on the boundary. Fine steps leave less.
 NEAR = 0.02
 #: Share of the units below which a proposal is left out.

@@ -1,0 +1,135 @@
+"""Gates open in m of C contexts: formulas against exact spectra, and what units are counted for."""
+
+from fractions import Fraction
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from symreln.errors import InputError, NotSupportedError
+from symreln.gates.context_subsets import (
+    SCALE,
+    C,
+    M,
+    N,
+    comparisons,
+    fastest,
+    formulas,
+    proofs,
+    require_equal_structures,
+)
+from symreln.gates.stages import residual_after
+from symreln.gates.subsets import count_observer, count_shares, fastest_counts, label_subsets
+from symreln.gates.subsets_report import SubsetStage, subset_stages, subsets_table
+from symreln.spec.model import Dataset
+from symreln.spec.reader import load
+
+
+def data(contexts: int, items: int, scale: str) -> Dataset:
+    keys = [f"parameters.C.value={contexts}", f"dataset.items={items}"]
+    return load("contextual-C", [*keys, f'parameters.c.value="{scale}"']).at_values().dataset
+
+
+def test_every_formula_is_proven() -> None:
+    for name, values in proofs().items():
+        assert values, name
+        assert all(value == 0 for value in values), name
+
+
+@pytest.mark.parametrize(
+    ("contexts", "items", "scale"),
+    [(2, 2, "1"), (3, 8, "1"), (4, 4, "11/10"), (5, 4, "1/3"), (6, 2, "3")],
+)
+def test_formulas_are_the_largest_singular_values(contexts: int, items: int, scale: str) -> None:
+    """The second route: the exact spectrum of each gate, with all its singular values."""
+    dataset = data(contexts, items, scale)
+    left = residual_after(dataset, dataset.targets, ((1,) * dataset.samples,))
+    for name, residual in (("first", dataset.targets), ("residual", left)):
+        found = label_subsets(dataset, residual, "context")
+        assert len(found) == contexts
+        for each in found:
+            wanted = getattr(formulas().at(contexts, each.count, items, Fraction(scale)), name)
+            speed = 0 if each.speed is None else each.speed.to_sympy()
+            assert (speed**2 - wanted**2).equals(0)
+            assert each.realisable
+            assert each.self_consistent is (name == "first" and each.count == contexts)
+        stage = "first stage" if name == "first" else "residual"
+        assert fastest_counts(found) == fastest(contexts)[stage]
+
+
+def test_who_is_faster() -> None:
+    """Signs of the differences, over numbers: m = C first, then next to C/2."""
+    steps = comparisons()
+    for contexts in range(2, 9):
+        for size in range(1, contexts):
+            at = {C: contexts, M: size, N: 8, SCALE: 2}
+            signs = {name: float(value.subs(at)) for name, value in steps.items()}
+            assert signs["first stage"] > 0
+            middle = np.sign(contexts - 2 * size - 1)
+            assert np.sign(signs["residual"]) == middle
+            if size < contexts - 1:
+                assert np.sign(signs["residual, partial gate"]) == middle
+    assert [contexts - 1 in fastest(contexts)["residual"] for contexts in range(2, 7)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_partial_speeds_are_below_the_whole_ones() -> None:
+    """Units that slide give up directions: the partial gate is slower for every m."""
+    for contexts, size in ((3, 1), (3, 2), (4, 2), (6, 5)):
+        found = formulas().at(contexts, size, 8, Fraction(1))
+        assert 0 < float(found.partial) < float(found.residual)
+        assert 0 < float(found.inside) < 1
+        assert 0 < float(found.outside) < 1
+
+
+def test_units_are_counted_by_the_contexts_that_they_are_open_on() -> None:
+    dataset = data(3, 2, "1")
+    observe = count_observer(dataset, "context")
+    w = [
+        [1, 1, 0, 0, 0],  # items alone: open everywhere
+        [0, 0, 1, -1, -1],  # one context
+        [1, -1, 1, 1, -1],  # slides: half of the items in two contexts
+        [-1, -1, 0, 0, 0],
+    ]
+    weights = (SimpleNamespace(w1=np.array([w], dtype=float)),)
+    assert observe(0, weights).tolist() == [[3, 1, 2, 0]]
+    shares = count_shares(np.array([[[3, 1, 2, 0]]]), np.array([[[4.0, 1, 2, 1]]]), 3)
+    assert shares[0, 0].tolist() == [1 / 8, 1 / 8, 2 / 8, 4 / 8]
+
+
+def test_other_structures_have_speeds_and_no_formulas() -> None:
+    """Ring and cross: contexts differ, and so do the speeds of subsets of one size."""
+    spec = load("contextual-different").at_values()
+    first = label_subsets(spec.dataset, spec.dataset.targets, "context")
+    assert fastest_counts(first) == (3,)
+    assert len([each for each in first if each.count == 2]) > 1
+    speeds = [float(each.speed) for each in first if each.speed is not None]
+    assert all(a >= b for a, b in pairwise(speeds))
+    stage = SubsetStage(number=1, subsets=first, partial=())
+    assert "For all C" not in subsets_table(spec, "context", (stage,), None)
+    with pytest.raises(NotSupportedError, match="equal structures"):
+        require_equal_structures(spec.dataset)
+
+
+def test_the_table_says_what_holds() -> None:
+    spec = load("contextual-4", ["dataset.items=2"]).at_values()
+    text = subsets_table(spec, "context", subset_stages(spec, "context"), None)
+    assert "Fastest: m = 4. m = 3 is not among them." in text
+    assert "Fastest: m = 2. m = 3 is not among them." in text
+    assert "For all C, m, n and c, proven" in text
+    assert "units settle on these" in text
+
+
+def test_bad_input() -> None:
+    dataset = data(3, 2, "1")
+    with pytest.raises(InputError, match="found --by colour; the data have these labels"):
+        label_subsets(dataset, dataset.targets, "colour")
+    many = load("linear-hierarchy", ["dataset.items=16"]).at_values().dataset
+    with pytest.raises(InputError, match="has 16 values; gates by subsets need 2 to 12"):
+        label_subsets(many, many.targets, "item")

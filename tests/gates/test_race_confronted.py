@@ -1,0 +1,222 @@
+"""The race against trained networks, what finite weights make of it, rivals and confusion."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symreln.cli import cli
+from symreln.errors import InputError, NotSupportedError
+from symreln.gates.confronted import confront, confronted_points, piece_ends
+from symreln.gates.confusion import confusion, confusion_table, predicted_classes
+from symreln.gates.enumerate import enumerate_gates
+from symreln.gates.finite_start import finite_start
+from symreln.gates.line import parameter_range
+from symreln.gates.race import Race, race
+from symreln.gates.race_report import agrees, finding_table, seen_crossings, unraced
+from symreln.gates.rivals import contest, contest_table, order_of, rival_pathways, times_to
+from symreln.gates.second_layer import settled_representation
+from symreln.gates.stages import candidates_of, predicted_stages
+from symreln.gates.trained import nearest_observer
+from symreln.integration import network_of
+from symreln.spec.model import Spec
+from symreln.spec.reader import load
+
+
+@pytest.fixture(scope="module")
+def xor() -> tuple[Spec, Race]:
+    spec = load("xor")
+    limits = parameter_range(spec.parameters[0])
+    return spec, race(spec.dataset.inputs, spec.dataset.targets, limits)
+
+
+def test_points_lie_on_both_sides_of_every_boundary(xor: tuple[Spec, Race]) -> None:
+    _, found = xor
+    points = confronted_points(found, 2)
+    ends = [float(mark.value) for mark in found.boundaries]
+    for low, high in zip([0.0, *ends[1:]], [*ends[1:], 9.0], strict=True):
+        assert sum(low < point < high for point in points) == 2
+    assert points[0] == 0
+    # The last interval has no end: it is drawn as wide as the one before it.
+    low, high = piece_ends(found, len(found.pieces) - 1)
+    assert high - low == pytest.approx(2**0.5 - (2 / 3) ** 0.5)
+
+
+@pytest.mark.parametrize("value", ["1/2", "9/10", "6/5", "3/2"])
+def test_networks_take_the_shares_that_are_predicted(xor: tuple[Spec, Race], value: str) -> None:
+    """Nothing is fitted: κ of single units, width and initial scale say what networks take."""
+    spec, found = xor
+    point = confront(found, spec, Fraction(value), 20, 3)
+    assert point.fastest_taken
+    assert agrees(point, 20), (point.shares, point.foretold)
+    assert point.left < 1e-6
+    assert point.predicted is not None
+    assert point.predicted.half_time * point.tau == pytest.approx(point.quarter, rel=0.03)
+    # Units that have not grown show where single samples stop being self-consistent.
+    assert (point.units["1000"] > 0.5) is (Fraction(value) ** 2 < 2)
+
+
+def test_one_gate_is_a_sigmoid_of_its_own() -> None:
+    """With one class stretched time and half-time have closed forms."""
+    spec = load("xor", ["parameters.Delta.value=2"]).at_values()
+    dataset, network = spec.dataset, network_of(spec)
+    candidates, group = candidates_of(dataset, dataset.targets, enumerate_gates(dataset.inputs))
+    x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    found = finite_start(x, y, candidates, group, network)
+    assert found is not None
+    (one,) = found.classes
+    assert found.shares == (1.0,)
+    assert (one.s, one.d, one.size) == (pytest.approx(1.0), pytest.approx(2.0), 2)
+    start = one.kappa * network.hidden * float(network.init_std) ** 2 / 2
+    assert found.time == pytest.approx(np.log(one.s / one.d / start) / (2 * one.s))
+    wanted = np.log(one.s / one.d / start - 1) / (2 * one.s)
+    assert found.half_time == pytest.approx(wanted)
+
+
+def test_smaller_weights_move_the_seen_crossing_to_the_boundary(xor: tuple[Spec, Race]) -> None:
+    spec, found = xor
+    errors = []
+    for std in (Fraction(1, 10_000), Fraction(1, 10**12)):
+        (one,) = seen_crossings(found, replace(spec, network=replace(spec.network, init_std=std)))
+        errors.append(one["error"])
+    assert errors[0] > errors[1] > 0
+    # The shift falls as one over the logarithm of the initial scale.
+    logs = [np.log(200 * std**2 / 2) for std in (1e-4, 1e-12)]
+    assert errors[0] / errors[1] == pytest.approx(logs[1] / logs[0], rel=0.25)
+
+
+def test_the_linear_solution_is_named_and_impossible(xor: tuple[Spec, Race]) -> None:
+    spec, found = xor
+    (other,) = unraced(found, spec)
+    assert (other.pattern, other.name, other.realisable) == ("1111", "all open", False)
+    assert other.speed is not None
+    assert other.speed.to_float({"Delta": Fraction(3)}) == pytest.approx(3.0)
+    assert "no ReLU unit can have it" in finding_table(found, (other,), (), 1)
+
+
+def test_units_are_counted_for_the_nearest_gate() -> None:
+    x = np.eye(3)
+    observe = nearest_observer(x, [[(1, 0, 0), (0, 1, 0)], [(1, 1, 0)]])
+    w = np.array([[[1.0, -1, -1], [-1, 2, -1], [2, 2, -1], [3, 1, 0], [1, 1, 1]]])
+    found = observe(0, (SimpleNamespace(w1=w),))
+    assert found[0, :, 0].tolist() == [0, 0, 1, 1, 1]
+    assert found[0, :, 1] == pytest.approx([0, 0, 0, 0, 1 / 3])
+
+
+def test_rivals_are_what_they_are_called() -> None:
+    spec = load("contextual-3", ["dataset.items=2"])
+    kinds = rival_pathways(spec.dataset, "context")
+    assert {name: len(each) for name, each in kinds.items()} == {
+        "modular": 3,
+        "mixed": 4,
+        "both": 7,
+    }
+    # Mixed is the ready-made spec's own, modular that of contextual-3-modular.
+    assert [p.gate for p in kinds["mixed"]] == [p.gate for p in spec.pathways]
+    assert [p.inputs for p in kinds["mixed"]] == [p.inputs for p in spec.pathways]
+    modular = load("contextual-3-modular", ["dataset.items=2"])
+    assert [p.gate for p in kinds["modular"]] == [p.gate for p in modular.pathways]
+
+
+def test_theory_orders_rivals_as_training_does() -> None:
+    keys = [
+        "dataset.items=2",
+        "network.steps=3000",
+        "network.hidden=300",
+        'network.init_std="1/20000"',
+    ]
+    found = contest(load("contextual-3", ['network.learning_rate="1/200"', *keys]), "context", 3, 1)
+    names = [each.name for each in found.rivals]
+    assert names == ["modular", "mixed", "both"]
+    modular, mixed, _ = found.rivals
+    assert modular.theory[0] is not None
+    assert mixed.theory[0] is not None
+    assert mixed.theory[0] < modular.theory[0]
+    for each in found.rivals:
+        assert np.array(each.theory, float) == pytest.approx(
+            np.array(each.measured, float), rel=0.05
+        )
+        assert sum(each.shares.values()) == pytest.approx(1)
+    # s = sqrt((2n - 1)(m + 1)(m + c²n))/(nC) at m = 1 and m = C, for every c.
+    at = {"c": Fraction(3, 2)}
+    assert modular.fastest.to_float(at) == pytest.approx((3 * 2 * (1 + 4.5)) ** 0.5 / 6)
+    assert mixed.fastest.to_float(at) == pytest.approx((3 * 4 * (3 + 4.5)) ** 0.5 / 6)
+    assert "| 0.9 | mixed" in contest_table(found, "small")
+
+
+def test_times_and_orders() -> None:
+    assert times_to(np.array([1.0, 0.9, 0.6, 0.05])) == (1, 3, 3, None)
+    assert order_of({"a": None, "b": 4, "c": 2}) == ("c", "b", "a")
+
+
+def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
+    """At 9/10 both classes take half of the weight, and each unit takes the gate predicted for it."""
+    spec = load("xor", ['parameters.Delta.value="9/10"']).at_values()
+    classes = predicted_classes(spec, list(predicted_stages(spec.dataset)))
+    assert [(each.pattern, len(each.signs)) for each in classes] == [("1100", 2), ("1000", 4)]
+    found = confusion(spec, classes, 4, 0)
+    assert found.table.sum(axis=(1, 2)) == pytest.approx(1)
+    assert found.hits[-1] > 0.98
+    assert found.table[-1].diagonal()[:2].min() > 0.3
+    # Of random directions a class of n gates has the share of its cells.
+    assert found.chance.sum() == pytest.approx(1)
+    assert found.chance[-1] > 0.5
+    assert found.overlap[-1] > 0.85
+    assert "as predicted" in confusion_table(found)
+
+
+def test_the_second_layer_sees_what_the_first_has_settled_on() -> None:
+    """XoR at 1/2: one unit a sample, so any gate is possible, and whole classes are fastest."""
+    spec = load("xor", ['parameters.Delta.value="1/2"']).at_values()
+    second = settled_representation(spec.dataset)
+    h = second.inputs.to_numpy()
+    assert (np.sort(np.count_nonzero(h, axis=0)) == 1).all()
+    assert np.unique(h[h > 0]).size == 1
+    assert enumerate_gates(second.inputs).count == 16
+    (stage,) = predicted_stages(second)
+    assert [each.pattern for each in stage.candidates] == ["1100", "1000"]
+    ratio = float(stage.candidates[0].s) / float(stage.candidates[1].s)
+    assert ratio == pytest.approx(2**0.5)
+    nothing = load("contextual-3", ["dataset.items=2"]).at_values().dataset
+    left = replace(nothing, targets=list(predicted_stages(nothing))[1].residual)
+    with pytest.raises(NotSupportedError, match="no gate of the first layer is self-consistent"):
+        settled_representation(left)
+
+
+def test_commands(tmp_path: Path) -> None:
+    runner = CliRunner()
+    few = ["--seeds", "2", "--points", "1", "--out", str(tmp_path)]
+    result = runner.invoke(cli, ["race", "xor", *few], catch_exceptions=False)
+    assert "the finite-init error is" in result.output
+    found = json.loads((tmp_path / "race.json").read_text())
+    assert [point["fastest_taken"] for point in found["confronted"]["points"]] == [True] * 4
+    assert found["candidates"][-1]["realisable"] is False
+    assert "<svg" in (tmp_path / "race.svg").read_text()
+    assert (tmp_path / "race.md").read_text().startswith("| Delta |")
+    small = ["--set", "dataset.items=2", "--set", "network.steps=50", "--out", str(tmp_path)]
+    arguments = ["race", "contextual-3", "--by", "context", "--seeds", "1", *small]
+    result = runner.invoke(cli, arguments, catch_exceptions=False)
+    assert "Of the m below 3" in result.output
+    shares = json.loads((tmp_path / "subsets.json").read_text())["trained"]["shares"]
+    assert np.sum(shares, axis=1) == pytest.approx(1)
+    layer = ["gates", "xor", "--method", "self-consistent", "--layer", "2", "--against", "1"]
+    short = ["--set", "network.steps=40", "--set", "network.hidden=10", "--out", str(tmp_path)]
+    result = runner.invoke(cli, [*layer, *short], catch_exceptions=False)
+    assert "Gates of the second hidden layer, 1 networks" in result.output
+
+
+def test_bad_input() -> None:
+    runner = CliRunner()
+    with pytest.raises(InputError, match="found --seeds 1 with --stage 2"):
+        arguments = ["race", "contextual-3", "--set", "dataset.items=2"]
+        runner.invoke(cli, [*arguments, "--stage", "2", "--seeds", "1"], catch_exceptions=False)
+    with pytest.raises(InputError, match="found --by colour"):
+        runner.invoke(cli, ["race", "contextual-3", "--by", "colour"], catch_exceptions=False)
+    linear = load("xor", ["network.activation=linear"]).at_values()
+    with pytest.raises(InputError, match="only a ReLU unit has a gate"):
+        confusion(linear, (), 1, 0)
