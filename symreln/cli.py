@@ -17,6 +17,7 @@ _STARTED = time.monotonic() - time.process_time()
 import click  # noqa: E402
 
 from symreln import __version__  # noqa: E402
+from symreln.depth_command import depth  # noqa: E402
 from symreln.errors import SymrelnError  # noqa: E402
 from symreln.gates.command import gates  # noqa: E402
 from symreln.gates.race_command import race  # noqa: E402
@@ -35,7 +36,7 @@ Exit codes:
   0    done
   1    a bug of symreln
   2    wrong usage or an invalid spec or certificate
-  3    theory and training disagree
+  3    theory and training disagree, or nothing was learned that could tell
   4    a limit was hit; what is proven so far is written
   130  interrupted
 """
@@ -160,6 +161,7 @@ def tasks(name: str | None, as_json: bool) -> int:
 
 
 cli.add_command(sweep)
+cli.add_command(depth)
 cli.add_command(gates)
 cli.add_command(race)
 cli.add_command(replay)

@@ -29,6 +29,7 @@ SPECS: tuple[str, ...] = (
     "contextual-C",
     "contextual-3-modular",
     "routing",
+    "depth",
     "iris",
     "iris-classes",
     "digits",

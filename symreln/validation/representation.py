@@ -27,6 +27,7 @@ from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording
 from symreln.train.relu import train_network
+from symreln.validation.distributions import spread_moments
 from symreln.validation.pair import pair_streams
 from symreln.validation.scaling import paths, shown_share, spread
 from symreln.validation.trained import (
@@ -187,22 +188,6 @@ def predicted_similarities(
     return found
 
 
-def moments(loss: np.ndarray, count: int = MOMENTS) -> tuple[int, ...]:
-    """Return steps that are spread over time and over what a predicted loss falls.
-
-    Half of their spacing is time and half is loss, so that a fast fall is not jumped over.
-
-    Args:
-        loss: At every step.
-        count: How many steps; fewer where there are fewer.
-    """
-    fallen = np.maximum.accumulate(loss[0] - loss)
-    time = np.linspace(0, 1, len(loss))
-    place = time + (fallen / fallen[-1] if fallen[-1] > 0 else time)
-    wanted = np.linspace(0, place[-1], min(count, len(loss)))
-    return tuple(sorted({int(np.searchsorted(place, each)) for each in wanted}))
-
-
 def compare_representations(
     validation: Validation, progress: ProgressCallback | None = None
 ) -> RepresentationComparison:
@@ -219,7 +204,8 @@ def compare_representations(
     """
     numbers = validation.derivation.at_values
     check_representations(numbers)
-    spec, steps = numbers.spec, moments(validation.prediction.loss)
+    spec = numbers.spec
+    steps = tuple(map(int, spread_moments(validation.prediction.loss, MOMENTS)))
     size = 8 * len(steps) * spec.dataset.samples**2
     seeds = max(1, min(validation.seeds, int(SHARE * machine().room / size)))
     theory = predicted_similarities(numbers, validation.prediction, steps)

@@ -13,11 +13,11 @@ from symreln.errors import NotSupportedError
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_drawing
 from symreln.spec.reader import load
+from symreln.validation.distributions import spread_moments
 from symreln.validation.representation import (
     check_representations,
     compare_representations,
     correlations,
-    moments,
     predicted_similarities,
     relative_distance,
 )
@@ -83,10 +83,10 @@ def test_paths_do_not_jump_where_the_leading_plane_changes():
 
 def test_moments_cover_time_and_fall():
     loss = np.where(np.arange(1000) < 500, 1.0, 0.0)
-    found = moments(loss, 11)
+    found = spread_moments(loss, 11)
     assert (found[0], found[-1]) == (0, 999)
     assert 500 in found
-    assert moments(np.ones(5)) == (0, 1, 2, 3, 4)
+    assert spread_moments(np.ones(5), 16).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_correlation_and_distance_of_known_matrices():

@@ -1,0 +1,82 @@
+"""The figure of deep networks: bands of losses, and distributions of when they fall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.report.chapters.depth import NAME
+from symreln.report.drawing import (
+    DASHES,
+    FONT_SIZE,
+    PALETTE,
+    TEXT_WIDTH,
+    drawing,
+    dress,
+    plain,
+    styled,
+)
+from symreln.validation.distributions import crossing_times
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from symreln.report.document import Drawing
+    from symreln.validation.depth import DepthComparison
+
+#: Points of a drawn curve.
+POINTS = 400
+#: Levels whose crossing times are drawn, each with dashes of its own.
+DRAWN = (0.9, 0.5, 0.25)
+HEIGHT = 3.0  # inches
+
+
+@styled
+def depth_drawing(found: DepthComparison, *, pdf: bool = False) -> Drawing:
+    """Draw the distributions of a comparison."""
+    from matplotlib.figure import Figure
+
+    depth = len(found.widths)
+    kinds = (
+        (f"ReLU network, {depth} hidden layers", found.relu.losses),
+        ("gated network", found.gdln.losses),
+        ("ReLU network, one hidden layer", found.shallow.losses),
+    )
+    figure = Figure(figsize=(TEXT_WIDTH, HEIGHT), dpi=72)
+    grid = figure.add_gridspec(1, 2, left=0.08, right=0.98, top=0.91, bottom=0.27, wspace=0.22)
+    left, right = (figure.add_subplot(grid[0, place]) for place in range(2))
+    for (name, losses), colour in zip(kinds, PALETTE, strict=False):
+        _band(left, losses, name, colour)
+        for level, dashes in zip(DRAWN, DASHES, strict=False):
+            _distribution(right, crossing_times(losses, level), losses.shape[1], colour, dashes)
+    left.set_ylim(bottom=0)
+    right.set_ylim(0, 1.02)
+    levels = ", ".join(f"{level:g}" for level in DRAWN)
+    dress(left, x="steps", y="loss")
+    dress(right, x="steps", y="share of networks", title=f"loss below {levels} of the first")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower left", ncols=3, fontsize=FONT_SIZE - 1, frameon=False)
+    return drawing(NAME, left, pdf=pdf)
+
+
+def _band(panel: Axes, losses: np.ndarray, name: str, colour: str) -> None:
+    steps = np.unique(np.linspace(0, losses.shape[1] - 1, POINTS).astype(int))
+    low, middle, high = np.quantile(losses[:, steps], (0.05, 0.5, 0.95), axis=0)
+    panel.fill_between(steps, low, high, color=colour, alpha=0.18, linewidth=0)
+    panel.plot(steps, middle, color=colour, linewidth=1.2, label=plain(name))
+
+
+def _distribution(panel: Axes, times: np.ndarray, end: int, colour: str, dashes: object) -> None:
+    reached = np.sort(times[np.isfinite(times)])
+    if not len(reached):
+        return
+    share = np.arange(1, len(reached) + 1) / len(times)
+    panel.step(
+        [reached[0], *reached, end - 1],
+        [0, *share, share[-1]],
+        where="post",
+        color=colour,
+        linewidth=1.1,
+        linestyle=dashes,
+    )

@@ -1,0 +1,169 @@
+"""Distributions of deep networks: the tests against known samples, the command as a whole."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from symreln.cli import cli
+from symreln.errors import InputError, NotSupportedError
+from symreln.report.chapters.depth import depth_rows
+from symreln.spec.reader import load
+from symreln.validation.depth import compare_depth
+from symreln.validation.distributions import (
+    compare_crossings,
+    compare_curves,
+    crossing_times,
+    largest_gaps,
+)
+
+SMALL = (
+    "network.hidden=8",
+    "network.init_std=1/20",
+    "network.learning_rate=1/200",
+    "network.steps=300",
+)
+
+
+def falling(times, steps=400, width=8.0):
+    """Sigmoidal losses that fall from 1 to 0 around some times."""
+    at = np.arange(steps)
+    return 1 / (1 + np.exp((at - np.asarray(times)[:, None]) / width))
+
+
+def samples(shift=0.0, scale=20.0, count=50, key=0):
+    return falling(200 + shift + scale * np.random.default_rng(key).normal(size=count))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_gaps_are_those_of_scipy(ties):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(23, 6))
+    values = np.round(values, 0) if ties else values
+    labels = rng.permuted(np.tile(np.arange(23) < 10, (5, 1)), axis=1)
+    found = largest_gaps(values, labels)
+    for draw, mine in enumerate(labels):
+        for moment in range(6):
+            wanted = stats.ks_2samp(values[mine, moment], values[~mine, moment]).statistic
+            assert found[draw, moment] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_crossings_are_the_first_step_below():
+    losses = np.array([[4.0, 3.7, 3.5, 1.0], [2.0, 1.8, 1.9, 1.9], [1.0, 0.2, 1.0, 1.0]])
+    assert crossing_times(losses, 0.9).tolist() == [2, np.inf, 1]
+
+
+def test_p_of_one_level_is_that_of_the_exact_test():
+    one, other = samples(count=30), samples(shift=8, count=30, key=1)
+    found = compare_crossings(one, other, 0.5)
+    exact = stats.ks_2samp(*found.times, method="exact")
+    assert found.distance == pytest.approx(exact.statistic)
+    assert found.p == pytest.approx(exact.pvalue, abs=0.03)  # 2000 draws: 3 times 0.01
+
+
+def test_equal_distributions_are_told_apart_as_often_as_is_said():
+    found = [compare_curves(samples(key=2 * k), samples(key=2 * k + 1)).p for k in range(6)]
+    # Uniform on (0, 1]: of 6 draws no more than 2 are below 0.05 in 99.8 % of cases.
+    assert sum(p < 0.05 for p in found) <= 2
+    assert min(found) > 1e-3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [samples(shift=30, key=1), samples(scale=150, key=1), 0.5 + 0.5 * samples(key=1)],
+    ids=["later", "wider", "higher at the end"],
+)
+def test_other_distributions_are_told_apart(other):
+    found = compare_curves(samples(), other)
+    assert found.p < 0.01
+    assert found.distance > 0.2
+
+
+def test_tiny_differences_before_learning_are_none():
+    one, other = samples(key=0), samples(key=1)
+    other = other * (1 - 1e-4)
+    assert compare_curves(one, other).p > 0.05
+
+
+def test_intervals_hold_the_truth():
+    one, other = samples(scale=40, key=3, count=200), samples(shift=-30, key=4, count=200)
+    found = compare_crossings(one, other, 0.5)
+    assert found.shift.low < 30 < found.shift.high
+    assert found.spread_ratio.low < 2 < found.spread_ratio.high
+    assert found.shift.value == pytest.approx(30, abs=12)
+    never = compare_crossings(one, np.ones_like(other), 0.5)
+    assert (never.shift, never.spread_ratio, never.distance) == (None, None, 1.0)
+    same = compare_curves(one, one)
+    assert 0.88 < same.inside < 1  # flat parts are inside as a whole
+    assert same.p == 1.0
+
+
+def test_single_curves_are_refused():
+    with pytest.raises(InputError, match="at least two curves each"):
+        compare_curves(samples(count=1), samples())
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return compare_depth(load("depth", SMALL), seeds=5, rng=3)
+
+
+def test_half_of_a_layer_is_a_gated_node(compared):
+    assert compared.widths == (8, 8)
+    assert compared.units == dict.fromkeys(("first", "common", "off_1", "off_2", "off_3"), 4)
+    assert compared.free_constants == 0
+    other = compare_depth(load("depth", SMALL), seeds=2, rng=3, share=0.75)
+    assert set(other.units.values()) == {6}
+    assert other.free_constants == 1
+    # A seed is the same network however many there are.
+    np.testing.assert_array_equal(other.relu.losses, compared.relu.losses[:2])
+
+
+def test_all_kinds_start_from_one_law(compared):
+    deep, shallow = compared.relu, compared.shallow
+    assert [m.shape for m in deep.matrices] == [(5, 8, 11), (5, 8, 8), (5, 60, 8)]
+    assert [m.shape for m in shallow.matrices] == [(5, 8, 11), (5, 60, 8)]
+    assert not np.array_equal(deep.losses[0], shallow.losses[0])
+    assert deep.losses[:, 0] == pytest.approx(compared.gdln.losses[:, 0], rel=0.01)
+
+
+def test_sentence_rows_and_json_say_what_was_found(compared):
+    told = json.loads(json.dumps(compared.to_json(), allow_nan=False))
+    assert told["differ"] == compared.differ
+    assert ("DIFFER" in compared.sentence()) == (told["curves"]["p"] < 0.05)
+    assert f"{compared.curves.distance:.2f}" in compared.sentence()
+    assert len(depth_rows(compared)) == len(told["crossings"]) > 0
+    alike = replace(compared, relu=compared.gdln)
+    assert "cannot be told apart" in alike.sentence()
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds", "changes", "error", "message"),
+    [
+        ("contextual-3", 3, (), NotSupportedError, "no nodes and edges"),
+        ("depth", 1, SMALL, InputError, "Give at least 2"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(name, seeds, changes, error, message):
+    with pytest.raises(error, match=message):
+        compare_depth(load(name, changes), seeds=seeds)
+
+
+def test_the_command_writes_what_it_prints(tmp_path):
+    asked = [part for change in SMALL for part in ("--set", change)]
+    asked += ["--seeds", "3", "--out", str(tmp_path), "--quiet"]
+    result = CliRunner().invoke(cli, ["depth", *asked], standalone_mode=False)
+    assert result.exception is None
+    assert "by their loss curves" in result.stdout
+    assert result.stderr == ""
+    told = json.loads((tmp_path / "depth.json").read_text())
+    assert (told["format"], told["seeds"]) == ("symreln-depth/1", 3)
+    assert "Distributions over seeds" in (tmp_path / "depth.html").read_text()
+    assert (tmp_path / "depth.svg").read_text().startswith("<?xml")
+    with np.load(tmp_path / "curves.npz", allow_pickle=False) as curves:
+        assert curves["relu"].shape == curves["gdln"].shape == (3, len(curves["steps"]))
