@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 LEVELS = (0.9, 0.5, 0.1, 0.01)
 #: Input group that pathways closed on one value see; all inputs where there is none.
 ITEMS = "items"
+#: Standard errors, and steps, within which two measured times are not told apart.
+WITHIN = 2.0
+#: Stands for a step that is never reached.
+LATE = 1 << 60
 
 Json = dict[str, Any]
 
@@ -49,6 +54,7 @@ class Rival:
         slowest: The smallest one that learns.
         theory: First step at which the predicted loss is at each of the levels, or None.
         measured: The same for the mean over trained gated deep linear networks.
+        errors: Standard errors of these times over seeds.
         distance: max |ΔL|/L(0) between their mean and that of the ReLU networks.
         shares: Share of the weight ‖w1‖‖w2‖ at the end by kind of pathway.
     """
@@ -59,6 +65,7 @@ class Rival:
     slowest: AlgebraicNumber
     theory: tuple[int | None, ...]
     measured: tuple[int | None, ...]
+    errors: tuple[float, ...]
     distance: float
     shares: dict[str, float]
 
@@ -169,6 +176,7 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Ri
         slowest=slowest,
         theory=times_to(theory / theory[0]),
         measured=times_to(mean),
+        errors=_errors(run.losses),
         distance=float(np.abs(mean - curve).max()),
         shares=_kinds(at, run.snapshots["contribution"][:, 0]),
     )
@@ -202,6 +210,41 @@ def times_to(curve: np.ndarray) -> tuple[int | None, ...]:
     return tuple(int(found.argmax()) if found.any() else None for found in below)
 
 
+def _errors(losses: np.ndarray) -> tuple[float, ...]:
+    """Return standard errors of the times over seeds; where one network never gets there, inf."""
+    times = [times_to(curve / curve[0]) for curve in losses]
+    found = []
+    for at in zip(*times, strict=True):
+        known = np.array([time for time in at if time is not None], dtype=float)
+        spread = known.std(ddof=int(len(at) > 1)) if len(known) == len(at) else np.inf
+        found.append(float(spread / np.sqrt(len(at))))
+    return tuple(found)
+
+
+def differ(found: Contest, place: int) -> str:
+    """Return whether training puts two rivals in another order than theory: "yes", "no" or why not.
+
+    Args:
+        found: The contest.
+        place: Of the level.
+    """
+    worst = "no"
+    for one, two in combinations(found.rivals, 2):
+        theory = _late(one.theory[place]) - _late(two.theory[place])
+        apart = _late(one.measured[place]) - _late(two.measured[place])
+        if theory * apart >= 0:
+            continue
+        error = float(np.hypot(one.errors[place], two.errors[place]))
+        if abs(apart) > max(WITHIN * error, 1):
+            return "**yes**"
+        worst = f"not beyond errors ({one.name}, {two.name}: {abs(apart)} steps)"
+    return worst
+
+
+def _late(time: int | None) -> int:
+    return LATE if time is None else time
+
+
 def order_of(times: Mapping[str, int | None]) -> tuple[str, ...]:
     """Return names by time, the first first; those that never get there last, in given order."""
     return tuple(sorted(times, key=lambda name: (times[name] is None, times[name] or 0)))
@@ -228,14 +271,15 @@ def contest_table(found: Contest, title: str) -> str:
             f"{each.distance:.1%} |"
         )
     lines.append(f"| ReLU network | – | – | – | – | {_steps(found.network)} | 0 |")
-    lines += ["", "| loss/L(0) | theory's order | measured order | differ |", "|---|---|---|---|"]
+    lines += ["", "| loss/L(0) | theory, first first | measured | differ |", "|---|---|---|---|"]
     for place, level in enumerate(LEVELS):
         theory, measured = (
             order_of({each.name: getattr(each, kind)[place] for each in found.rivals})
             for kind in ("theory", "measured")
         )
-        differ = "no" if theory == measured else "**yes**"
-        lines.append(f"| {level} | {' > '.join(theory)} | {' > '.join(measured)} | {differ} |")
+        lines.append(
+            f"| {level} | {', '.join(theory)} | {', '.join(measured)} | {differ(found, place)} |"
+        )
     both = next(each for each in found.rivals if each.name == "both")
     shares = ", ".join(f"{kind} {share:.2f}" for kind, share in both.shares.items())
     taken = ", ".join(f"m = {m}: {share:.2f}" for m, share in enumerate(found.taken))

@@ -155,7 +155,7 @@ def test_times_and_orders() -> None:
 
 
 def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
-    """At 9/10 both classes take half of the weight, and each unit takes the gate predicted for it."""
+    """At 9/10 both classes take half of the weight, each unit the gate predicted for it."""
     spec = load("xor", ['parameters.Delta.value="9/10"']).at_values()
     classes = predicted_classes(spec, list(predicted_stages(spec.dataset)))
     assert [(each.pattern, len(each.signs)) for each in classes] == [("1100", 2), ("1000", 4)]
@@ -212,9 +212,9 @@ def test_commands(tmp_path: Path) -> None:
 
 def test_bad_input() -> None:
     runner = CliRunner()
+    later = ["race", "contextual-3", "--set", "dataset.items=2", "--stage", "2", "--seeds", "1"]
     with pytest.raises(InputError, match="found --seeds 1 with --stage 2"):
-        arguments = ["race", "contextual-3", "--set", "dataset.items=2"]
-        runner.invoke(cli, [*arguments, "--stage", "2", "--seeds", "1"], catch_exceptions=False)
+        runner.invoke(cli, later, catch_exceptions=False)
     with pytest.raises(InputError, match="found --by colour"):
         runner.invoke(cli, ["race", "contextual-3", "--by", "colour"], catch_exceptions=False)
     linear = load("xor", ["network.activation=linear"]).at_values()
