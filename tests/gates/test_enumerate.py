@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.cells import Found, Step, _apart
 from symreln.gates.enumerate import (
     Impossible,
     enumerate_gates,
@@ -203,6 +204,24 @@ def test_lines_that_floats_cannot_tell_apart() -> None:
     found = enumerate_gates(ExactMatrix.from_rows(rows))
     assert found.count == 12
     check_witnesses(rows, found)
+
+
+@pytest.mark.parametrize("size", [2**62 + 1, 2**63 - 1, 2**63 + 1, 2**64 - 1, 2**70 + 1])
+def test_a_sample_beyond_int64_beside_witnesses_within_it(size: int) -> None:
+    """Three independent samples; an integer beyond int64 beside an array of it must stay whole."""
+    for third in ([1, 1, size], [size - 2, 2 - size, size], [size - 1, size - 4, 3]):
+        rows = [list(row) for row in zip([1, 0, 0], [0, 1, 0], third, strict=True)]
+        found = enumerate_gates(ExactMatrix.from_rows(rows))
+        assert found.count == 8
+        check_witnesses(rows, found)
+    flat = np.array([[1, 0, 1], [0, 1, 1], [0, 0, size]], dtype=object)
+    step = Step(np.array([0, 0, 1]), flat[2])
+    for first in (3, size // 2 - 1):  # products with the third sample within int64, and next to it
+        before = Found(np.array([[True, True]]), np.array([[first, 1, 0]]))
+        after = _apart(flat, before, step, 2)
+        assert after.gates.tolist() == [[True, True, True], [True, True, False]]
+        assert all(type(value) is int for row in after.witnesses.tolist() for value in row)
+        check_witnesses(flat.tolist(), after)
 
 
 def test_all_samples_zero() -> None:
