@@ -142,14 +142,21 @@ class Study:
         )
 
 
-def order_text(found: MeasuredOrder) -> str:
-    """Return the measured order with its error beside the predicted one."""
+def order_number(found: MeasuredOrder) -> str:
+    """Return the measured order with its error, or why there is none."""
     order = found.order
     if order.value is None:
-        return f"order {found.predicted} predicted, not measured: rounding"
+        return "rounding"
     error = "" if order.low is None else f" ± {order.value - order.low:.2g}"
+    return f"{order.value:.3f}{error}"
+
+
+def order_text(found: MeasuredOrder) -> str:
+    """Return the measured order beside the predicted one."""
+    if found.order.value is None:
+        return f"order {found.predicted} predicted, not measured: rounding"
     drift = "" if found.drift is None else f", {abs(found.drift):.2g} from the halving before"
-    return f"order {order.value:.3f}{error} where {found.predicted} is predicted{drift}"
+    return f"order {order_number(found)} where {found.predicted} is predicted{drift}"
 
 
 def check_study(numbers: Derivation) -> None:

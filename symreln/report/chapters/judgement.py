@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.derivation import strength_symbol
-from symreln.report.document import Block, Math, Strong, Table, prose
+from symreln.report.document import Block, Math, Table
 from symreln.validation import intervals, strengths
-from symreln.validation.told import failed, titles
-from symreln.validation.words import interval_text, percent, steps_text
+from symreln.validation.told import titles
+from symreln.validation.words import interval_text, percent
 
 if TYPE_CHECKING:
     from symreln.validation.confront import Validation
@@ -48,24 +48,22 @@ def _diagnosis(validation: Validation) -> list[Block]:
         for found in validation.diagnosis
         for each in found.findings
     ]
-    told = "; ".join(failed(validation, found) for found in validation.diagnosis)
-    blocks: list[Block] = [prose(Strong("What fails"), ": ", told, ".")]
-    if rows:
-        blocks.append(
-            Table(
-                header=("curves", "assumption", "replaced by", "before", "after"),
-                rows=tuple(rows),
-                caption=(
-                    "One approximation replaced at a time, as ",
-                    _LARGEST,
-                    ". An assumption is named where that takes away more than half of the "
-                    "distance. The first networks of each kind were trained again, from the same "
-                    "draws, where it takes that.",
-                ),
-                alignment="lllrr",
-            )
+    if not rows:
+        return []
+    return [
+        Table(
+            header=("curves", "assumption", "replaced by", "before", "after"),
+            rows=tuple(rows),
+            caption=(
+                "What fails: one approximation replaced at a time, as ",
+                _LARGEST,
+                ". An assumption is named where that takes away more than half of the "
+                "distance. The first networks of each kind were trained again, from the same "
+                "draws, where it takes that.",
+            ),
+            alignment="plprp",
         )
-    return blocks
+    ]
 
 
 def _intervals(validation: Validation) -> list[Block]:
@@ -76,8 +74,7 @@ def _intervals(validation: Validation) -> list[Block]:
         (
             names[name],
             interval_text(found.max_abs_over_initial, percent),
-            interval_text(found.mean_abs_over_initial, percent),
-            interval_text(found.drop_time_error_steps, steps_text),
+            interval_text(found.drop_time_error_steps, lambda steps: f"{steps:.3g}"),
         )
         for name, found in validation.intervals.items()
     )
@@ -86,7 +83,6 @@ def _intervals(validation: Validation) -> list[Block]:
             header=(
                 "curves",
                 _LARGEST,
-                Math(r"\overline{|\Delta L|} / L(0)"),
                 "drop time error",
             ),
             rows=rows,
@@ -94,7 +90,7 @@ def _intervals(validation: Validation) -> list[Block]:
                 f"Where the distances may be for the mean over all seeds, {100 * intervals.LEVEL:g}"
                 f" %: {intervals.METHOD}.",
             ),
-            alignment="lrrr",
+            alignment="prr",
         )
     ]
 
@@ -123,7 +119,7 @@ def _costs(validation: Validation) -> list[Block]:
                 ", between a prediction that makes it and one that does not. It fails where the "
                 "first is beyond the tolerance and more than half of its distance goes with it.",
             ),
-            alignment="llrrr",
+            alignment="pprrr",
         )
     ]
 
@@ -142,9 +138,9 @@ def _modes(validation: Validation) -> list[Block]:
             header=(
                 "strength",
                 "GDLN",
-                "half-time",
+                "half-time error",
                 validation.network_name,
-                "half-time",
+                "half-time error",
             ),
             rows=rows,
             caption=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.report.document import Block, Math, Strong, Table, prose
-from symreln.validation.study import order_text
+from symreln.validation.study import order_number
 from symreln.validation.told import titles
 from symreln.validation.words import interval_text, percent
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symreln.validation.study import LevelDistance, MeasuredOrder, Study
 
 #: Names of the columns of :func:`order_rows`.
-ORDER_HEADER = ("deviation", "halved", "from level to level", "order", "confirmed")
+ORDER_HEADER = ("deviation", "halved", "at each level", "order", "predicted", "confirmed")
 
 
 def study_blocks(validation: Validation) -> list[Block]:
@@ -64,10 +64,11 @@ def _orders(found: Study) -> Table:
             "Deviations as ",
             Math(r"\max |\Delta L| / L(0)"),
             " at each level, and the order at which they shrink, with its 95 % interval over "
-            "networks. It is confirmed where the nearest whole number is the predicted one and "
+            "networks; how much it differs from the halving before is in validation.json. It is "
+            "confirmed where the nearest whole number is the predicted one and "
             "every deviation is smaller than the one before.",
         ),
-        alignment="llrlr",
+        alignment="plrrrr",
     )
 
 
@@ -91,7 +92,8 @@ def _pairs(found: Study) -> list[str]:
 def _order_row(each: MeasuredOrder) -> list[str]:
     confirmed = {True: "yes", False: "NO", None: "–"}[each.confirmed]
     values = ", ".join(map(percent, each.values))
-    return [each.what, each.halved, values, order_text(each), confirmed]
+    order = order_number(each)
+    return [each.what, each.halved, values, order, str(each.predicted), confirmed]
 
 
 def _distance_row(each: LevelDistance, pairs: list[str]) -> list[str]:
