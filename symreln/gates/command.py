@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
 MOST_PATHWAYS = 64
+#: Methods that train nothing, and the options that belong to one of the two kinds of methods.
+EXACT_METHODS = ("enumerate", "self-consistent")
+EXACT_OPTIONS = ("samples", "stages", "limit", "layer", "against")
+TRAINING_OPTIONS = ("clusters", "windows", "every", "trainings", "runs", "replays")
 
 
 def network_options(command: Callable) -> Callable:
@@ -117,10 +121,11 @@ def gates(
     from symreln.gates.enumerate import LIMIT, enumerate_gates, sample_gates
     from symreln.spec.reader import load
 
+    _check_options(method)
     given = load(spec, overrides)
     original = numbers = numbers_of(given)
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-gates"
-    if method not in ("enumerate", "self-consistent"):
+    if method not in EXACT_METHODS:
         found, text = _trained(given, numbers, method.replace("-", ""), {"rng": rng, **asked})
         _write(folder, "gates.json", found, as_json=as_json, toml=text)
         return 0
@@ -148,6 +153,24 @@ def gates(
         text = gates_toml(given, chosen, f"{given.title}: gates found ({method})")
     _write(folder, "gates.json", result, as_json=as_json, toml=text)
     return 0
+
+
+def _check_options(method: str) -> None:
+    """Refuse options that the method does not use.
+
+    Raises:
+        InputError: One is given.
+    """
+    from symreln.errors import InputError
+
+    context, trains = click.get_current_context(), method not in EXACT_METHODS
+    foreign = EXACT_OPTIONS if trains else TRAINING_OPTIONS
+    if trains and method != "windows":
+        foreign = (*foreign, "windows")
+    for name in foreign:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            msg = f"gates: --{name} has no meaning with --method {method}. Leave it out"
+            raise InputError(msg)
 
 
 def _trained(

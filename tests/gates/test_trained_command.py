@@ -171,6 +171,26 @@ def test_bad_input(
     assert not (tmp_path / "out" / "gates.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("method", "option"),
+    [
+        ("kmeans", "--samples"),
+        ("windows", "--limit"),
+        ("kmeans", "--windows"),
+        ("k-means", "--stages"),
+        ("windows", "--against"),
+        ("enumerate", "--clusters"),
+        ("self-consistent", "--runs"),
+    ],
+)
+def test_options_of_another_method(
+    method: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    assert call("gates", "xor", "--method", method, option, "3", "--out", str(tmp_path)) == 2
+    message = capsys.readouterr().err
+    assert f"{option} has no meaning with --method {method}" in message
+
+
 def test_more_windows_than_looks(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     arguments = ["--method", "windows", "--windows", "500", "--out", str(tmp_path)]
     assert call("gates", "xor", *SMALL, *arguments) == 2
