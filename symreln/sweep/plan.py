@@ -143,10 +143,12 @@ class Plan:
         }
 
     def settle(self) -> None:
-        """Make the folder this sweep's.
+        """Make the folder this sweep's, or extend the one that is there by more seeds.
+
+        A seed is the same network however many there are, so its file stays as it is.
 
         Raises:
-            InputError: It is another one's.
+            InputError: It is another one's, or one of more seeds.
         """
         path, mine = self.folder / PLAN, self.to_json()
         try:
@@ -157,8 +159,10 @@ class Plan:
             return
         except ValueError:
             found = {}
-        if found == mine:
+        if found == mine or _extended(found, mine):
             self.results.path.mkdir(exist_ok=True)
+            if found != mine:
+                write_json(path, mine)
             return
         other = next(what for key, what in _WORDS.items() if _get(found, key) != mine[key])
         msg = (
@@ -174,11 +178,19 @@ _WORDS = {
     "spec": "another spec",
     "set": "other --set",
     "over": "other --over",
-    "seeds": "another number of --seeds",
     "rng": "another --rng",
     "content": "a spec or data that were changed since",
     "program": "another version of symreln or of its libraries",
+    "seeds": "more --seeds",
 }
+
+
+def _extended(found: object, mine: dict[str, Any]) -> bool:
+    """Whether a plan differs from an earlier one by more seeds alone."""
+    before = _get(found, "seeds")
+    if not isinstance(before, int) or not isinstance(found, dict):
+        return False
+    return found | {"seeds": mine["seeds"]} == mine and before < mine["seeds"]
 
 
 def _get(found: object, key: str) -> object:

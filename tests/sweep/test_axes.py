@@ -124,7 +124,7 @@ def test_a_graph_and_a_spec_without_a_network_are_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "fragment"),
     [
-        (("--seeds", "6"), "another number of --seeds"),
+        (("--seeds", "4"), "more --seeds"),
         (("--rng", "1"), "another --rng"),
         (("--set", "network.steps=81"), "other --set"),
         (("--over", "network.steps=81"), "other --over"),

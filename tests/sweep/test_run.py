@@ -276,6 +276,32 @@ def test_a_board_waits_for_theories_and_counts_deaths(spec, tmp_path):
     assert board.over
 
 
+def test_more_seeds_keep_those_that_are_there(here, spec, tmp_path, capsys, reference):
+    out = tmp_path / "out"
+    fewer = [*arguments(spec, out), "--seeds", "2"]
+    assert command(capsys, *fewer)[0] == 0
+    before = {path: path.stat() for path in (out / "tasks").iterdir()}
+    assert len(before) == 4 * (1 + 2)
+    assert command(capsys, *arguments(spec, out))[0] == 0
+    # What an uninterrupted sweep of all seeds writes, byte by byte, from files not touched again.
+    assert contents(out) == reference
+    for path, status in before.items():
+        now = path.stat()
+        assert (now.st_ino, now.st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
+    code, _, err = command(capsys, *fewer)
+    assert code == 2
+    assert "a sweep with more --seeds" in err
+    assert contents(out) == reference
+
+
+def test_more_seeds_do_not_hide_another_difference(here, spec, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert command(capsys, *arguments(spec, out), "--seeds", "2")[0] == 0
+    code, _, err = command(capsys, *arguments(spec, out), "--rng", "7")
+    assert code == 2
+    assert "another --rng" in err
+
+
 def test_a_waiting_thread_hears_of_the_end(spec, tmp_path):
     board = Board(plan(spec, tmp_path / "out"), {0: (0,)}, [1] * 4)
     job, _ = board.next()
