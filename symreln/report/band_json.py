@@ -27,4 +27,5 @@ def band_to_json(validation: Validation) -> dict[str, Any]:
         "width_over_initial": found.width(),
         "drop_time_steps": None if drops is None else list(drops),
         "share_inside": float(found.covered(judged.losses).mean()),
+        "mean_by_chance_over_initial": found.by_chance(validation.seeds),
     }

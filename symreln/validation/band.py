@@ -46,6 +46,8 @@ FEWEST = 20
 BUDGET, USUAL_COST = 5e9, 6e10
 #: Quantiles of the band: 95 of 100 networks are predicted to be inside.
 QUANTILES = (0.025, 0.5, 0.975)
+#: Means of several networks that are drawn, the quantile of their distances, and their stream.
+MEANS, LEVEL, SEED = 400, 0.95, 16_180
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +90,20 @@ class PredictedBand:
         if None in found:
             return None
         return tuple(float(x) for x in np.quantile(np.array(found, dtype=float), QUANTILES))
+
+    def by_chance(self, networks: int) -> float:
+        """Return how far the mean of some networks is from that of all, by chance alone.
+
+        The 95 % quantile of max |ΔL|/L(0), over means of as many of the drawn networks.
+
+        Args:
+            networks: How many.
+        """
+        random = np.random.default_rng(SEED)
+        share = np.full(self.draws, 1 / self.draws)
+        picked = random.multinomial(networks, share, size=MEANS) / networks - share
+        apart = np.abs(picked @ self.losses).max(axis=1)
+        return float(np.quantile(apart, LEVEL) / self.losses[:, 0].mean())
 
     def covered(self, losses: np.ndarray) -> np.ndarray:
         """Return which share of its time every curve is inside the band, shape (curves,).

@@ -13,13 +13,17 @@ does, the distance is unexplained, and that is said.
 | initial scale | half of it, predicted and trained, for as far as the loss got |
 | step size | half the learning rate, predicted and trained, for the same time |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
+| many networks | the mean of all networks of the law, of which those trained are a draw |
 
-Scale and rate are halved again while that takes more than half away and leaves too much.
+The last one comes first, where pathways have few units and the prediction is a mean of networks
+that were drawn: a distance that their law gives the mean of so few by chance alone, in 1 of 20
+cases or more, says nothing of the others. Scale and rate are halved again while that takes more
+than half away and leaves too much.
 
-The last three train the first networks of each kind again, from the same draws. They are done only
-where theory and training disagree; half the learning rate only where finite steps can be seen: in a
-loss that rises, which the flow's never does, or in a prediction that is the flow's. More units
-only where nothing else was found.
+Scale, rate and width train the first networks of each kind again, from the same draws. They are
+done only where theory and training disagree; half the learning rate only where finite steps can be
+seen: in a loss that rises, which the flow's never does. More units only where nothing else was
+found, and where the theory takes many.
 """
 
 from __future__ import annotations
@@ -43,12 +47,14 @@ from symreln.validation.changed import (
 )
 from symreln.validation.metrics import compare
 from symreln.validation.trained import is_one_map
+from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from symreln.derivation import Derivation
     from symreln.train.network import TrainingRun
+    from symreln.validation.band import PredictedBand
     from symreln.validation.metrics import CurveComparison
 
 #: Networks of each kind that are trained again, at most: what is looked for is half of a distance
@@ -62,12 +68,13 @@ HALF = Fraction(1, 2)
 #: leaves more than the tolerance; of a deviation of order 2 these leave one part in 65 536.
 HALVINGS = 8
 
-ALIGNMENT, GATES, SCALE, STEP, WIDTH = (
+ALIGNMENT, GATES, SCALE, STEP, WIDTH, NETWORKS = (
     "alignment",
     "gates",
     "initial scale",
     "step size",
     "width",
+    "many networks",
 )
 
 
@@ -142,6 +149,7 @@ class Confronted:
         metrics: Distances by pair.
         tolerance: Largest allowed one.
         rng: Seed of the confrontation.
+        predicted: The predicted band of the network, or of the GDLN where there is no other.
     """
 
     numbers: Derivation
@@ -152,6 +160,7 @@ class Confronted:
     metrics: Mapping[str, CurveComparison]
     tolerance: float
     rng: int
+    predicted: PredictedBand | None = None
 
     def distance(self, pair: str) -> float | None:
         """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
@@ -199,14 +208,38 @@ def _findings(case: Confronted, pair: str, again: _Again) -> Iterator[Finding]:
         _step_size,
         _scale,
     )
+    chance = _networks(case, pair)
+    if chance is not None:
+        yield chance
+        return
     named = False
     for probe in probes:
         found = probe(case, pair, again)
         if found is not None:
             named = named or found.explains
             yield found
-    if not named:
+    if not named and not case.numbers.narrow:  # few units are drawn, not taken as many
         yield _width(case, pair, again)
+
+
+def _networks(case: Confronted, pair: str) -> Finding | None:
+    """Return that chance alone gives a mean of so few networks this distance, where it does."""
+    if case.predicted is None or not case.numbers.narrow:
+        return None  # few units are drawn whole; elsewhere what the band leaves out is looked for
+    before, count = case.distance(pair), len(case.run(pair).losses)
+    chance = case.predicted.by_chance(count)
+    if before is None or chance < before:
+        return None
+    return Finding(
+        assumption=NETWORKS,
+        replaced="the mean of all networks of the law",
+        before=before,
+        after=0.0,
+        measured=(
+            f"by chance alone the mean of {count} is up to {percent(chance)} off that of all, "
+            "in 95 of 100 cases"
+        ),
+    )
 
 
 def _alignment(case: Confronted, pair: str, again: _Again) -> Finding | None:
@@ -258,8 +291,8 @@ def _ungated(case: Confronted) -> float | None:
 
 
 def _step_size(case: Confronted, pair: str, again: _Again) -> Finding | None:
-    if largest_rise(case.run(pair).losses) <= ROUNDING and not case.numbers.narrow:
-        return None  # of narrow pathways the prediction is that of a flow
+    if largest_rise(case.run(pair).losses) <= ROUNDING:
+        return None
     return again.halved(STEP, pair, lambda factor: Change(rate=factor), "the learning rate")
 
 

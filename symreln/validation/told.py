@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.validation.comparing import JUDGED
-from symreln.validation.diagnosis import ALIGNMENT, GATES, SCALE, STEP, WIDTH
+from symreln.validation.diagnosis import ALIGNMENT, GATES, NETWORKS, SCALE, STEP, WIDTH
 from symreln.validation.words import (
     bound_text,
     interval_text,
@@ -30,6 +30,7 @@ FAILS = {
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
     WIDTH: "the limit of many hidden units, of which there are too few",
+    NETWORKS: "the number of networks, which is too small to tell",
 }
 
 
@@ -166,7 +167,7 @@ def _fails(validation: Validation, found: Finding) -> str:
 
 
 def _evidence(found: Finding) -> str:
-    if found.after is None:
+    if found.after is None or found.assumption == NETWORKS:
         return found.measured
     parts = [f"with {found.replaced} {percent(found.before)} become {percent(found.after)}"]
     return ", and ".join([*parts, *([found.measured] if found.measured else [])])
