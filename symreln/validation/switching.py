@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,7 @@ from symreln.train.record import Recording
 from symreln.validation.trained import gated_pathways, shared_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from symreln.spec.model import Spec
     from symreln.train.network import GatedPathway, TrainingRun, TrainingSettings
@@ -64,8 +65,19 @@ def train_phases(
         return train_gdln(
             inputs, targets, pathways, settings, **common, record=record, progress=progress
         )
+    train = partial(train_gdln, inputs, targets, **common)
+    return _train_each(train, phases, settings, record, shared_progress(progress, len(phases)))
+
+
+def _train_each(
+    train: Callable[..., TrainingRun],
+    phases: Sequence[Phase],
+    settings: TrainingSettings,
+    record: Recording,
+    report: Callable[[int], ProgressCallback | None],
+) -> TrainingRun:
+    """Train phase after phase, each from the weights that the one before it ends with."""
     edges = [*(step for step, _ in phases), settings.steps]
-    report = shared_progress(progress, len(phases))
     losses, initial, run = [], None, None
     for place, ((begin, end), (_, pathways)) in enumerate(
         zip(pairwise(edges), phases, strict=True)
@@ -73,12 +85,9 @@ def train_phases(
         last = end == settings.steps
         # The state after the phase's last update is the next phase's start: one more is recorded.
         steps = end - begin + (not last)
-        run = train_gdln(
-            inputs,
-            targets,
+        run = train(
             pathways,
             replace(settings, steps=steps),
-            **common,
             initial=initial,
             record=Recording(quantities=record.quantities, steps=(steps - 1,)) if last else None,
             progress=report(place),
