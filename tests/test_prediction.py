@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from flint import arb
 
 import symreln as sr
 from symreln.dynamics.two_layer import strength_float
-from symreln.enclosing import _mode_balls
-from symreln.errors import InputError, NoClosedFormError
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
 from symreln.integration import coupled_matrices
 from symreln.prediction import learning_modes, probe_bases
@@ -23,11 +19,9 @@ from symreln.verdict import Level
 from tests.cases import CASES, contexts_spec, derived, matrix_spec
 from tests.dynamics.full_flow import GatedNetwork, aligned_start
 from tests.pathways.examples import (
-    CUBIC,
     GOLDEN,
     RATIONAL,
     all_examples,
-    one_hot_contexts,
     race,
     scaled_structure,
 )
@@ -344,92 +338,6 @@ def test_numbers_need_a_network():
             ask()
     assert derivation.tau is None
     assert derivation.strength0 is None
-
-
-# -- certified balls -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        contexts_spec(RATIONAL, 3, network={}),
-        contexts_spec(CUBIC, 4, network={}),
-        one_hot_contexts([GOLDEN], [(1,)], network={"init_std": Fraction(1, 10**12)}),
-        parametric(Fraction(7, 3)),
-    ],
-    ids=["rational", "degree 3", "tiny start", "parameter"],
-)
-def test_balls_contain_the_doubles(spec):
-    derivation = sr.derive(spec)
-    times = [0, 1, Fraction(1, 3), 100, 2500, 10**7]
-    balls = derivation.enclose(times, digits=40)
-    order = np.argsort([float(t) for t in times])
-    prediction = derivation.evaluate([float(times[i]) for i in order])
-    assert set(balls) == {mode.label for mode in prediction.modes}
-    for mode in prediction.modes:
-        for place, index in enumerate(order):
-            ball = balls[mode.label][index]
-            assert ball.rel_accuracy_bits() >= 40 * 3.32
-            double = mode.closed[place]
-            # A ball of 40 digits hardly contains a double; it lies within its rounding.
-            assert abs(ball - arb(double)) < abs(ball) * 1e-13
-
-
-def test_digits_asked_for_are_delivered_and_consistent():
-    derivation = sr.derive(contexts_spec(CUBIC, 3, network={}))
-    few, many = derivation.enclose([1234], 10), derivation.enclose([1234], 200)
-    for label, (ball,) in many.items():
-        assert ball.rel_accuracy_bits() >= 200 * 3.32
-        assert few[label][0].overlaps(ball)
-
-
-@pytest.mark.parametrize("value", [0, Fraction(1, 10**6)])
-def test_a_singular_value_that_vanishes_is_enclosed(value):
-    # At a = 0 the mode does not learn: its ball is that of the decay from π0. The balls of
-    # nearly vanishing s need more working digits, and get them.
-    def structure(a):
-        return [[1, 1], [0, a]]
-
-    balls = sr.derive(parametric(value, structure)).enclose([0, 1000], 30)
-    last = balls["pi_1_2"][1]
-    assert last.rel_accuracy_bits() >= 30 * 3.32
-    p0, d = Fraction(1, 1000), Fraction(1, 2)
-    decay = p0 / (1 + 2 * d * p0 * 1000 / 100)
-    # s = a/(2√2): growth by 2 s t/τ = 7e-6.
-    assert abs(last - arb(decay.numerator) / decay.denominator) < arb("1e-5") * last
-
-
-def test_working_digits_are_raised_until_the_ball_is_sharp():
-    # Far above its plateau of 2e-16 a mode decays like 1/(2 d t): 1 − e^{−x} at x = 2 s t/τ =
-    # 2e-13 loses 43 bits, more than the 40 to spare.
-    spec = parametric(Fraction(1, 10**16), lambda a: [[1, 0], [0, a]])
-    ball = sr.derive(spec).enclose([2 * 10**5], 30)["pi_1_2"][0]
-    assert ball.rel_accuracy_bits() >= 30 * 3.32
-    p0, d = Fraction(1, 1000), Fraction(1, 2)
-    decay = p0 / (1 + 2 * d * p0 * 2000)
-    assert abs(ball - arb(decay.numerator) / decay.denominator) < arb("1e-9") * ball
-
-
-def test_a_singular_value_that_vanishes_at_an_irrational_root_selects_its_case():
-    # θ = √2 at a = 0, where s² = θ² − 2 vanishes; in balls it never does.
-    def of(*values):
-        return tuple(Scalar.of(value, ("a",)) for value in values)
-
-    a = Scalar.symbol("a", ("a",))
-    s = AlgebraicNumber(
-        minpoly=of(2 + a, -2, -1, 1), coefficients=of(-2, 0, 1), root=2, is_sqrt=True
-    )
-    d = AlgebraicNumber.rational(Scalar.of(1, ("a",)))
-    mode = SimpleNamespace(s=s, d_eff=d, label="pi_1_1")
-    found, _ = _mode_balls(mode, {"a": Fraction(0)}, 100)
-    assert found.is_zero()
-    found, _ = _mode_balls(mode, {"a": Fraction(-1, 10)}, 100)
-    assert found > 0
-
-
-def test_only_closed_forms_can_be_enclosed():
-    with pytest.raises(NoClosedFormError, match="coupled modes"):
-        sr.derive(race(RATIONAL, network={})).enclose([0])
 
 
 # -- two routes ------------------------------------------------------------------------------------

@@ -8,15 +8,11 @@ from random import Random
 
 import numpy as np
 import pytest
-import sympy as sp
 from hypothesis import given, settings
 
 import symreln as sr
-from symreln.dynamics.two_layer import TIME_CONSTANT
 from symreln.exact.matrix import ExactMatrix
-from symreln.graphs import components as parts
-from symreln.graphs.chains import SharedChain
-from symreln.graphs.components import components, place_proofs
+from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import GraphDerivation, derive_graph
@@ -26,7 +22,7 @@ from symreln.graphs.numbers import chain_strengths
 from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
 from symreln.truth import Truth
 from symreln.verdict import Level
-from tests.graphs.examples import aligned, chain_spec, dataset, gate, shared_spec, spec_of
+from tests.graphs.examples import aligned, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 NETWORK = NetworkSpec(
@@ -319,89 +315,3 @@ def test_a_regular_component_follows_one_chain_with_counts(seed: int) -> None:
                 whole = np.linalg.multi_dot([state[e] for e in reversed(path)])
                 strength = modes.u[:, k] @ whole @ modes.v[:, k]
                 assert strength == pytest.approx(expected.prod(), rel=1e-9, abs=1e-11)
-
-
-# -- closed forms ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
-def test_a_chain_is_closed_by_the_family_of_its_depth(depth: int) -> None:
-    derivation = derive_graph(replace(chain_spec(depth), network=NETWORK))
-    (component,) = derivation.components
-    assert component.counts == (1,) * depth
-    assert derivation.level is Level.CLOSED
-    assert component.form is not None
-    assert component.form.mode.residual() == 0
-    assert component.form.gain == 1
-    names = {1: "shallow", 2: "two-layer balanced"}
-    assert component.form.family == names.get(depth, "depth L balanced")
-    assert isinstance(derivation.curves, Curves)
-    s, d, start = 1.5, 0.5, 0.5**depth
-    solved = component.form.solved(sp.Rational(3, 2), sp.Rational(1, 2))
-    values = solved.numeric(s, d, start, derivation.curves.times, 10.0)
-    seen = derivation.curves.strengths[0].values[0]
-    assert seen == pytest.approx(np.ravel(values), rel=1e-7, abs=1e-9)
-
-
-def test_sharing_divides_time_by_the_gain() -> None:
-    derivation = derive_graph(replace(shared_spec(), network=NETWORK))
-    (component,) = derivation.components
-    assert component.counts == (2, 4, 4, 2)
-    assert derivation.level is Level.CLOSED_BY_SYMMETRY
-    form = component.form
-    assert form is not None
-    assert form.total == 64
-    assert form.gain == 2 * sp.sqrt(2)
-    assert all(outcome is Truth.PROVEN for *_, outcome in form.checks)
-
-
-def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
-    """w_l = √n_l x on every edge: the depth-L family with tau over the gain, against the flow."""
-    spec = shared_spec()
-    assert spec.graph is not None
-    data = GraphData(graph=spec.graph, dataset=spec.dataset)
-    (component,) = components(data, spec)
-    form = component.form
-    assert form is not None
-    counts, modes = component.counts, pathway_modes(data)
-    strengths = dict(zip(data.paths[0].edges, counts, strict=True))
-    weights = []
-    for place, matrix in enumerate(aligned(data, 0.35)):
-        position = next(p.edges.index(place) for p in data.paths if place in p.edges)
-        weights.append(matrix * np.sqrt(counts[position]))
-    assert len(strengths) == 4
-    times = np.array([0.0, 0.5, 1.0, 2.0, 6.0])
-    states = GraphFlow.of(data).trajectory(weights, list(times))
-    solved = form.solved(sp.Symbol("s", positive=True), sp.Symbol("d", positive=True))
-    for k, (s, d) in enumerate(zip(modes.s, modes.d, strict=True)):
-        start = 0.35**4 * 8
-        tau = float(sp.N(solved.parts[-1].subs(TIME_CONSTANT, 1)))
-        values = np.ravel(solved.numeric(float(s), float(d), start, times, tau))
-        path = data.paths[0].edges
-        for state, expected in zip(states, values, strict=True):
-            whole = np.linalg.multi_dot([state[e] for e in reversed(path)])
-            found = modes.u[:, k] @ whole @ modes.v[:, k]
-            assert found == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("counts", [(1,), (1, 3), (2, 2, 5), (3, 1, 1, 2), (1, 2, 3, 4, 5)])
-def test_forms_are_proven_for_any_counts(counts: tuple[int, ...]) -> None:
-    symbols = sp.symbols(" ".join(f"n_{k}" for k in range(len(counts))), positive=True, seq=True)
-    for chosen in (tuple(map(sp.Integer, counts)), symbols):
-        if len(chosen) == 1 and chosen[0] != 1:
-            continue  # a single edge is one pathway
-        form = SharedChain(counts=chosen)
-        assert all(outcome is Truth.PROVEN for *_, outcome in form.checks), chosen
-
-
-def test_the_reduction_by_place_needs_orthonormal_bases(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert all(place_proofs(4))
-
-    class Bare(dict):  # type: ignore[type-arg]
-        def __contains__(self, pair: object) -> bool:
-            return False
-
-    monkeypatch.setattr(parts, "Rules", dict)
-    under = parts.Words.under
-    monkeypatch.setattr(parts.Words, "under", lambda self, _: under(self, Bare()))
-    assert not all(place_proofs(4))

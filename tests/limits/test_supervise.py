@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -19,7 +17,6 @@ from symreln import cli
 from symreln.commands import Request
 from symreln.limits import supervise as supervising
 from symreln.limits.partial import Reached, Told, partial_derivation
-from symreln.limits.processes import resident_bytes, session_members
 from symreln.limits.supervise import supervise
 from symreln.report.derivation_json import derivation_to_json
 from symreln.verify import verify_file
@@ -287,148 +284,6 @@ def test_a_derivation_that_was_finished_is_not_overwritten(
     found = json.loads((tmp_path / "out" / "derivation.json").read_text("utf-8"))
     assert found["verdict"]["level"] == "closed"
     assert verify_file(tmp_path / "out" / "certificate.json")
-
-
-PARENT = """
-import sys
-from symreln.commands import Request
-from symreln.limits.supervise import supervise
-supervise(Request(command="derive", spec=sys.argv[1], out=sys.argv[2], time_limit=300.0),
-          "tests.limits.slow_worker")
-"""
-
-
-@LINUX
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_however_the_command_ends_no_process_is_left(tmp_path, number):
-    spec = tmp_path / "own.toml"
-    spec.write_text(SPEC, "utf-8")
-    how = {"SLOW_WORKER": "spawn", "SLOW_WORKER_NOTES": str(tmp_path), "PYTHONPATH": ROOT}
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(spec), str(tmp_path / "out")],
-        env={**os.environ, **how},
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    pids = [_noted(tmp_path / name) for name in ("worker", "grandchild")]
-    assert all(resident_bytes(pid) for pid in pids)
-    parent.send_signal(number)
-    parent.wait(timeout=30)
-    left = pids if number != signal.SIGKILL else pids[:1]
-    deadline = time.monotonic() + 30
-    while any(resident_bytes(pid) for pid in left) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not [pid for pid in left if resident_bytes(pid)]
-    for pid in pids:
-        if resident_bytes(pid):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _noted(path: Path) -> int:
-    deadline = time.monotonic() + 60
-    while not (path.is_file() and path.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return int(path.read_text())
-
-
-@LINUX
-def test_memory_counts_what_a_child_started():
-    program = "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', "
-    program += "'x = bytearray(90 << 20); print(1, flush=True); import time; time.sleep(60)']);"
-    program += "p.wait()"
-    outer = subprocess.Popen(
-        [sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE
-    )
-    assert outer.stdout is not None
-    try:
-        outer.stdout.readline()
-        members = list(session_members(outer.pid))
-        assert len(members) == 2
-        assert sum(resident_bytes(pid) for pid in members) > 90 << 20
-    finally:
-        os.killpg(outer.pid, signal.SIGKILL)
-        outer.wait()
-        outer.stdout.close()
-
-
-def test_memory_that_cannot_be_measured_is_not_promised(monkeypatch, capsys):
-    monkeypatch.setattr(supervising, "can_measure_memory", lambda: False)
-    assert cli._guarded(["derive", "xor", "--memory-limit", "1GB"]) == 2
-    assert "use a time limit" in capsys.readouterr().err
-
-
-def test_requests_travel_whole():
-    request = Request(command="run", spec="xor", overrides=("a=1",), formats=("tex",), seeds=3)
-    assert Request.from_json(json.loads(json.dumps(request.to_json()))) == request
-
-
-def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch):
-    """A shell that waits and then becomes this program has not used the user's time."""
-    found = []
-
-    def supervise(_request: Request, *, spent: float) -> int:
-        found.append(spent)
-        return 0
-
-    monkeypatch.setattr(supervising, "supervise", supervise)
-    start = time.monotonic()
-    with pytest.raises(SystemExit):
-        cli.main(["derive", "xor", "--no-cache", "--time-limit", "100"])
-    assert 0 < found[0] <= time.monotonic() - start
-
-
-def test_the_time_of_the_imports_counts_and_that_of_a_waiting_shell_does_not():
-    program = (
-        "import sys, time; before = time.monotonic(); from symreln import cli;"
-        "from symreln.limits import supervise as s;"
-        "own = time.monotonic() - cli._STARTED;"
-        "s.supervise = lambda _, *, spent: print(before - cli._STARTED, own, spent) or 0;"
-        "sys.argv = ['symreln', 'derive', 'xor', '--no-cache', '--time-limit', '100']; cli.main()"
-    )
-    found = subprocess.run(
-        ["sh", "-c", f'sleep 4; exec "{sys.executable}" -c "{program}"'],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": ROOT},
-    )
-    earlier, imports, spent = map(float, found.stdout.split())
-    assert earlier < 4, "that would be the shell's"
-    assert spent > imports
-
-
-@LINUX
-@pytest.mark.parametrize("module", CHILDREN)
-def test_a_child_whose_parent_is_gone_does_nothing(tmp_path, module):
-    request = Request(command="derive", spec="xor", out=str(tmp_path / "out"))
-    message = {"request": request.to_json(), "steps": str(tmp_path / "steps"), "only": None}
-    found = subprocess.run(
-        [sys.executable, "-m", module],
-        input=json.dumps({**message, "parent": 1}),
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": ROOT},
-    )
-    assert found.returncode == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("module", CHILDREN)
-def test_a_child_ties_itself_to_its_parent_before_it_imports_much(module):
-    program = (
-        "import sys, runpy; from symreln.limits import processes;"
-        "processes.die_with_parent = lambda: sys.exit("
-        "str(sorted({'symreln.commands', 'symreln.cli', 'flint', 'numpy'} & set(sys.modules))));"
-        f"runpy.run_module({module!r}, run_name='__main__')"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": ROOT},
-    )
-    assert found.stderr.strip() == "[]"
 
 
 @pytest.mark.parametrize("command", ["derive", "run"])
