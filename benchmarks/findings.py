@@ -3,7 +3,7 @@
     python benchmarks/findings.py [--seeds 4] [--contexts 3 4 5 6] [--scale 1]
 
 Finding 1 is the race of XoR over Delta, with networks trained on both sides of each boundary.
-Findings 2 and 3 are strictly modular, mixed-selective and both kinds of pathways together, for every
+Findings 2 and 3 are strictly modular, mixed-selective and both kinds of pathways together, for each
 number of contexts asked for, after speeds of gates open in m of them and the m that networks take.
 docs/gates.md holds what this printed. Every command of it can be given by itself:
 
