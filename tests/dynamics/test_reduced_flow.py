@@ -128,6 +128,33 @@ def assert_same_flow(network: GatedNetwork, times: np.ndarray = TIMES) -> Split:
     return split(flow.data)
 
 
+def descended(
+    network: GatedNetwork,
+    weights: list[tuple[np.ndarray, np.ndarray]],
+    probes: list[ModeProbe],
+    sigmas: list[np.ndarray],
+    steps: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Losses and the probes' mean strengths, step by step, of gradient descent on the weights."""
+    losses, strengths = [], []
+    for _ in range(steps):
+        losses.append(network.loss(weights))
+        maps = [second @ first for first, second in weights]
+        strengths.append(
+            [
+                np.trace((sigmas[q.pathway] @ q.v / q.s).T @ maps[q.pathway] @ q.v) / q.v.shape[1]
+                for q in probes
+            ]
+        )
+        if not np.isfinite(losses[-1]) or losses[-1] > 2 * losses[0]:
+            return np.array([*losses, np.inf]), np.array(strengths)
+        moved = network.derivative(weights)
+        weights = [
+            (a + da / TAU, b + db / TAU) for (a, b), (da, db) in zip(weights, moved, strict=True)
+        ]
+    return np.array(losses), np.array(strengths)
+
+
 def assert_same_descent(
     network: GatedNetwork,
     flow: ReducedFlow,
@@ -151,25 +178,17 @@ def assert_same_descent(
         values, vectors = np.linalg.eigh(gram)
         q = vectors * np.sqrt(GRAM * np.maximum(values, 0))
         weights.append((q[: len(inputs)].T, q[len(inputs) :]))
-    losses, strengths = [], []
-    for _ in range(steps):
-        losses.append(network.loss(weights))
-        maps = [second @ first for first, second in weights]
-        strengths.append(
-            [
-                np.trace((sigmas[q.pathway] @ q.v / q.s).T @ maps[q.pathway] @ q.v) / q.v.shape[1]
-                for q in probes
-            ]
-        )
-        moved = network.derivative(weights)
-        weights = [
-            (a + da / TAU, b + db / TAU) for (a, b), (da, db) in zip(weights, moved, strict=True)
-        ]
-        if not np.isfinite(losses[-1]) or losses[-1] > 2 * losses[0]:
-            return  # too large a step: nothing to compare
+    losses, strengths = descended(network, weights, probes, sigmas, steps)
+    nudged = [(a * (1 + 1e-13), b) for a, b in weights]
+    again, _ = descended(network, nudged, probes, sigmas, steps)
+    # Too large steps: losses grow, or rounding alone decides where descent goes.
+    if not np.isfinite([*losses, *again]).all():
+        return
+    if np.abs(losses - again).max() > 1e-12 * losses[0]:
+        return
     found = flow.descent(steps, probes, starts)
     np.testing.assert_allclose(found.losses, losses, atol=1e-11 * losses[0])
-    wanted = np.array(strengths).reshape(steps, len(probes)).T
+    wanted = strengths.reshape(steps, len(probes)).T
     np.testing.assert_allclose(
         found.strengths[0], wanted, atol=1e-10 * np.abs(wanted).max(initial=1e-3)
     )
