@@ -162,6 +162,8 @@ def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
     found = confusion(spec, classes, 4, 0)
     assert found.table.sum(axis=(1, 2)) == pytest.approx(1)
     assert found.hits[-1] > 0.98
+    # Early on units show other gates (a column), while every unit has a prediction (a row).
+    assert found.table[0][:, -1].sum() > 0.2 > 0.01 > found.table[0][-1].sum()
     assert found.table[-1].diagonal()[:2].min() > 0.3
     # Of random directions a class of n gates has the share of its cells.
     assert found.chance.sum() == pytest.approx(1)
