@@ -1,8 +1,8 @@
 """Whether a confrontation could have told a wrong prediction from a right one at all.
 
 A theory is not tested where nothing was learned in the steps that were trained: then the
-prediction that nothing ever is learned, L(t) = L(0), is within the tolerance too, or the loss has
-not dropped yet although it could. "Agrees" would say nothing.
+prediction that nothing ever is learned, L(t) = L(0), is within the tolerance too, or the loss of a
+kind of network has not dropped yet although it could. "Agrees" would say nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Untested:
     """Why training tests nothing.
 
     Attributes:
-        fell: Largest change of a trained mean loss, over its first.
+        fell: Largest change of the trained mean loss that changed least, over its first.
         learnable: Share of the first loss that can be learned at all: exact, from the data.
         tolerance: Largest allowed distance.
         steps: Steps that were trained.
@@ -83,11 +83,11 @@ def why_untested(
     initial = float(numbers.initial_loss.to_fraction())
     learnable = 1 - float(numbers.final_loss.to_fraction()) / initial
     fell = [float(np.abs(loss - loss[0]).max() / loss[0]) for loss in losses]
-    still = all(drop_time(loss) is None for loss in losses) and 1 - learnable < DROP
+    still = any(drop_time(loss) is None for loss in losses) and 1 - learnable < DROP
     if min(fell) > tolerance and not still:
         return None
     return Untested(
-        fell=max(fell),
+        fell=min(fell),
         learnable=learnable,
         tolerance=tolerance,
         steps=network_of(numbers.spec).steps - 1,

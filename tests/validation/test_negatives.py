@@ -23,7 +23,7 @@ from symreln.validation import diagnosis
 from symreln.validation.changed import Change, changed, predicted_again
 from symreln.validation.comparing import CurvePair, curve_metrics
 from symreln.validation.confront import Validation
-from symreln.validation.diagnosis import GATES, SCALE, WIDTH
+from symreln.validation.diagnosis import GATES, SCALE, WIDTH, Finding, PairDiagnosis
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (
@@ -177,6 +177,29 @@ def test_large_initial_weights_of_relu_networks_are_the_scale_and_not_the_gates(
     by_pair = {each.pair: each for each in found.diagnosis}
     assert by_pair["theory_vs_relu"].failed == (SCALE,)
     assert by_pair["theory_vs_gdln"].failed == (SCALE,)
+
+
+def finding(assumption: str, after: float) -> Finding:
+    return Finding(assumption=assumption, replaced="…", before=0.2, after=after)
+
+
+@pytest.mark.parametrize(
+    ("gates", "scale", "failed"),
+    [
+        (0.01, 0.01, (SCALE,)),  # a smaller start mends fixed gates: they are not what fails
+        (0.01, 0.19, (GATES,)),
+        (0.09, 0.11, (GATES,)),
+        (0.11, 0.09, (SCALE,)),
+        (0.1, 0.1, ()),  # half of the distance is not more than half
+    ],
+)
+def test_more_than_half_of_the_distance_names_an_assumption(gates, scale, failed):
+    pair = PairDiagnosis(
+        pair="theory_vs_relu", findings=(finding(GATES, gates), finding(SCALE, scale))
+    )
+    assert pair.failed == failed
+    named = {GATES: gates, SCALE: scale}
+    assert pair.left == (named[failed[0]] if failed else None)
 
 
 def test_few_units_are_the_width_and_a_smaller_start_does_not_mend_them():

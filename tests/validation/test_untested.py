@@ -78,6 +78,8 @@ def test_a_loss_that_moved_more_than_the_tolerance_but_has_not_dropped_is_not_te
     assert why_untested(numbers, [np.linspace(1.0, 0.89, 11)], tolerance=0.05) is None
     # One kind of network that learned does not make up for another that did not.
     assert why_untested(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+    found = why_untested(numbers, [fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+    assert found.fell == pytest.approx(0.07)
 
 
 def test_a_level_below_the_end_is_never_reached():
