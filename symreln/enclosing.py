@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.arguments import exact_times, exact_value, whole_number
 from symreln.dynamics.switchboard import Start, expected_start, strength_balls
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
 from symreln.integration import network_of
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 #: log2(10), rounded up.
 BITS_PER_DIGIT = 3.3220
-#: Working precision that certified balls are not raised beyond.
+#: Working precision that certified balls are not raised beyond, and the digits that fit.
 MOST_BITS = 1 << 17
+MOST_DIGITS = int(MOST_BITS / BITS_PER_DIGIT)
 
 
 def enclose(
@@ -51,21 +53,19 @@ def enclose(
             "pathway are enough for certified balls"
         )
         raise NotSupportedError(msg)
-    times = _exact_times(times)
-    if derivation.later and max(times, default=Fraction(0)) > derivation.spec.switches[0]:
+    moments = exact_times(times)
+    if derivation.later and max(moments, default=Fraction(0)) > derivation.spec.switches[0]:
         msg = (
             f"gates switch at step {derivation.spec.switches[0]}, and closed forms end there. "
             "derivation.evaluate(times) integrates over the switch in float64"
         )
         raise NoClosedFormError(msg)
-    if not isinstance(digits, int) or digits < 1:
-        msg = f"digits: found {digits!r}; give a positive whole number"
-        raise InputError(msg)
+    digits = whole_number(digits, "digits", 1, MOST_DIGITS)
     start = expected_start(network) if strength0 is None else _given_start(network, strength0)
     wanted = digits * BITS_PER_DIGIT
     bits = int(wanted) + 40
     while bits <= MOST_BITS:
-        result = _balls(derivation, times, start, bits)
+        result = _balls(derivation, moments, start, bits)
         if result is not None and all(
             found.rel_accuracy_bits() >= wanted for curve in result.values() for found in curve
         ):
@@ -76,9 +76,10 @@ def enclose(
 
 
 def _given_start(network: NetworkSpec, strength0: Fraction) -> Start:
-    start = Fraction(strength0)
+    needed = "give an exact number above 0, for example Fraction(1, 1000)"
+    start = exact_value(strength0, "strength0", needed)
     if start <= 0:
-        msg = f"strength0: found {start}; give an exact number above 0"
+        msg = f"strength0: found {start}; {needed}"
         raise InputError(msg)
     if network.layers > 2:
         return Start(strength0=start)
@@ -104,22 +105,6 @@ def _balls(
             }
         except LimitReachedError:
             return None
-
-
-def _exact_times(times: Sequence[int | Fraction]) -> list[Fraction]:
-    needed = "give a sequence of exact steps from 0 on, for example [0, 100, Fraction(1, 3)]"
-    if isinstance(times, str):
-        msg = f"times: found a text; {needed}"
-        raise InputError(msg)
-    try:
-        found = [Fraction(time) for time in times]
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
-        msg = f"times: found {times!r}; {needed}"
-        raise InputError(msg) from error
-    if any(time < 0 for time in found):
-        msg = f"times: found {min(found)}; {needed}"
-        raise InputError(msg)
-    return found
 
 
 def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:

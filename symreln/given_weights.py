@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.arguments import instance_of
 from symreln.dynamics.solutions import lambda_balanced, odd_relu
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
@@ -56,6 +57,9 @@ def from_weights(
         >>> solution.to_numpy([0, 50])[1].round(6).tolist()
         [[2.0, 1.0], [2.0, -1.0]]
     """
+    from symreln.derivation import Derivation
+
+    instance_of(derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)")
     why = why_not(derivation)
     if why:
         msg = f"from_weights: {why}"

@@ -84,14 +84,14 @@ spec_options = _add(
         click.option(
             "--time-limit",
             type=_Quantity("time", seconds),
-            metavar="SECONDS",
-            help="End after this time (90, 90s, 5min) with what is proven so far; exit code 4.",
+            metavar="TIME",
+            help="End after this time (90, 90s, 5min, 2h) with what is proven so far; exit code 4.",
         ),
         click.option(
             "--memory-limit",
             type=_Quantity("size", megabytes),
-            metavar="MB",
-            help="End beyond this memory (500, 2GB) with what is proven so far; exit code 4.",
+            metavar="SIZE",
+            help="End beyond this memory (500MB, 2GB) with what is proven so far; exit code 4.",
         ),
         click.option(
             "--no-cache", is_flag=True, help="Derive everything anew and keep nothing for later."

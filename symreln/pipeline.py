@@ -27,6 +27,7 @@ from symreln.pathways.modes import sparse_generators, twin_spectrum
 from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
 from symreln.pathways.symmetry import symmetry_search
 from symreln.pathways.targets import Targets
+from symreln.spec.finding import quoted
 from symreln.spec.model import Spec
 from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
 
@@ -73,8 +74,9 @@ def derive(
         InputError: The exact data cannot be treated, or what was handed in is no spec.
     """
     if not isinstance(spec, Spec):
-        call = f"sr.derive(sr.load({spec!r}))" if isinstance(spec, str) else "sr.derive(sr.load(…))"
-        msg = f"derive: found {type(spec).__name__}, expected a spec. Write {call}."
+        name = quoted(spec) if isinstance(spec, str) else "…"
+        call = f"sr.derive(sr.load({name}))"
+        msg = f"derive: found a {type(spec).__name__}, expected a spec. Write {call}."
         raise InputError(msg)
     if spec.graph is not None:
         msg = "derive: the spec is a graph of nodes and edges. Write sr.derive_graph(spec)."

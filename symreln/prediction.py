@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.arguments import float_times
 from symreln.divergence import check_step_size
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
@@ -124,7 +125,7 @@ def predict(
         relative_tolerance: Local error of a step where the flow is integrated.
     """
     network = network_of(derivation.spec)
-    grid = np.arange(network.steps, dtype=float) if times is None else _checked_times(times)
+    grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
     check_decided(derivation)
     if derivation.later:
         from symreln.switched import predict_flow
@@ -245,20 +246,6 @@ def _closed_prediction(
         closed_loss=loss,
         modes=_mode_curves(derivation, curves, {}),
     )
-
-
-def _checked_times(times: Sequence[float] | np.ndarray) -> np.ndarray:
-    needed = "give a non-empty, ascending sequence of finite steps that starts at 0 or later"
-    try:
-        grid = np.asarray(times, float)
-    except (TypeError, ValueError) as error:
-        msg = f"times: found something that is no number; {needed}"
-        raise InputError(msg) from error
-    ascending = grid.ndim == 1 and len(grid) and np.isfinite(grid).all() and grid[0] >= 0
-    if not ascending or np.any(np.diff(grid) < 0):
-        msg = f"times: {needed}"
-        raise InputError(msg)
-    return grid
 
 
 def learning_modes(

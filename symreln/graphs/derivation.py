@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from symreln.arguments import instance_of
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.spectrum import joint_spectrum
 from symreln.graphs.components import LEVELS, components
@@ -14,6 +15,7 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.recognise import recognise
 from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
+from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict import Level
 
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from symreln.graphs.spaces import NodeSpaces
     from symreln.pipeline import Progress, Spectrum
     from symreln.report.document import Document
-    from symreln.spec.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,6 +253,7 @@ def derive_graph(
         InputError: The spec has no graph.
         ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
     """
+    instance_of(spec, Spec, "derive_graph", "sr.derive_graph(sr.load(…))")
     if spec.graph is None:
         msg = (
             "derive_graph: the spec has pathways, no [[node]] and [[edge]]. Write sr.derive(spec)."

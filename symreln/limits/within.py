@@ -14,7 +14,12 @@ from symreln.errors import InputError, SymrelnError
 from symreln.limits.partial import Reached, partial_derivation
 from symreln.limits.supervise import Watch, ended_by_signals, require_measurable
 from symreln.limits.units import megabytes, seconds
+from symreln.spec.finding import shown
+from symreln.spec.overrides import override_texts
 from symreln.verdict import Level
+
+#: Seconds or bytes that nobody waits for or has.
+LARGEST = 1e18
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
@@ -86,8 +91,8 @@ def derive_within(
 
     request = Request(
         command="steps",
-        spec=os.fspath(source),
-        overrides=tuple(overrides),
+        spec=_source(source),
+        overrides=override_texts(overrides),
         quiet=True,
         allow_outside=allow_outside,
         time_limit=_limit("time_limit", time_limit, seconds),
@@ -128,7 +133,20 @@ def _limit(name: str, value: float | str | None, parse: Callable[[str], float]) 
     if value is None:
         return None
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf:
+    if not number or not 0 < value < LARGEST:
         msg = f"{name}: found {value!r}; expected a number above 0 or a text such as '5min', '2GB'"
         raise InputError(msg)
     return value
+
+
+def _source(source: object) -> str:
+    """Return the name of a spec file or of a ready-made spec."""
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        if isinstance(name, str):
+            return name
+    msg = (
+        f"derive_within: found {shown(source)}; give a spec file or the name of a ready-made spec, "
+        "which a child process can read"
+    )
+    raise InputError(msg)

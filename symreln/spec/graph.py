@@ -23,6 +23,10 @@ from symreln.spec.schema import MAX_PATHWAYS, EdgeModel, NodeModel
 Model = TypeVar("Model", NodeModel, EdgeModel)
 
 
+#: A node or an edge by its index.
+_ENTRY = re.compile(r"(node|edge)\[(\d+)\]")
+
+
 class GraphTables(NamedTuple):
     """What a graph's tables say.
 
@@ -77,8 +81,8 @@ def read_graph(
         graph = Graph(nodes=found_nodes, edges=found_edges)
         paths = pathways(graph, dataset.samples)
     except SpecError as error:
-        places = {"node": [p for p, _ in nodes], "edge": [p for p, _ in edges]}
-        problems.extend(_of_tables(problem, places) for problem in error.problems)
+        asked = {"node": nodes, "edge": edges}
+        problems.extend(dict.fromkeys(_of_tables(problem, asked) for problem in error.problems))
         return GraphTables()
     except LimitReachedError as error:
         problems.add("edge", str(error), "fewer pathways")
@@ -89,15 +93,25 @@ def read_graph(
     return GraphTables(pathways=tuple(path.spec(graph) for path in paths), graph=graph)
 
 
-def _of_tables(problem: Problem, places: Mapping[str, list[int]]) -> Problem:
+def _of_tables(problem: Problem, asked: Mapping[str, Sequence[tuple[int, Any]]]) -> Problem:
     """Return a problem of a node or edge with the index of its table, which ``each`` may share."""
 
     def table(match: re.Match[str]) -> str:
-        return f"{match[1]}[{places[match[1]][int(match[2])]}]"
+        return f"{match[1]}[{asked[match[1]][int(match[2])][0]}]"
 
-    entry = re.compile(r"(node|edge)\[(\d+)\]")
+    path, found = _ENTRY.sub(table, problem.path), _ENTRY.sub(table, problem.found)
+    own, other = _ENTRY.search(path), _ENTRY.search(found)
+    if own is None or other is None or other[0] != own[0]:
+        return replace(problem, path=path, found=found)
+    # One table stands for several nodes or edges, and gives all of them one name.
+    each = next(model.each for place, model in asked[own[1]] if str(place) == own[2])
+    name = found.partition(", which ")[0]
     return replace(
-        problem, path=entry.sub(table, problem.path), found=entry.sub(table, problem.found)
+        problem,
+        path=path,
+        found=f"{name} for every {each}",
+        expected=f"{{{each}}} in it, for a name of its own each",
+        hint=f'For example: name = "{own[1]}_{{{each}}}".',
     )
 
 

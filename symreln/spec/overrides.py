@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from symreln.errors import Problem, SpecError
+from symreln.errors import InputError, Problem, SpecError
 from symreln.spec.finding import Finding, cut, nearest, quoted, shown, visible
 from symreln.spec.number import DecimalText
 from symreln.spec.tomlfile import MAX_KEY_PARTS
@@ -96,21 +96,37 @@ def apply_overrides(
     changed = dict(tables)
     done: dict[Path, str] = {}
     problems: list[Problem] = []
-    items = list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
-    for item in items:
-        text = visible(cut(item if isinstance(item, str) else f"{item[0]}={item[1]}", 100))
+    by_call = isinstance(overrides, Mapping)
+    items = list(overrides.items()) if by_call else [(t, None) for t in override_texts(overrides)]
+    for key, given in items:
+        text = visible(cut(f"{key}={given}" if by_call else key, 100))
         try:
-            path, value = (
-                parse_override(item) if isinstance(item, str) else (_path(item[0]), item[1])
-            )
+            path, value = (_path(str(key)), given) if by_call else parse_override(key)
             done[_put(changed, path, value)] = text
         except Finding as finding:
             problems.append(finding.at(f"--set {text}"))
     if problems:
         raise SpecError(problems)
-    by_call = isinstance(overrides, Mapping)
     _give_reason(changed, done, "given as an override" if by_call else "given on the command line")
     return changed, done
+
+
+def override_texts(overrides: object) -> tuple[str, ...]:
+    """Return ``key=value`` texts.
+
+    Raises:
+        InputError: They are none.
+    """
+    if isinstance(overrides, Iterable) and not isinstance(overrides, str | bytes):
+        texts = tuple(overrides)
+        if all(isinstance(text, str) for text in texts):
+            return texts
+        overrides = next(text for text in texts if not isinstance(text, str))
+    msg = (
+        f"overrides: found {shown(overrides)}; give a list of key=value texts, for example "
+        '["network.hidden=100"], or a mapping from keys to values'
+    )
+    raise InputError(msg)
 
 
 def _give_reason(tables: dict[str, Any], done: Mapping[Path, str], reason: str) -> None:

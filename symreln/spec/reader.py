@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from symreln.errors import Problem, SpecError
+from symreln.errors import InputError, Problem, SpecError
 from symreln.spec.data import read_user_dataset
 from symreln.spec.expression import Declared, constant
 from symreln.spec.files import Folder
@@ -71,6 +71,12 @@ def load(
     """
     if isinstance(source, Mapping):
         return read_spec(source, overrides=overrides, allow_outside=allow_outside)
+    if not isinstance(source, str | os.PathLike) or isinstance(os.fspath(source), bytes):
+        msg = (
+            f"load: found {shown(source)}; give the path of a TOML file, the name of a ready-made "
+            "spec, or its tables as a mapping"
+        )
+        raise InputError(msg)
     name = os.fspath(source)
     if isinstance(source, str) and name in SPECS:
         tables, text = read_toml(spec_path(name))

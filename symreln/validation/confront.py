@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from symreln.arguments import check_counts, instance_of
 from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.moving_gates import MovingGates
 from symreln.errors import InputError, NotSupportedError
@@ -252,6 +253,7 @@ class Validation:
             metrics=self.metrics,
             tolerance=self.tolerance,
             rng=self.rng,
+            predicted=self.predicted,
         )
         return replace(self, diagnosis=diagnose(case, self.disagreements))
 
@@ -294,7 +296,8 @@ def validate(
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
-    numbers = _checked(derivation, seeds, terms)
+    seeds, rng = check_counts(seeds, rng, "validate")
+    numbers = _checked(derivation, terms)
     foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
     network, gdln = train_pair(
         numbers.spec,
@@ -333,11 +336,11 @@ def validate(
     return found.diagnosed() if found.disagreements else found
 
 
-def _checked(derivation: Derivation, seeds: int, terms: bool) -> Derivation:
+def _checked(derivation: Derivation, terms: bool) -> Derivation:
     """Return the derivation at its parameters' values, or refuse."""
-    if seeds < 1:
-        msg = f"validate: found seeds = {seeds}. Give at least 1."
-        raise InputError(msg)
+    from symreln.derivation import Derivation
+
+    instance_of(derivation, Derivation, "validate", "sr.validate(sr.derive(spec))")
     asked = network_of(derivation.spec)
     if terms:
         _check_terms(asked)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.arguments import check_counts, instance_of
 from symreln.integration import network_of
 from symreln.train.graph import train_graph
 from symreln.train.record import Recording
@@ -152,6 +153,11 @@ def validate_graph(
         NotSupportedError: The data are not proven to diagonalise, a hidden node has fewer units
             than modes, or training is staged.
     """
+    from symreln.graphs.derivation import GraphDerivation
+
+    call = "validate_graph(sr.derive_graph(spec))"
+    instance_of(derivation, GraphDerivation, "validate_graph", call)
+    seeds, rng = check_counts(seeds, rng, "validate_graph")
     spec = derivation.spec.at_values()
     modes = ScalarModes.of(spec)
     settings = training_settings(spec)

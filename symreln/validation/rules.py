@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.arguments import check_counts
 from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import check_two_layers, network_of, reduced_flow
@@ -175,9 +176,7 @@ def compare_rules(
         NotSupportedError: A network that is not compared: other than two layers, a weight decay of
             its own, gates that switch, or pathways with fewer hidden units than modes.
     """
-    if seeds < 1:
-        msg = f"compare_rules: found seeds = {seeds}. Give at least 1."
-        raise InputError(msg)
+    seeds, rng = check_counts(seeds, rng, "compare_rules")
     numbers = derivation.at_values
     check_rules(numbers)
     samples, settings = numbers.spec.dataset.samples, training_settings(numbers.spec)

@@ -150,6 +150,9 @@ class AbstractMode(ABC):
         Raises:
             InputError: A symbol that occurs is not among the arguments.
         """
+        if not all(isinstance(argument, sp.Symbol) for argument in arguments):
+            msg = "to_numpy: found something that is no symbol; give SymPy symbols, such as mode.t"
+            raise InputError(msg)
         missing = set().union(*(part.free_symbols for part in self.parts)) - set(arguments)
         if missing:
             names = ", ".join(sorted(map(str, missing)))

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.errors import InputError, NoClosedFormError
+from symreln.arguments import exact_times, float_times, whole_number
+from symreln.errors import InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from flint import arb_mat
 
 NAME = "lambda-balanced matrices"
+
+#: Time constants of the fastest mode up to which certified balls are asked for.
+MOST_GROWTH = 1 << 20
 
 _LAMBDA, _BETA = sp.symbols("lambda beta", real=True)
 
@@ -133,7 +137,11 @@ class BalancedMatrices:
         return self.sigma_yx.scale(1 / self.beta)
 
     def to_numpy(self, times: np.ndarray) -> np.ndarray:
-        """Return W₂W₁ in float64, shape (times, n_y, n_x), stable for any t >= 0 in steps."""
+        """Return W₂W₁ in float64, shape (times, n_y, n_x), stable for any t >= 0 in steps.
+
+        Raises:
+            InputError: The times are no numbers from 0 on.
+        """
         from symreln.dynamics.solutions.lambda_numbers import product_float
 
         return product_float(
@@ -143,14 +151,32 @@ class BalancedMatrices:
             beta=float(self.beta),
             balance=float(self.balance),
             tau=float(self.tau),
-            times=times,
+            times=float_times(times, ascending=False),
         )
 
     def enclose(self, time: Fraction, bits: int = 200) -> arb_mat:
-        """Return certified balls of W₂W₁, n_y × n_x, at an exact time in steps."""
+        """Return certified balls of W₂W₁, n_y × n_x, at an exact time in steps.
+
+        Args:
+            time: From 0 on.
+            bits: Correct bits of every entry, relative to the largest one.
+
+        Raises:
+            InputError: The time or the bits are no such numbers.
+            LimitReachedError: It takes too many bits.
+        """
         from symreln.dynamics.solutions.lambda_numbers import product_ball
 
-        return product_ball(self, time, bits)
+        (moment,) = exact_times([time])
+        rows = [entry for row in self.sigma_yx.to_fractions() for entry in row]
+        fastest = max([abs(self.beta * self.balance), *map(abs, rows)])
+        if moment * fastest > MOST_GROWTH * self.tau:
+            msg = (
+                f"time: found more than {MOST_GROWTH} time constants of the fastest mode, whose "
+                "exponentials are not evaluated. Give an earlier time"
+            )
+            raise LimitReachedError(msg)
+        return product_ball(self, moment, whole_number(bits, "bits", 2))
 
     def to_latex(self) -> str:
         """Return the LaTeX of QQᵀ(t), without delimiters."""

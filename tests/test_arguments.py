@@ -1,0 +1,171 @@
+"""Public functions with hostile arguments: an answer, or an error that says what is needed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.arguments import exact_times, exact_value, float_times, whole_number
+from symreln.derivation import Derivation
+from symreln.errors import InputError, SpecError, SymrelnError
+from symreln.validation.graphs import validate_graph
+from symreln.validation.rules import compare_rules
+
+TABLES = {
+    "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"context": [1, 2]}},
+    "pathway": [{"name": "all"}],
+    "network": {
+        "hidden": 4,
+        "init_std": "1/10",
+        "learning_rate": "1/10",
+        "steps": 5,
+        "loss": "mean",
+        "activation": "linear",
+    },
+}
+FIRST, SECOND = [["1/100", "0"], ["0", "1/100"]], [["1/100", "0"], ["0", "-1/100"]]
+
+
+@lru_cache(maxsize=1)
+def derived() -> Derivation:
+    return sr.derive(sr.load(TABLES))
+
+
+@lru_cache(maxsize=1)
+def balanced():
+    return sr.from_weights(derived(), FIRST, SECOND)
+
+
+def hostile() -> list[object]:
+    nan, inf, huge = float("nan"), float("inf"), 10**400
+    numbers = [True, -1, 0, 1.5, nan, inf, -inf, huge, 1j, Fraction(-1, 3), Decimal("NaN")]
+    texts = ["", "x", "1/0", "[1", "\x00", "é" * 5000, b"x"]
+    lists = [[], [[]], {}, {"a": 1}, [None], ["x"], [nan], [-1], [huge], range(3), iter([1, "a"])]
+    arrays = [np.array([]), np.array([[0.5]]), np.array(["a"]), np.float32(nan), np.int64(-3)]
+    return [None, *numbers, *texts, *lists, *arrays, object(), int, len, np.array([2, 1])]
+
+
+CALLS = {
+    "load": lambda h: sr.load(h),
+    "load, overrides": lambda h: sr.load("xor", overrides=h),
+    "load, one override": lambda h: sr.load("xor", overrides=[h]),
+    "derive": lambda h: sr.derive(h),
+    "derive_graph": lambda h: sr.derive_graph(h),
+    "validate": lambda h: sr.validate(h),
+    "validate, seeds": lambda h: sr.validate(derived(), seeds=h),
+    "validate, rng": lambda h: sr.validate(derived(), seeds=1, rng=h),
+    "compare_rules, seeds": lambda h: compare_rules(derived(), seeds=h),
+    "validate_graph": lambda h: validate_graph(h),
+    "evaluate": lambda h: derived().evaluate(h),
+    "enclose": lambda h: derived().enclose(h, digits=3),
+    "enclose, digits": lambda h: derived().enclose([0], digits=h),
+    "enclose, strength0": lambda h: derived().enclose([0], 3, strength0=h),
+    "from_weights": lambda h: sr.from_weights(h, FIRST, SECOND),
+    "from_weights, w1": lambda h: sr.from_weights(derived(), h, SECOND),
+    "from_weights, w2": lambda h: sr.from_weights(derived(), FIRST, h),
+    "weights, to_numpy": lambda h: balanced().to_numpy(h),
+    "weights, enclose": lambda h: balanced().enclose(h),
+    "weights, bits": lambda h: balanced().enclose(Fraction(1), h),
+    "derive_within": lambda h: sr.derive_within(h if not isinstance(h, str) else b"text"),
+    "derive_within, time": lambda h: sr.derive_within(b"none", time_limit=h),
+    "derive_within, memory": lambda h: sr.derive_within(b"none", memory_limit=h),
+    "derive_within, overrides": lambda h: sr.derive_within(b"none", overrides=h),
+    "to_numpy": lambda h: derived().pathways[0].modes[0].strength.to_numpy(h),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_hostile_argument_gets_an_answer_or_an_error_of_ours(name):
+    wrong = []
+    for value in hostile():
+        try:
+            CALLS[name](value)
+        except SymrelnError as error:
+            if not str(error) or len(str(error)) > 2000:
+                wrong.append(f"{value!r}: a message of {len(str(error))} characters")
+        except Exception as error:
+            wrong.append(f"{str(value)[:40]!r}: {type(error).__name__}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: sr.validate(derived(), rng=-1), "rng: found -1; give a whole number from 0"),
+        (lambda: sr.validate(derived(), seeds=1.5), "seeds: found 1.5; give a whole number from 1"),
+        (lambda: sr.validate("xor"), "Write sr.validate"),
+        (lambda: derived().enclose([0], strength0="x"), 'strength0: found "x"; give an exact'),
+        (lambda: balanced().to_numpy([-1]), "give a sequence of finite steps from 0 on"),
+        (lambda: sr.from_weights(derived(), FIRST, "x"), "w2"),
+        (lambda: sr.load(3), "load: found 3; give the path of a TOML file"),
+        (lambda: sr.load("xor", overrides="a=1"), r"give a list of key=value texts"),
+        (lambda: sr.derive_within(sr.load(TABLES)), "which a child process can read"),
+    ],
+)
+def test_messages_say_what_was_found_and_what_is_needed(call, says):
+    with pytest.raises(InputError) as error:
+        call()
+    assert says in str(error.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert whole_number(np.int64(3), "n", 1) == 3
+    assert exact_times(np.array([0, 1, 2])) == [0, 1, 2]
+    assert exact_times(np.linspace(0, 1, 3)) == [0, Fraction(1, 2), 1]
+    assert exact_times((0.1, "1/3", Decimal("0.25"))) == [
+        Fraction(1, 10),
+        Fraction(1, 3),
+        Fraction(1, 4),
+    ]
+    assert exact_value(np.float64(0.1), "x", "") == Fraction(1, 10)
+    assert float_times(range(3)).tolist() == [0, 1, 2]
+    plain, array = derived().enclose([0, 2], 5), derived().enclose(np.array([0, 2]), 5)
+    assert {k: [b.str(5) for b in v] for k, v in plain.items()} == {
+        k: [b.str(5) for b in v] for k, v in array.items()
+    }
+    start = np.float64(0.001)
+    one, two = (derived().enclose([1], 9, strength0=s) for s in (start, Fraction(1, 1000)))
+    assert str(one) == str(two)
+    assert sr.validate(derived(), seeds=np.int64(1), rng=np.int64(2)).seeds == 1
+    times = np.array([0.0, 3.0])
+    np.testing.assert_array_equal(balanced().to_numpy(times), balanced().to_numpy([0, 3]))
+
+
+GRAPH = {
+    "dataset": TABLES["dataset"],
+    "node": [
+        {"name": "in", "inputs": "all"},
+        {"name": "h", "size": 3},
+        {"name": "out", "outputs": "all"},
+    ],
+    "edge": [
+        {"from": "in", "to": "h", "each": "context", "gate": "context == {context}"},
+        {"from": "h", "to": "out"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", [None, "read"])
+def test_one_name_for_all_edges_of_a_table_is_said_to_be_that(name):
+    first, second = GRAPH["edge"]
+    named = {**first, **({} if name is None else {"name": name})}
+    with pytest.raises(SpecError) as error:
+        sr.load({**GRAPH, "edge": [named, second]})
+    text = str(error.value)
+    assert "for every context; expected {context} in it" in text
+    assert 'name = "edge_{context}"' in text
+    found = sr.load({**GRAPH, "edge": [{**first, "name": "read_{context}"}, second]})
+    assert [edge.name for edge in found.graph.edges][:2] == ["read_1", "read_2"]
+
+
+def test_two_tables_of_one_name_are_still_named_apart():
+    _, second = GRAPH["edge"]
+    edges = [{"from": "in", "to": "h", "name": "a"}, {**second, "name": "a"}]
+    says = r"edge\[1\].name: found the name \"a\", which edge\[0\] has"
+    with pytest.raises(InputError, match=says):
+        sr.load({**GRAPH, "edge": edges})
