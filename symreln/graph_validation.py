@@ -56,7 +56,14 @@ def confront_for_user(session: Session, spec: Spec) -> int:
         if steps is not None:
             steps.say("proven", {"files": [path.name for path in written]})
     with progress("training") as report:
-        validation = validate_graph(derivation, request.seeds, request.rng, report)
+        try:
+            validation = validate_graph(derivation, request.seeds, request.rng, report)
+        except NotSupportedError as error:
+            msg = (
+                f"{error}. `symreln depth` trains graphs of several hidden layers whatever their "
+                "data, beside ReLU networks"
+            )
+            raise NotSupportedError(msg) from error
     with progress("writing the report"):
         written = write_graph_validation(validation, request.folder, drawer=session.drawer)
         if request.command == "run":
