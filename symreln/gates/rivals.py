@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -250,6 +250,15 @@ def order_of(times: Mapping[str, int | None]) -> tuple[str, ...]:
     return tuple(sorted(times, key=lambda name: (times[name] is None, times[name] or 0)))
 
 
+def order_text(times: Mapping[str, int | None]) -> str:
+    """Return names by time as text, those at the same step with = between them."""
+    names = order_of(times)
+    text = names[0]
+    for before, name in pairwise(names):
+        text += (" = " if times[before] == times[name] else ", ") + name
+    return text
+
+
 def contest_table(found: Contest, title: str) -> str:
     """Return theory's order, the measured order and the differences, as Markdown.
 
@@ -274,12 +283,10 @@ def contest_table(found: Contest, title: str) -> str:
     lines += ["", "| loss/L(0) | theory, first first | measured | differ |", "|---|---|---|---|"]
     for place, level in enumerate(LEVELS):
         theory, measured = (
-            order_of({each.name: getattr(each, kind)[place] for each in found.rivals})
+            order_text({each.name: getattr(each, kind)[place] for each in found.rivals})
             for kind in ("theory", "measured")
         )
-        lines.append(
-            f"| {level} | {', '.join(theory)} | {', '.join(measured)} | {differ(found, place)} |"
-        )
+        lines.append(f"| {level} | {theory} | {measured} | {differ(found, place)} |")
     both = next(each for each in found.rivals if each.name == "both")
     shares = ", ".join(f"{kind} {share:.2f}" for kind, share in both.shares.items())
     taken = ", ".join(f"m = {m}: {share:.2f}" for m, share in enumerate(found.taken))

@@ -19,7 +19,14 @@ from symreln.gates.finite_start import finite_start
 from symreln.gates.line import parameter_range
 from symreln.gates.race import Race, race
 from symreln.gates.race_report import agrees, finding_table, seen_crossings, unraced
-from symreln.gates.rivals import contest, contest_table, order_of, rival_pathways, times_to
+from symreln.gates.rivals import (
+    contest,
+    contest_table,
+    order_of,
+    order_text,
+    rival_pathways,
+    times_to,
+)
 from symreln.gates.second_layer import settled_representation
 from symreln.gates.stages import candidates_of, predicted_stages
 from symreln.gates.trained import nearest_observer
@@ -152,6 +159,7 @@ def test_theory_orders_rivals_as_training_does() -> None:
 def test_times_and_orders() -> None:
     assert times_to(np.array([1.0, 0.9, 0.6, 0.05])) == (1, 3, 3, None)
     assert order_of({"a": None, "b": 4, "c": 2}) == ("c", "b", "a")
+    assert order_text({"a": 5, "b": None, "c": 5, "d": 1}) == "d, a = c, b"
 
 
 def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
