@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from symreln.validation.confront import Validation
-    from symreln.validation.diagnosis import PairDiagnosis
+    from symreln.validation.findings import PairDiagnosis
     from symreln.validation.strengths import ModeMeasured
     from symreln.validation.study import MeasuredOrder, Study
 

@@ -31,9 +31,7 @@ import numpy as np
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of, reduced_flow
-from symreln.prediction import closed_forms, probe_bases
-from symreln.train.gdln import train_gdln
-from symreln.train.network import LayerWeights
+from symreln.prediction import closed_forms
 from symreln.validation.changed import (
     Change,
     changed,
@@ -41,11 +39,10 @@ from symreln.validation.changed import (
     steps_for_scale,
     trained_again,
 )
+from symreln.validation.growing import train_growing, why_no_growing_part
 from symreln.validation.intervals import Distance, Interval, distance
 from symreln.validation.metrics import compare
-from symreln.validation.pair import pair_streams
 from symreln.validation.strengths import mean_interval
-from symreln.validation.trained import gated_pathways, gated_settings, training_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -330,70 +327,9 @@ def _order(
     )
 
 
-def why_no_growing_part(numbers: Derivation) -> str:
-    """Return why the growing part of a start is not known, or ""."""
-    network = network_of(numbers.spec)
-    if network.unusual:
-        return (
-            f"it is known of two layers that start alike, and network.{network.unusual[0]} is set"
-        )
-    if len(numbers.stages) > 1:
-        return "a later stage grows first by what the earlier ones have not learned yet"
-    if not numbers.closed:
-        return "modes that lose, or directions that turn, grow from what does not grow at first"
-    return ""
-
-
 def _why_no_closed(numbers: Derivation) -> str:
     if not numbers.closed or numbers.narrow or not numbers.loss_separates:
         return "the modes are not closed ones whose loss is a sum"
     if network_of(numbers.spec).unusual or len(numbers.stages) > 1:
         return "their flow is not that of one stage of two layers that start alike"
     return ""
-
-
-def train_growing(
-    numbers: Derivation, kappas: Mapping[str, float], seeds: int, rng: int
-) -> TrainingRun:
-    """Train the confrontation's first GDLNs from the growing part of their starts alone.
-
-    Of every pathway's start are kept (W1 v + W2ᵀ u)/√2 for all modes (u, v) that learn something:
-    the layers are then balanced and aligned.
-
-    Args:
-        numbers: Of one stage, with a network of two layers that start alike.
-        kappas: κ of pathways by name.
-        seeds: Networks.
-        rng: Seed of the confrontation.
-    """
-    from dataclasses import replace
-
-    spec = numbers.spec
-    gated = gated_pathways(spec, kappas)
-    settings = gated_settings(spec, training_settings(spec))
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    drawn = train_gdln(
-        *data,
-        gated,
-        replace(settings, steps=1),
-        training=network_of(spec).training,
-        seeds=seeds,
-        rng=pair_streams(rng)[1],
-    )
-    initial = {}
-    for pathway, one, weights in zip(numbers.pathways, gated, drawn.weights, strict=True):
-        u, v, _ = probe_bases(pathway)
-        initial[one.name] = growing_part(u[list(one.outputs)], v, weights)
-    return train_gdln(*data, gated, settings, training=network_of(spec).training, initial=initial)
-
-
-def growing_part(u: np.ndarray, v: np.ndarray, weights: LayerWeights) -> LayerWeights:
-    """Return what grows of a pathway's weights: the projection on (v, u)/√2 of every mode.
-
-    Args:
-        u: Output vectors, orthonormal columns, (n_y, R).
-        v: Input vectors, orthonormal columns, (n_x, R).
-        weights: Of all seeds.
-    """
-    amplitudes = (weights.w1 @ v + np.swapaxes(weights.w2, 1, 2) @ u) / 2
-    return LayerWeights(w1=amplitudes @ v.T, w2=u @ np.swapaxes(amplitudes, 1, 2))

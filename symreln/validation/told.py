@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.validation.comparing import JUDGED
-from symreln.validation.diagnosis import ALIGNMENT, GATES, NETWORKS, SCALE, STEP, WIDTH
+from symreln.validation.findings import ALIGNMENT, GATES, NETWORKS, SCALE, STEP, WIDTH
 from symreln.validation.words import (
     bound_text,
     interval_text,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.validation.confront import Validation
-    from symreln.validation.diagnosis import Finding, PairDiagnosis
+    from symreln.validation.findings import Finding, PairDiagnosis
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10

@@ -19,11 +19,11 @@ import symreln as sr
 from symreln.derivation import Derivation
 from symreln.pipeline import derive_unchecked
 from symreln.prediction import predict_training
-from symreln.validation import diagnosis
+from symreln.validation import again
 from symreln.validation.changed import Change, changed, predicted_again
 from symreln.validation.comparing import CurvePair, curve_metrics
 from symreln.validation.confront import Validation
-from symreln.validation.diagnosis import GATES, SCALE, WIDTH, Finding, PairDiagnosis
+from symreln.validation.findings import GATES, SCALE, WIDTH, Finding, PairDiagnosis
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (
@@ -66,7 +66,7 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
     numbers = found.derivation.at_values
     prediction = replace(found.prediction, loss=loss(numbers, dict(found.kappas)))
     monkeypatch.setattr(
-        diagnosis,
+        again,
         "predicted_again",
         lambda numbers, kappas: replace(prediction, loss=loss(numbers, dict(kappas))),
     )

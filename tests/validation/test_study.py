@@ -17,7 +17,7 @@ from symreln.prediction import probe_bases
 from symreln.report.chapters.study import order_rows, study_blocks
 from symreln.report.document import Table
 from symreln.train.network import LayerWeights
-from symreln.validation import study as module
+from symreln.validation import growing
 from symreln.validation.changed import Change, changed
 from symreln.validation.intervals import Interval
 from symreln.validation.study import (
@@ -25,7 +25,6 @@ from symreln.validation.study import (
     SCALE,
     Study,
     check_study,
-    growing_part,
     order_text,
     study,
 )
@@ -109,13 +108,13 @@ def test_distances_are_measured_at_every_level():
 
 def test_a_wrong_start_is_not_of_order_2(monkeypatch):
     # Half of the growing part is thrown away too: that is no small change, whatever the scale.
-    genuine = module.growing_part
+    genuine = growing.growing_part
 
     def halved(u, v, weights):
         kept = genuine(u, v, weights)
         return LayerWeights(w1=kept.w1 / 2, w2=kept.w2 / 2)
 
-    monkeypatch.setattr(module, "growing_part", halved)
+    monkeypatch.setattr(growing, "growing_part", halved)
     again = study(sr.derive(one_hot_contexts([RATIONAL], [(1,)], network=SMALL)), {}, 2, 0)
     (one,) = [o for o in again.orders if (o.subject, o.halved) == ("gdln", SCALE)]
     assert one.confirmed is False
@@ -129,8 +128,8 @@ def test_the_growing_part_is_a_projection_onto_balanced_aligned_weights():
     weights = LayerWeights(
         w1=draw.standard_normal((2, 9, len(v))), w2=draw.standard_normal((2, len(u), 9))
     )
-    kept = growing_part(u, v, weights)
-    again = growing_part(u, v, kept)
+    kept = growing.growing_part(u, v, weights)
+    again = growing.growing_part(u, v, kept)
     np.testing.assert_allclose(again.w1, kept.w1, atol=1e-12)
     np.testing.assert_allclose(again.w2, kept.w2, atol=1e-12)
     # Balanced: W1 W1ᵀ = W2ᵀ W2; and what was dropped is orthogonal to what is kept.
@@ -150,7 +149,7 @@ def test_orders_that_are_not_predicted_are_not_measured_and_the_reason_is_said()
     spec = replace(
         decayed.spec, network=replace(decayed.spec.network, weight_decay=Fraction(1, 100))
     )
-    assert "weight_decay" in module.why_no_growing_part(replace(decayed, spec=spec))
+    assert "weight_decay" in growing.why_no_growing_part(replace(decayed, spec=spec))
 
 
 def test_gates_that_switch_are_refused():
