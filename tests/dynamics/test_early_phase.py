@@ -9,8 +9,9 @@ import pytest
 
 import symreln as sr
 from symreln.dynamics import early_phase
-from symreln.dynamics.early_phase import EarlyMode, EarlyPhase, EarlyStrength
-from symreln.early import early_strengths, pathway_kappas
+from symreln.dynamics.coupled_matrices import orthonormal_span
+from symreln.dynamics.early_phase import UNITS, EarlyMode, EarlyPhase, EarlyStrength
+from symreln.early import SEED, early_strengths, pathway_kappas
 from symreln.errors import InputError
 from symreln.prediction import predict_training
 from symreln.spec.model import Spec
@@ -128,3 +129,60 @@ def test_xor_networks_start_as_their_early_phase_says():
     better = np.abs(predict_training(derivation, kappas).loss - trained).max() / trained[0]
     assert half > 0.1
     assert better < 0.05
+
+
+# -- weight decay and layers that start apart ------------------------------------------------------
+
+
+def kappas_at_every_look(numbers, looks: int = 12) -> np.ndarray:
+    """κ of the first pathway's mode of XoR, from units that are trained as the network's are.
+
+    Straight from the definition: weights of both laws, weight decay in every step, nothing scaled.
+    """
+    network, x = numbers.spec.network, numbers.spec.dataset.inputs.to_numpy()
+    y = numbers.spec.dataset.targets.to_numpy() / x.shape[1]
+    rng, stds = np.random.default_rng(SEED), (network.init_std, network.init_std_out)
+    first, second = float(stds[0]), float(stds[0] if stds[1] is None else stds[1])
+    w = first * rng.standard_normal((UNITS, len(x)))
+    b = second * rng.standard_normal((UNITS, 1)) @ orthonormal_span(y)  # a sign
+    step = 1 / float(numbers.tau)
+    keep = 1 - step * float(network.weight_decay)
+    s = numbers.pathways[0].modes[0].s.to_float()
+    gates = np.array([p.effective.pathway.gate for p in numbers.pathways]) > 0
+    v, u = x[:, 0] / np.linalg.norm(x[:, 0]), float(np.sign(y[0, 0]))
+    found = []
+    for number in range(1, looks * round(keep / (step * s)) + 1):
+        seen = w @ x
+        w, b = (
+            keep * w + step * ((b @ y) * (seen > 0)) @ x.T,
+            keep * b + step * np.maximum(seen, 0) @ y.T,
+        )
+        if number % round(keep / (step * s)) == 0:
+            squares = (w @ x) ** 2
+            missed = np.array([(squares * ((w @ x > 0) != gate)).sum(axis=1) for gate in gates])
+            own = missed.argmin(axis=0) == 0
+            along = 0.5 * ((w @ v + u * b[:, 0]) ** 2 * own).mean()
+            mean_square = (first**2 + second**2) / 2
+            found.append(along / mean_square / (keep + step * s) ** (2 * number))
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        'network.weight_decay="1/10"',
+        'network.init_std=["1/1000","1/10000"]',
+        'network.init_std=["1/10000","1/500"]',
+    ],
+)
+def test_units_with_weight_decay_or_two_laws_are_followed_as_they_are_trained(key):
+    numbers = sr.derive(sr.load("xor", overrides=(key,))).at_values
+    label = numbers.pathways[0].modes[0].label
+    kappa, looked = early_strengths(numbers)[label], kappas_at_every_look(numbers)
+    assert kappa.settled
+    assert np.abs(looked / kappa.kappa - 1).min() < 1e-9  # at the look at which it had settled
+    plain = early_strengths(sr.derive(sr.load("xor")).at_values)[label].kappa
+    if "decay" in key:  # no gate and no share feels it
+        assert kappa.kappa == pytest.approx(plain, rel=1e-3)
+    else:
+        assert abs(kappa.kappa / plain - 1) > 0.1

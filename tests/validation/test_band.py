@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,8 +15,12 @@ from symreln.early import mode_kappas
 from symreln.errors import NotSupportedError
 from symreln.integration import descending_flow, mode_probes, reduced_flow
 from symreln.prediction import predict_training
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.plots import loss_figure
+from symreln.report.write import write_validation
 from symreln.switched import SwitchedNetworks
 from symreln.train.gdln import train_gdln
+from symreln.validation import band
 from symreln.validation.band import (
     PredictedBand,
     _drawn,
@@ -22,7 +28,7 @@ from symreln.validation.band import (
     relative_spread,
     why_no_band,
 )
-from symreln.validation.foretold import foretell
+from symreln.validation.foretold import TOO_LONG, foretell
 from symreln.validation.metrics import seed_floor
 from symreln.validation.pair import pair_streams, train_pair
 from symreln.validation.trained import gated_pathways, training_settings
@@ -187,12 +193,12 @@ def test_networks_whose_gates_switch_are_drawn_too():
         # κ of a linear network is 1: every factor is a κ.
         alone = predict_training(numbers, dict(zip(labels, row, strict=True))).loss
         np.testing.assert_allclose(losses, alone, atol=1e-13 * alone[0])
-    band = predicted_band(numbers, {}, {})
-    assert band.draws == 200
+    drawn = predicted_band(numbers, {}, {})
+    assert drawn.draws == 200
     _, gdln = train_pair(numbers.spec, {}, 24, pair_streams(9), losses_only=True)
-    assert band.covered(gdln.losses).mean() > 0.85
+    assert drawn.covered(gdln.losses).mean() > 0.85
     measured = seed_floor(gdln.losses).mean.max_abs_over_initial
-    assert band.floor.mean.max_abs_over_initial == pytest.approx(measured, rel=0.35)
+    assert drawn.floor.mean.max_abs_over_initial == pytest.approx(measured, rel=0.35)
 
 
 def test_where_there_is_no_band_it_is_said():
@@ -208,3 +214,52 @@ def test_draws_are_reproducible_and_depend_on_the_seed():
     one, again = (predicted_band(numbers, {}, {}, rng=3, draws=2).losses for _ in range(2))
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, predicted_band(numbers, {}, {}, rng=4, draws=2).losses)
+
+
+# -- it is there without being asked for -----------------------------------------------------------
+
+
+def test_a_confrontation_carries_its_band_everywhere(tmp_path):
+    spec = sr.load("xor", overrides=("network.steps=700", "network.hidden=60"))
+    found = sr.validate(sr.derive(spec), seeds=3)
+    low, middle, high = found.predicted.band.values
+    written = found.to_json()["predicted_band"]
+    assert written["of"] == "network"
+    assert written["networks_drawn"] == 200
+    assert written["share_inside"] == found.predicted.covered(found.network.losses).mean()
+    assert written["drop_time_steps"] == sorted(written["drop_time_steps"])
+    np.testing.assert_allclose(written["width_over_initial"], (high - low).max() / 0.5, rtol=1e-3)
+    assert found.to_json()["predicted_seed_floor"] is not None
+    write_validation(found, tmp_path)
+    with np.load(tmp_path / "curves.npz") as curves:
+        np.testing.assert_array_equal(curves["theory_low"], low)
+        np.testing.assert_array_equal(curves["theory_median"], middle)
+        np.testing.assert_array_equal(curves["theory_high"], high)
+    text = str(agreement_chapter(found, figures=True))
+    assert "is predicted from the law of their initial weights alone: 200 were drawn" in text
+    assert "for theory the predicted 2.5 % and 97.5 % ones" in text
+    without = replace(found, predicted=None, not_predicted="of a reason")
+    text = str(agreement_chapter(without, figures=False))
+    assert "is not predicted: " in text
+    assert "of a reason" in text
+    # The figure: every curve with a band fills two areas more, one a scale.
+    areas = [loss_figure(each, pdf=False).svg.count("PolyCollection") for each in (found, without)]
+    assert areas[0] == areas[1] + 2
+
+
+def test_another_seed_draws_another_band_and_the_same_one_again():
+    spec = sr.load("xor", overrides=("network.steps=40",))
+    one, other, again = (
+        sr.validate(sr.derive(spec), seeds=1, rng=rng).predicted.losses for rng in (0, 1, 0)
+    )
+    assert not np.array_equal(one, other)
+    np.testing.assert_array_equal(one, again)
+
+
+def test_what_takes_long_is_not_drawn_but_on_demand(monkeypatch):
+    numbers = derived("xor", "network.steps=40")
+    monkeypatch.setattr(band, "USUAL_COST", 1.0)
+    monkeypatch.setattr(band, "BUDGET", 1.0)
+    assert predicted_band(numbers, {}, {}) is None
+    assert foretell(numbers, scatter=0).no_band == TOO_LONG
+    assert predicted_band(numbers, {}, {}, whatever_cost=True).draws == band.FEWEST
