@@ -2,274 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symreln.arguments import check_counts, instance_of
-from symreln.dynamics.early_phase import EarlyStrength
-from symreln.dynamics.moving_gates import MovingGates
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
-from symreln.prediction import Prediction
-from symreln.train.network import TrainingRun
-from symreln.validation.aligned import PathwayAlignment, gdln_alignment, split_network
-from symreln.validation.assumptions import AssumptionCost, assumption_costs
+from symreln.validation.aligned import gdln_alignment, split_network
 from symreln.validation.closed import train_aligned
-from symreln.validation.comparing import JUDGED, CurvePair, curve_metrics, curve_pairs
-from symreln.validation.diagnosis import Confronted, PairDiagnosis, diagnose
+from symreln.validation.comparing import curve_metrics, curve_pairs
 from symreln.validation.foretold import foretell
-from symreln.validation.intervals import Distance, distance, mutual_distance
-from symreln.validation.metrics import (
-    CurveComparison,
-    GateDrift,
-    SeedBand,
-    SeedFloor,
-    gate_drift,
-    seed_band,
-    seed_floor,
-)
+from symreln.validation.metrics import GateDrift, gate_drift, seed_floor
+from symreln.validation.outcome import Validation
 from symreln.validation.pair import pair_streams, train_pair
-from symreln.validation.published import PUBLISHED, PublishedPrediction
-from symreln.validation.strengths import ModeMeasured, marks, measured_strengths
-from symreln.validation.told import metric_rows, sentence
-from symreln.validation.trained import (
-    ProgressCallback,
-    gained_pathways,
-    sized_pathways,
-)
-from symreln.validation.untested import Untested, why_untested
+from symreln.validation.strengths import marks, measured_strengths
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
-    from symreln.dynamics.chain_start import ChainStart
-    from symreln.spec.model import NetworkSpec, Spec
-    from symreln.validation.band import PredictedBand
+    from symreln.spec.model import NetworkSpec
+    from symreln.train.network import TrainingRun
     from symreln.validation.foretold import Foretold
-    from symreln.validation.narrow import NarrowOutcome
-    from symreln.validation.representation import RepresentationComparison
-    from symreln.validation.rules import RuleComparison
-    from symreln.validation.study import Study
-    from symreln.validation.terms import Term
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Validation:
-    """A derivation confronted with trained networks.
-
-    Attributes:
-        derivation: What was predicted.
-        prediction: The predicted curves at steps 0, 1, …
-        network: The trained ReLU (or linear) networks; None where a gate has gains, which no
-            network realises.
-        gdln: The trained gated deep linear networks.
-        early: What the early phase says of modes, by the label of their strength; empty for a
-            linear network.
-        kappas: κ of the pathways that the theory starts from it, by name.
-        metrics: Comparison of every pair of curves, by the interface's names, "moving_vs_relu"
-            for gates that are predicted to move, "flow_vs_relu" for infinitely small steps, and
-            "closed_vs_relu" where the closed forms alone are not the prediction ("…_vs_gdln" where
-            no network was trained); "descent_vs_aligned" and "closed_vs_aligned" for what starts
-            as closed forms assume.
-        floor: The same metrics between seeds of the network, or of the GDLN where there is no
-            network; None for one seed.
-        drift: How far the network's gates move; None for a linear network.
-        gdln_alignment: One entry a pathway.
-        network_alignment: The same for the network, neurons given to the nearest gate; None for
-            a linear network with several pathways.
-        network_shares: Share of the network's contribution ‖w1‖‖w2‖ that each pathway has at the
-            end, neurons given to the nearest gate, mean over seeds; None for a linear network.
-        assignment_exact: Share of the network's contribution by neurons whose activity is
-            exactly a pathway's gate, mean over seeds; None for a linear network.
-        rng: Seed of the random streams.
-        terms: What the distance to the network is made of, or to the GDLN where there is no other;
-            empty where that was not asked for.
-        no_terms: Why it is not said although it was asked for, or "".
-        predicted: Curves of several networks, from the law of initial strengths alone; None where
-            there is no such prediction.
-        not_predicted: Why there is none, or "".
-        rules: What other learning rules change; None where that was not asked for.
-        moving: The prediction with gates that move; None where there is none.
-        not_moving: Why there is none, or "".
-        aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
-            these are the whole prediction, else None.
-        chain: Where modes of three or more layers start; None for one or two.
-        pairs: The curves that ``metrics`` compare.
-        modes: Every mode's measured strength beside its prediction, where maps were recorded.
-        diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
-        study: What halving the initial scale and the learning rate does; None where that was not
-            asked for.
-        representations: What hidden layers hold; None where that was not asked for.
-    """
-
-    derivation: Derivation
-    prediction: Prediction
-    network: TrainingRun | None
-    gdln: TrainingRun
-    early: Mapping[str, EarlyStrength]
-    kappas: Mapping[str, float]
-    metrics: dict[str, CurveComparison]
-    floor: SeedFloor | None
-    drift: GateDrift | None
-    gdln_alignment: tuple[PathwayAlignment, ...]
-    network_alignment: tuple[PathwayAlignment, ...] | None
-    network_shares: tuple[float, ...] | None
-    assignment_exact: float | None
-    rng: int
-    terms: tuple[Term, ...] = ()
-    no_terms: str = ""
-    predicted: PredictedBand | None = None
-    not_predicted: str = ""
-    rules: RuleComparison | None = None
-    moving: MovingGates | None = None
-    not_moving: str = ""
-    aligned: TrainingRun | None = None
-    chain: ChainStart | None = None
-    pairs: Mapping[str, CurvePair] = field(default_factory=dict)
-    modes: tuple[ModeMeasured, ...] = ()
-    diagnosis: tuple[PairDiagnosis, ...] = ()
-    study: Study | None = None
-    representations: RepresentationComparison | None = None
-
-    @property
-    def seeds(self) -> int:
-        """Networks of each kind."""
-        return self.gdln.seeds
-
-    @property
-    def no_network(self) -> str:
-        """Why only GDLNs were trained, or ""."""
-        if self.network is not None:
-            return ""
-        spec = self.derivation.at_values.spec
-        gained, own = gained_pathways(spec), sized_pathways(spec)
-        names = ", ".join(f"'{name}'" for name in gained or own)
-        if gained:
-            return f"no ReLU network realises the gains of {names}, so that none was trained"
-        return (
-            f"hidden units of {names} alone are a gated network's, so that no network without "
-            "gates was trained"
-        )
-
-    @cached_property
-    def narrow(self) -> tuple[NarrowOutcome, ...]:
-        """Which modes the GDLN's narrow pathways hold at the last step."""
-        if not self.derivation.narrow or self.derivation.later:
-            return ()
-        from symreln.validation.narrow import narrow_outcomes
-
-        return narrow_outcomes(self.derivation.at_values, self.gdln, self.prediction.drawn)
-
-    @property
-    def tolerance(self) -> float:
-        """Largest allowed max |ΔL|/L(0)."""
-        return float(self.derivation.spec.validation.tolerance)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether training tests the prediction, and nothing that was trained is beyond tolerance.
-
-        Judged are the networks, the GDLNs, and a GDLN that started aligned, those that there are.
-        """
-        return not self.disagreements and self.untested is None
-
-    @property
-    def verdict(self) -> str:
-        """What validation.json says: "agrees", "disagrees" or "not tested"."""
-        if self.disagreements:
-            return "disagrees"
-        return "agrees" if self.untested is None else "not tested"
-
-    @cached_property
-    def untested(self) -> Untested | None:
-        """Why training does not test the prediction; None where it does."""
-        runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
-        return why_untested(self.derivation.at_values, runs, self.tolerance)
-
-    @cached_property
-    def assumption_costs(self) -> tuple[AssumptionCost, ...]:
-        """What each assumption costs of which there is a prediction with and one without."""
-        return assumption_costs(
-            self.derivation.at_values, self.metrics, self.tolerance, early=bool(self.kappas)
-        )
-
-    @cached_property
-    def intervals(self) -> dict[str, Distance]:
-        """Metrics of every pair with intervals for the mean over all seeds."""
-        return {
-            name: mutual_distance(pair.first, pair.second, self.rng)
-            if len(pair.first) > 1
-            else distance(pair.first[0], pair.second, self.rng)
-            for name, pair in self.pairs.items()
-        }
-
-    @property
-    def disagreements(self) -> tuple[str, ...]:
-        """The pairs that the tolerance excludes."""
-        return tuple(
-            name
-            for name in JUDGED
-            if name in self.metrics and self.metrics[name].max_abs_over_initial > self.tolerance
-        )
-
-    @cached_property
-    def published(self) -> PublishedPrediction | None:
-        """The published prediction for the same experiment, for a ready-made spec as it is."""
-        spec = self.derivation.spec
-        known = PUBLISHED.get(spec.source)
-        return known if known is not None and _is_ready_made(spec) else None
-
-    @property
-    def network_name(self) -> str:
-        """What the network is called."""
-        return "ReLU network" if self.gdln.settings.activation == "relu" else "linear network"
-
-    @property
-    def judged_by(self) -> str:
-        """The trained networks that the terms of the distance speak of."""
-        return "GDLN" if self.network is None else self.network_name
-
-    def band(self, run: TrainingRun) -> SeedBand:
-        """Return the spread over seeds of a run."""
-        return seed_band(run.losses)
-
-    def metric_rows(self) -> Iterator[tuple[str, ...]]:
-        """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
-        return metric_rows(self)
-
-    def sentence(self) -> str:
-        """Return the verdict in one sentence."""
-        return sentence(self)
-
-    def diagnosed(self) -> Validation:
-        """Return the same, with what fails where theory and training disagree."""
-        case = Confronted(
-            numbers=self.derivation.at_values,
-            kappas=self.kappas,
-            prediction=self.prediction.loss,
-            network=self.network,
-            gdln=self.gdln,
-            metrics=self.metrics,
-            tolerance=self.tolerance,
-            rng=self.rng,
-            predicted=self.predicted,
-        )
-        return replace(self, diagnosis=diagnose(case, self.disagreements))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return validation.json."""
-        from symreln.report.validation_json import validation_to_json
-
-        return validation_to_json(self)
-
-
-def _is_ready_made(spec: Spec) -> bool:
-    """Whether the experiment is the ready-made one: no override, no file of the same name."""
-    from symreln.spec.reader import load
-
-    original = load(spec.source)
-    return replace(spec, title=original.title, validation=original.validation) == original
+    from symreln.validation.trained import ProgressCallback
 
 
 def validate(
@@ -307,29 +59,23 @@ def validate(
         progress,
         marks=marks(foretold.prediction),
     )
-    unusual = network_of(numbers.spec).unusual
-    aligned = train_aligned(numbers, foretold.chain) if unusual else None
+    aligned = None
+    if network_of(numbers.spec).unusual:
+        aligned = train_aligned(numbers, foretold.chain)
     pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
     more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
     found = Validation(
         derivation=derivation,
-        prediction=foretold.prediction,
         network=network,
         gdln=gdln,
-        early=foretold.early,
-        kappas=foretold.kappas,
-        moving=foretold.moving,
-        not_moving=foretold.not_moving,
         aligned=aligned,
-        chain=foretold.chain,
         pairs=pairs,
         metrics=curve_metrics(pairs),
         floor=seed_floor((gdln if network is None else network).losses),
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, foretold.prediction, network, gdln),
         rng=rng,
-        predicted=foretold.band,
-        not_predicted=foretold.no_band,
+        **_predicted(foretold),
         **_seen_gates(numbers, network),
         **more,
     )
@@ -361,6 +107,20 @@ def _check_terms(network: NetworkSpec) -> None:
             "layers. Leave --terms out"
         )
         raise NotSupportedError(msg)
+
+
+def _predicted(foretold: Foretold) -> dict[str, Any]:
+    """Return what was predicted, by the names that a validation has for it."""
+    return {
+        "prediction": foretold.prediction,
+        "early": foretold.early,
+        "kappas": foretold.kappas,
+        "moving": foretold.moving,
+        "not_moving": foretold.not_moving,
+        "chain": foretold.chain,
+        "predicted": foretold.band,
+        "not_predicted": foretold.no_band,
+    }
 
 
 def _taken_apart(
