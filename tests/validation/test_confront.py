@@ -335,7 +335,7 @@ def test_progress_rises_to_the_whole_and_counts_both_trainings():
 
 def test_wrong_requests_are_told():
     derivation = sr.derive(one_pathway())
-    with pytest.raises(InputError, match="at least 1"):
+    with pytest.raises(InputError, match="seeds: found 0; give a whole number from 1"):
         sr.validate(derivation, seeds=0)
 
 
