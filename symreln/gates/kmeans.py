@@ -88,6 +88,12 @@ def algorithm_one(
     return cluster_rows(distinct_rows(stacked), clusters, rng)
 
 
+def pattern_count(trained: TrainedGates) -> int:
+    """Return how many different activity patterns there are, those open nowhere included."""
+    stacked = trained.active.reshape(-1, trained.active.shape[-1])
+    return len(distinct_rows(stacked).values)
+
+
 def check_alive(trained: TrainedGates) -> None:
     """Refuse networks of which no unit is open on any sample.
 

@@ -24,6 +24,7 @@ from symreln.gates.kmeans import (
     FoundGates,
     algorithm_one,
     coverage,
+    pattern_count,
     stability,
     static_gates,
 )
@@ -216,7 +217,9 @@ def _rivals(
 ) -> dict[str, np.ndarray]:
     """Replay Algorithm 1 and the changes to it, one after the other, on the same networks."""
     coarse, coarse_held = _coarse(clustered, asked.every), _coarse(held, asked.every)
-    found = algorithm_one(coarse, clusters=asked.clusters, rng=asked.rng)
+    # Mean activities in windows may be more than the patterns that Algorithm 1 sees.
+    given = asked.clusters and min(asked.clusters, pattern_count(coarse))
+    found = algorithm_one(coarse, clusters=given, rng=asked.rng)
     whole = windowed_gates(clustered, windows=1, clusters=windowed.clusters, rng=asked.rng)
     count = len(windowed.looks)
     return {

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from symreln.cli import main
@@ -10,6 +11,7 @@ from symreln.gates.activity import train_and_sample
 from symreln.gates.quality import spec_schedule
 from symreln.gates.windows import schedule_errors
 from symreln.spec.reader import load
+from tests.gates.trained import planted
 
 SMALL = [
     "--set",
@@ -61,7 +63,8 @@ def test_kmeans_of_xor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
 
 def test_windows_of_xor_are_a_spec_that_switches(tmp_path: Path) -> None:
     out = ["--out", str(tmp_path), "--runs", "2", "--replays", "1", "--every", "50"]
-    assert call("gates", "xor", "--method", "windows", "--windows", "3", *SMALL, *out) == 0
+    many = ["--windows", "6", "--clusters", "6"]
+    assert call("gates", "xor", "--method", "windows", *SMALL, *out, *many) == 0
     found = json.loads((tmp_path / "gates.json").read_text())
     assert found["windows_criterion"] == "given"
     assert found["networks"]["every"] == 10
@@ -75,7 +78,12 @@ def test_windows_of_xor_are_a_spec_that_switches(tmp_path: Path) -> None:
         "every unit its own gate in each window",
     }
     spec = load(str(tmp_path / "gates.toml"))
-    assert set(spec.switches) <= set(starts[1:])
+    for piece in found["pieces"]:
+        patterns = [each["pattern"] for each in piece["clusters"]]
+        assert all(each["pathway"] for each in piece["clusters"])  # else a gate would be kept
+        now = spec.during(piece["from_step"]).pathways
+        assert ["".join(map(str, pathway.gate)) for pathway in now] == patterns
+    assert len(spec.switches) > 0
     assert spec.network == load("xor", [text for text in SMALL if "=" in text]).network
 
 
@@ -116,12 +124,19 @@ def test_gates_of_a_spec_take_part_as_they_switch(tmp_path: Path) -> None:
         'init_std = "1/1000"\nlearning_rate = "1/100"\nsteps = 801\n'
     )
     spec = load(str(found))
-    trained = train_and_sample(spec, seeds=1, steps=tuple(range(1, 801, 20)))
-    schedule = spec_schedule(spec, trained)
+    # Looks are after updates 1, 2, …, 200. One unit opens all samples and then the second alone;
+    # one is closed for most of the first phase only; one is open on two samples, as no pathway is.
+    active = np.zeros((1, 200, 3, 4), dtype=bool)
+    active[0, :99, 0] = active[0, 60:, 1] = True
+    active[0, 99:, 0, 1] = True
+    active[0, 99:, 1, :2] = False
+    active[0, :, 2, :2] = True
+    schedule = spec_schedule(spec, planted(active, np.ones(3)))
     assert schedule.starts == (0, 100)
-    opened = schedule.gates.sum(axis=-1)
-    assert set(opened[0].ravel().tolist()) <= {0, 4}
-    assert set(opened[1].ravel().tolist()) <= {0, 1}
+    assert schedule.gates[:, 0].astype(int).tolist() == [
+        [[1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]],
+        [[0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0]],
+    ]
 
 
 def spec_text(inputs: str, targets: str, hidden: int = 4, activation: str = "relu") -> str:
