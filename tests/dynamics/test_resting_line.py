@@ -16,7 +16,12 @@ from scipy.optimize import linprog, nnls
 import symreln as sr
 from symreln.dynamics.competition import Competition
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.resting_line import is_semidefinite, resting_line
+from symreln.dynamics.resting_line import (
+    RestingLine,
+    _minimum,
+    is_semidefinite,
+    resting_line,
+)
 from symreln.equilibria import resting_loss
 from symreln.equilibrium_steps import check_end, check_line
 from symreln.mode_system import mode_system
@@ -207,6 +212,16 @@ def test_a_form_that_is_not_semidefinite_has_no_line():
     assert resting_line(plain([[4, 2], [2, 1]], [1, 1]), {}) is None
 
 
+def test_modes_that_others_would_join_are_no_minimum():
+    r = [(1, 1), (1, 1), (1, 9)]
+    matrix = [[Fraction(x[0] * y[0] + x[1] * y[1]) for y in r] for x in r]
+    # The third alone is in equilibrium, but the first two grow when they are put in.
+    assert _minimum(matrix, (False, False, True), positive=()) is None
+    assert _minimum(matrix, (True, False, False), positive=()) == (Fraction(1, 2), 0, 0)
+    assert _minimum(matrix, (True, True, False), positive=(1,)) is not None
+    assert _minimum(matrix, (True, False, False), positive=(0,)) == (Fraction(1, 2), 0, 0)
+
+
 def test_a_mode_that_no_minimum_has_dies_out():
     # R = (1, 1), (1, 1), (1, 9): the first two leave (1, −1)/2, against which the third works.
     r = [(1, 1), (1, 1), (1, 9)]
@@ -237,6 +252,10 @@ def test_a_wrong_line_is_noticed():
     ):
         with pytest.raises(ArithmeticError, match="line"):
             check_line(replace(race, line=wrong))
+    # Nothing learned is an equilibrium too, with these drives, but every mode grows out of it.
+    nothing = RestingLine(point=(Fraction(0),) * 3, directions=(), drives=(Fraction(1),) * 3)
+    with pytest.raises(ArithmeticError, match="loss along"):
+        check_line(replace(race, line=nothing))
 
 
 def test_modes_that_are_not_alike_are_not_summed():
