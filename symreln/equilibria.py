@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation, StageDerivation
 
 
+#: Modes up to which a singular competition is solved, by exact linear programming in seconds.
+MOST_FOLLOWED = 48
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Race:
     """Modes that compete, and how the competition ends.
@@ -187,6 +191,9 @@ def _end(
     if any(c.degree > 1 for c in system.classes):
         reason = "the couplings are singular, and squares of singular values are not rational"
         return None, None, f"{reason}: which equilibrium the start picks is not solved here"
+    if len(system.classes) > MOST_FOLLOWED:
+        reason = f"the couplings are singular, and {len(system.classes)} modes compete: up to"
+        return None, None, f"{reason} {MOST_FOLLOWED} are followed to the equilibrium they pick"
     line = resting_line(system, values)
     if line is None:
         return None, None, "the couplings are singular, and which modes stay was not found"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, nnls
 
 import symreln as sr
+from symreln import equilibria
+from symreln.derivation import Derivation
 from symreln.dynamics.competition import Competition
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.resting_line import (
@@ -65,13 +68,18 @@ def flowed(derivation, start, end=3000.0):
     return dict(zip(system.labels, found[:, -1], strict=True))
 
 
+@cache
+def derived(name: str) -> Derivation:
+    return sr.derive(LINES[name])
+
+
 def symbols(strengths) -> Any:
     return {sp.Symbol(label, positive=True): value for label, value in strengths.items()}
 
 
 @pytest.mark.parametrize("name", LINES)
 def test_the_flow_ends_where_the_conserved_sums_say(name):
-    derivation = sr.derive(LINES[name])
+    derivation = derived(name)
     labels = mode_system(derivation.stages[0]).labels
     start = 10.0 ** np.random.default_rng(3).uniform(-5, 0, len(labels))
     end = symbols(flowed(derivation, start))
@@ -95,7 +103,7 @@ def test_the_flow_ends_where_the_conserved_sums_say(name):
 
 @pytest.mark.parametrize("name", [name for name in LINES if name != "a plane"])
 def test_balls_from_equal_starts_hold_what_the_flow_comes_to(name):
-    derivation = sr.derive(LINES[name])
+    derivation = derived(name)
     begun = Fraction(1, 500)
     end = symbols(flowed(derivation, np.full(len(mode_system(derivation.stages[0]).s), 1 / 500)))
     for race in derivation.races:
@@ -108,7 +116,7 @@ def test_balls_from_equal_starts_hold_what_the_flow_comes_to(name):
 
 def test_known_line():
     # s = 5/2 and 3/2, 1; d = 1/2 and 1/4: π_1 + π_2 = 6 in context 1, π_1 + π_3 = 4 in context 2.
-    race = sr.derive(LINES["a whole and two parts"]).races[0]
+    race = derived("a whole and two parts").races[0]
     points: Any = resting_points(race, None)
     one, two, three = points.strengths
     assert points.formulas == (4 - three, 2 + three, three)
@@ -119,7 +127,7 @@ def test_known_line():
 
 def test_a_root_is_given_where_its_first_coefficient_vanishes_too():
     # Four parts: x²(1 − ρ) + …, and equal starts have ρ = 1.
-    points: Any = resting_points(sr.derive(LINES["rows and columns"]).races[0], Fraction(1, 100))
+    points: Any = resting_points(derived("rows and columns").races[0], Fraction(1, 100))
     assert points.root is not None
     assert points.balls is not None
     assert sp.degree(points.polynomial.as_expr().subs(PRODUCT, 1), points.unknowns[0]) == 1
@@ -171,6 +179,15 @@ def test_singular_at_the_declared_value_alone():
     elsewhere = sr.derive(sr.load(tables, ["parameters.a.value=2"])).races
     assert elsewhere[0].line is not None
     assert elsewhere[0].line.directions != at_one[0].line.directions
+
+
+def test_more_modes_than_are_followed_are_left_open(monkeypatch):
+    monkeypatch.setattr(equilibria, "MOST_FOLLOWED", 2)
+    derivation = sr.derive(LINES["rows and columns"])
+    (race,) = derivation.races
+    assert (race.end, race.line) == (None, None)
+    assert "4 modes compete" in race.undecided
+    assert "4 modes compete" in derivation.to_latex()
 
 
 # -- the polytope of minima ------------------------------------------------------------------------
@@ -239,7 +256,7 @@ def test_a_mode_that_no_minimum_has_dies_out():
 
 
 def test_a_wrong_line_is_noticed():
-    race = sr.derive(LINES["a whole and two parts"]).races[0]
+    race = derived("a whole and two parts").races[0]
     check_line(race)
     line: Any = race.line
     moved = (line.point[0] + 1, *line.point[1:])
@@ -259,7 +276,7 @@ def test_a_wrong_line_is_noticed():
 
 
 def test_modes_that_are_not_alike_are_not_summed():
-    race = sr.derive(LINES["twins in it"]).races[0]
+    race = derived("twins in it").races[0]
     assert race.groups == ((0, 1), (2,), (3,))
     other = sr.derive(scaled_structure(RATIONAL, [3, 2, 4], [(1, 1, 0), (1, 1, 0), (0, 1, 1)]))
     race = other.races[0]
@@ -273,7 +290,7 @@ def test_modes_that_are_not_alike_are_not_summed():
 
 
 def test_document_and_json_say_what_the_start_decides():
-    derivation = sr.derive(LINES["a whole and two parts"])
+    derivation = derived("a whole and two parts")
     entry = equilibria_to_json(derivation)["equilibria"]
     first = entry["competitions"][0]
     assert first["undecided"] == ""
@@ -289,7 +306,7 @@ def test_document_and_json_say_what_the_start_decides():
     steps = {step.name for step in derivation.steps}
     assert "lines of equilibria" in steps
     assert "equilibria" not in steps
-    twins = sr.derive(LINES["twins in it"])
+    twins = derived("twins in it")
     assert "keep their ratios for ever" in twins.to_latex()
 
 
