@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from symreln.gates.kmeans import NEAR
+from symreln.gates.kmeans import MOST_CLUSTERS, NEAR
 
 Json = Mapping[str, Any]
 
@@ -46,6 +46,8 @@ def _criterion(result: Json) -> list[str]:
     if result["silhouettes"]:
         scores = [f"{count}: {score:.3f}" for count, score in result["silhouettes"].items()]
         how += f" ({', '.join(scores)})"
+        if result["clusters"] == MOST_CLUSTERS:
+            how += ", the most that are tried: more may be better"
     lines = [f"K = {result['clusters']} clusters: {how}"]
     if "windows" in result:
         why = result["windows_criterion"]

@@ -28,8 +28,9 @@ from symreln.gates.clustering import (
 
 #: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
 NEAR = 0.1
-#: Clusters that are tried where their number is not given.
-MOST_CLUSTERS = 10
+#: Clusters that are tried where their number is not given: these, and more until the last few are
+#: no better than the best, but never more than the most.
+USUAL_CLUSTERS, NO_BETTER, MOST_CLUSTERS = 10, 3, 40
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,10 +120,17 @@ def cluster_rows(rows: Rows, clusters: int | None, rng: int) -> FoundGates:
         found = kmeans(rows, clusters, rng)
         return FoundGates(clustering=found, rows=rows, silhouettes={}, given=True)
     most = min(MOST_CLUSTERS, len(rows.values))
-    tried = {count: kmeans(rows, count, rng) for count in range(min(2, most), most + 1)}
-    scores = {count: silhouette(rows, found, rng) for count, found in tried.items()}
-    best = max(scores, key=lambda count: (scores[count], -count))
-    return FoundGates(clustering=tried[best], rows=rows, silhouettes=scores, given=False)
+    scores: dict[int, float] = {}
+    best: Clustering | None = None
+    for count in range(min(2, most), most + 1):
+        if best is not None and count > max(USUAL_CLUSTERS, len(best.centroids) + NO_BETTER):
+            break
+        tried = kmeans(rows, count, rng)
+        scores[count] = silhouette(rows, tried, rng)
+        if best is None or scores[count] > scores[len(best.centroids)]:
+            best = tried
+    assert best is not None
+    return FoundGates(clustering=best, rows=rows, silhouettes=scores, given=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -32,6 +32,8 @@ def quality_figure(
         floor: The seed floor, or None.
         given: Error of the spec's own gates, or None.
     """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     (panel,) = new_axes(3.0)
     numbers = list(dict.fromkeys(point.clusters for point in points))
     for place, count in enumerate(numbers):
@@ -54,6 +56,9 @@ def quality_figure(
         panel.axhline(100 * floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
     panel.set_xscale("log")
     panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
     dress(panel, x="time windows W", y="max |ΔL|/L(0), %", title="Replay against the network")
     panel.tick_params(labelsize=FONT_SIZE - 1)
     legend_outside(panel)

@@ -52,6 +52,18 @@ def test_planted_gates_are_found_with_their_number() -> None:
     assert (given.given, len(given.centroids), given.silhouettes) == (True, 2, {})
 
 
+def test_more_clusters_are_tried_while_they_are_better() -> None:
+    random = np.random.default_rng(0)
+    gates = random.random((14, 60)) < 0.5
+    active = np.broadcast_to(gates[np.arange(84) % 14], (1, 6, 84, 60))
+    trained = planted(active ^ (random.random(active.shape) < 0.02), np.ones(84))
+    found = algorithm_one(trained)
+    assert len(found.centroids) == 14
+    assert max(found.silhouettes) == 17  # three more, none of them better
+    assert {tuple(gate) for gate in found.gates.tolist()} == {tuple(g) for g in gates.tolist()}
+    assert max(algorithm_one(noisy(0, 0.05)).silhouettes) == 10
+
+
 def test_a_gate_that_is_open_half_of_the_time_is_partial() -> None:
     active = np.broadcast_to(GATES[1], (1, 10, 20, 6)).copy()
     active[:, ::2, :, 0] = True
