@@ -11,7 +11,7 @@ import sympy as sp
 from symreln.dynamics import switchboard
 from symreln.dynamics.loss import mode_space_loss
 from symreln.dynamics.solutions import odd_relu
-from symreln.errors import InputError, NoClosedFormError
+from symreln.errors import InputError
 from symreln.truth import Truth
 from symreln.verdict import Level, diagonalisable
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from symreln.convergence import Convergence
     from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.dynamics.switched_matrices import SwitchedMatrices
     from symreln.equilibria import Race
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.exceptional import ExceptionalSets
@@ -179,7 +180,7 @@ class Derivation:
 
     @property
     def phases(self) -> tuple[tuple[int, Derivation], ...]:
-        """(first step, what holds from it on) with the gates of every phase; this one first."""
+        """(first step, what holds from it on) of every phase of the gates."""
         return ((0, self), *zip(self.spec.switches, self.later, strict=True))
 
     @property
@@ -273,6 +274,13 @@ class Derivation:
         return None if self.later else convergence(self)
 
     @cached_property
+    def switched_matrices(self) -> SwitchedMatrices:
+        """The flow in float64 over every switch of gates, of a derivation without parameters."""
+        from symreln.switched import matrices_of
+
+        return matrices_of(self)
+
+    @cached_property
     def certificate(self) -> dict[str, Any]:
         """The rational certificate of every exact claim, as JSON values (symreln.verify)."""
         from symreln.certify import certificate
@@ -347,12 +355,6 @@ class Derivation:
         Raises:
             NoClosedFormError: The verdict has no closed form.
         """
-        if not self.closed:
-            msg = (
-                f"verdict '{self.verdict.level.value}': the strengths have no closed form to "
-                "enclose. derivation.evaluate(times) integrates the reduced equations in float64"
-            )
-            raise NoClosedFormError(msg)
         from symreln.enclosing import enclose
 
         return enclose(self, times, digits, strength0)
@@ -393,11 +395,6 @@ class Derivation:
         from symreln.report.write import write_derivation
 
         return write_derivation(self, directory)
-
-
-def in_phase(text: str, begin: int) -> str:
-    """Return what something is called that belongs to the phase from a step on."""
-    return f"{text}, step {begin}" if begin else text
 
 
 def strength_symbol(label: str) -> sp.Symbol:

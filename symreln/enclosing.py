@@ -40,9 +40,16 @@ def enclose(
     Raises:
         InputError: The times are no sequence of exact numbers from 0 on, or the digits no
             positive whole number.
+        NoClosedFormError: The verdict has no closed form, or gates switch before a time.
         NotSupportedError: A pathway has fewer hidden units than modes.
         LimitReachedError: The digits take more than :data:`MOST_BITS` bits.
     """
+    if not derivation.closed:
+        msg = (
+            f"verdict '{derivation.verdict.level.value}': the strengths have no closed form to "
+            "enclose. derivation.evaluate(times) integrates the reduced equations in float64"
+        )
+        raise NoClosedFormError(msg)
     network = network_of(derivation.spec)
     if derivation.narrow:
         one = derivation.narrow[0]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.derivation import in_phase
 from symreln.divergence import check_step_size
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.early import start_factor
 from symreln.errors import NotSupportedError
 from symreln.integration import check_range, coupled_matrices, network_of
+from symreln.phase_names import in_phase
 from symreln.prediction import ModeCurve, Prediction
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def predict_flow(
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
     """
-    matrices = _matrices(derivation)
+    matrices = derivation.switched_matrices
     whole = times if times[0] == 0 else np.concatenate([[0.0], times])
     modes = _modes(derivation)
     found = matrices.trajectory(whole, [each for each, *_ in modes], relative_tolerance)
@@ -67,7 +67,7 @@ def predict_descent(
         for each, _, mode, begin in modes
         if begin == 0 and mode.label in kappas
     ]
-    found: MatrixTrajectory = _matrices(derivation).descent(
+    found: MatrixTrajectory = derivation.switched_matrices.descent(
         network.steps, [each for each, *_ in modes], starts
     )
     return replace(
@@ -90,7 +90,7 @@ class SwitchedNetworks:
     """
 
     def __init__(self, derivation: Derivation) -> None:
-        self._matrices = _matrices(derivation)
+        self._matrices = derivation.switched_matrices
         self._modes = {
             mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0
         }
@@ -121,7 +121,12 @@ class SwitchedNetworks:
         )
 
 
-def _matrices(derivation: Derivation) -> SwitchedMatrices:
+def matrices_of(derivation: Derivation) -> SwitchedMatrices:
+    """Return the matrices of all phases; :attr:`Derivation.switched_matrices` keeps them.
+
+    Raises:
+        NotSupportedError: A pathway has fewer hidden units than modes.
+    """
     if any(phase.narrow for _, phase in derivation.phases):
         msg = (
             "gates that switch: a pathway has fewer hidden units than modes, and which of them it "

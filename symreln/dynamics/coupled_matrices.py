@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
+from symreln.dynamics.packing import Packing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,40 +152,35 @@ class CoupledMatrices:
         """
         reduced = self._reduced
         state = [np.array(q) for q in (start or self.start())]
-        shapes = [q.shape for q in state]
-        ends = np.cumsum([0, *(q.size for q in state)])
-        places = [slice(a, b) for a, b in pairwise(ends)]
-        probe_list = [
-            (u.T @ base_u, base_v.T @ v)
-            for (u, v), base_u, base_v in zip(
-                probes
-                or [
-                    (np.zeros((len(self.targets), 0)), np.zeros((len(p.inputs), 0)))
-                    for p in self.pathways
-                ],
-                self.output_bases,
-                self.input_bases,
-                strict=True,
-            )
-        ]
-
-        def unpack(flat: np.ndarray) -> list[np.ndarray]:
-            return [flat[part].reshape(s) for part, s in zip(places, shapes, strict=True)]
+        packing = Packing.of(state)
+        seen = self._probes(probes)
 
         def rhs(_: float, flat: np.ndarray) -> np.ndarray:
-            return reduced.derivative(unpack(flat)) / self.tau
+            return reduced.derivative(packing.unpack(flat)) / self.tau
 
         losses = np.empty(len(times))
-        strengths = [np.empty((u.shape[0], len(times))) for u, _ in probe_list]
-        flat_start = np.concatenate([q.ravel() for q in state])
+        strengths = [np.empty((u.shape[0], len(times))) for u, _ in seen]
         grid = np.asarray(times, dtype=float)
-        for part, states in integrate(rhs, flat_start, grid, self.rate, relative_tolerance):
+        first = packing.pack(state)
+        for part, states in integrate(rhs, first, grid, self.rate, relative_tolerance):
             for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
-                maps = reduced.maps(unpack(flat))
+                maps = reduced.maps(packing.unpack(flat))
                 losses[index] = reduced.loss(maps)
-                for p, (left, right) in enumerate(probe_list):
+                for p, (left, right) in enumerate(seen):
                     strengths[p][:, index] = np.einsum("kr,rc,ck->k", left, maps[p], right)
         return MatrixTrajectory(losses=losses, strengths=tuple(strengths))
+
+    def _probes(
+        self, probes: Sequence[tuple[np.ndarray, np.ndarray]] | None
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the probe pairs of every pathway in reduced coordinates; none by default."""
+        outputs = len(self.targets)
+        nothing = [(np.zeros((outputs, 0)), np.zeros((len(p.inputs), 0))) for p in self.pathways]
+        bases = self.output_bases, self.input_bases
+        return [
+            (u.T @ base_u, base_v.T @ v)
+            for (u, v), base_u, base_v in zip(probes or nothing, *bases, strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

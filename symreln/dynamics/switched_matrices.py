@@ -25,6 +25,7 @@ from symreln.dynamics.coupled_matrices import (
     reduced_in,
 )
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
+from symreln.dynamics.packing import Packing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,14 +174,8 @@ class SwitchedMatrices:
         """Follow phase after phase, each from the weights that the one before has left."""
         functionals = [self._functional(probe) for probe in probes]
         state = self._start(starts)
-        shapes = [q.shape for q in state]
-        ends = np.cumsum([0, *(q.size for q in state)])
-
-        def unpack(flat: np.ndarray) -> list[np.ndarray]:
-            parts = (flat[a:b] for a, b in pairwise(ends))
-            return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-
-        flat = np.concatenate([q.ravel() for q in state])
+        packing = Packing.of(state)
+        flat = packing.pack(state)
         losses, strengths = np.empty(len(times)), np.empty((len(probes), len(times)))
         coming = [switch for switch in self.switches if switch > times[0]]
         edges = [times[0], *coming, np.inf]
@@ -192,12 +187,12 @@ class SwitchedMatrices:
             inside = np.unique(stops)
             number = dict(zip(times[places].tolist(), places.tolist(), strict=True))
             for part, states in follow(
-                lambda flat, reduced=reduced: reduced.derivative(unpack(flat)), flat, inside
+                lambda flat, reduced=reduced: reduced.derivative(packing.unpack(flat)), flat, inside
             ):
                 for time, column in zip(inside[part].tolist(), states.T, strict=True):
                     flat = column
                     if time in number:
-                        maps = reduced.maps(unpack(column))
+                        maps = reduced.maps(packing.unpack(column))
                         losses[number[time]] = reduced.loss(maps)
                         for row, (p, functional) in enumerate(functionals):
                             strengths[row, number[time]] = np.vdot(functional, maps[p])

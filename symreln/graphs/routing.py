@@ -244,15 +244,18 @@ class RoutingNetwork:
 
 
 def _steps(network: RoutingNetwork) -> tuple[Step, ...]:
-    proofs = edge_proofs()
-    open_edges = sum(not proof.closes for proof in proofs)
+    return (*_reduction_steps(), *_balance_steps(network), *_form_steps(network))
+
+
+def _reduction_steps() -> list[Step]:
+    """Return what is proven of the matrices, for every number of domains and partners."""
+    open_edges = sum(not proof.closes for proof in edge_proofs())
     general = regular_uses(DOMAINS, PARTNERS)
     counted = sum(
         (sp.Abs(sp.expand(a - b)) for a, b in zip(circulant_uses(), general, strict=True)),
         sp.S.Zero,
     )
-    chain = network.chain
-    steps = [
+    return [
         Step(
             name="reduction",
             claim="the flow of all matrices is that of B_1, B_2, B_3, for every M and K",
@@ -272,43 +275,51 @@ def _steps(network: RoutingNetwork) -> tuple[Step, ...]:
             residual=sp.Integer(0 if untrained_pairs_follow() else 1),
         ),
     ]
-    steps += [
-        Step(
-            name="conserved",
-            claim=f"{item.expr} does not move",
-            check="its derivative along the flow cancels",
-            residual=item.residual,
-        )
-        for item in chain.conserved
-    ]
-    steps.append(
+
+
+def _balance_steps(network: RoutingNetwork) -> list[Step]:
+    """Return what is proven of the strengths of the edges."""
+    chain = network.chain
+    return [
+        *(
+            Step(
+                name="conserved",
+                claim=f"{item.expr} does not move",
+                check="its derivative along the flow cancels",
+                residual=item.residual,
+            )
+            for item in chain.conserved
+        ),
         Step(
             name="balanced equation",
             claim="a balanced start stays balanced, and its strength closes",
             check="all edges move alike, and the product rule",
             residual=sum(map(sp.Abs, chain.balanced_residuals()), sp.S.Zero),
-        )
-    )
-    steps.append(
+        ),
+    ]
+
+
+def _form_steps(network: RoutingNetwork) -> list[Step]:
+    """Return what is proven of the closed forms."""
+    words = {-1: "negative", 0: "zero", 1: "positive"}
+    return [
         Step(
             name="balanced closed form",
             claim="t(pi) solves it",
             check="dt/dpi · dpi/dt - 1, in rational form",
             residual=balanced_residual(network.total, S, D),
-        )
-    )
-    words = {-1: "negative", 0: "zero", 1: "positive"}
-    steps += [
-        Step(
-            name=f"closed form, {words[sign]} difference",
-            claim="t(x) solves the equation where input and output edges start alike",
-            check="dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
-            residual=network.equal_ends(sign).residual(),
-        )
-        for sign in (-1, 0, 1)
+        ),
+        *(
+            Step(
+                name=f"closed form, {words[sign]} difference",
+                claim="t(x) solves the equation where input and output edges start alike",
+                check="dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
+                residual=network.equal_ends(sign).residual(),
+            )
+            for sign in (-1, 0, 1)
+        ),
+        _equal_weights_step(network),
     ]
-    steps.append(_equal_weights_step(network))
-    return tuple(steps)
 
 
 def _equal_weights_step(network: RoutingNetwork) -> Step:

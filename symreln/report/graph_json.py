@@ -20,11 +20,39 @@ FORMAT = "symreln-graph/1"
 
 def graph_to_json(derivation: GraphDerivation) -> dict[str, Any]:
     """Return everything derived of a graph as JSON values."""
-    graph, spaces = derivation.graph, derivation.spaces
-    edge_names = [edge.name for edge in graph.edges]
     return {
         **spec_to_json(derivation.spec),
         "format": FORMAT,
+        **_graph(derivation),
+        "verdict": {
+            "level": derivation.level.value,
+            "reasons": [c.why for c in derivation.components],
+        },
+        "diagonal": {
+            "outcome": derivation.decision.outcome.value,
+            "reason": derivation.decision.reason,
+        },
+        "components": _components(derivation),
+        "curves": _curves(derivation),
+        **_conserved(derivation),
+        "routing": _routing(derivation),
+        "steps": [
+            {
+                "name": step.name,
+                "statement": step.claim,
+                "check": step.check,
+                "outcome": step.outcome.value,
+            }
+            for step in derivation.steps
+        ],
+        "versions": library_versions(),
+    }
+
+
+def _graph(derivation: GraphDerivation) -> dict[str, Any]:
+    """Return nodes, edges and the paths through them."""
+    graph, spaces, data = derivation.graph, derivation.spaces, derivation.data
+    return {
         "nodes": [
             {
                 "name": node.name,
@@ -41,35 +69,31 @@ def graph_to_json(derivation: GraphDerivation) -> dict[str, Any]:
                 "from": edge.source,
                 "to": edge.target,
                 "gate": edge.gate_text,
-                "pathways": sum(place in path.edges for path in derivation.data.paths),
+                "pathways": sum(place in path.edges for path in data.paths),
             }
             for place, edge in enumerate(graph.edges)
         ],
         "pathways": [
             {
                 "name": path.name(graph),
-                "edges": [edge_names[place] for place in path.edges],
+                "edges": [graph.edges[place].name for place in path.edges],
                 "samples": sum(value != 0 for value in path.gate),
-                "bundle": derivation.data.bundle_of[number],
+                "bundle": data.bundle_of[number],
             }
-            for number, path in enumerate(derivation.data.paths)
+            for number, path in enumerate(data.paths)
         ],
         "depth": graph.depth,
-        "verdict": {
-            "level": derivation.level.value,
-            "reasons": [c.why for c in derivation.components],
-        },
-        "diagonal": {
-            "outcome": derivation.decision.outcome.value,
-            "reason": derivation.decision.reason,
-        },
-        "components": _components(derivation),
-        "curves": _curves(derivation),
+    }
+
+
+def _conserved(derivation: GraphDerivation) -> dict[str, Any]:
+    names = [edge.name for edge in derivation.graph.edges]
+    return {
         "conserved": [
             {
                 "node": balance.node,
-                "plus": [edge_names[e] for e in balance.outgoing],
-                "minus": [edge_names[e] for e in balance.incoming],
+                "plus": [names[e] for e in balance.outgoing],
+                "minus": [names[e] for e in balance.incoming],
                 "outcome": balance.outcome.value,
             }
             for balance in derivation.balances
@@ -78,17 +102,6 @@ def graph_to_json(derivation: GraphDerivation) -> dict[str, Any]:
             {"expr": derivation.norm_text(norm), "outcome": norm.outcome.value}
             for norm in derivation.norms
         ],
-        "routing": _routing(derivation),
-        "steps": [
-            {
-                "name": step.name,
-                "statement": step.claim,
-                "check": step.check,
-                "outcome": step.outcome.value,
-            }
-            for step in derivation.steps
-        ],
-        "versions": library_versions(),
     }
 
 

@@ -103,3 +103,32 @@ def check_switches(
             f"then of {late.name}: step {late.then[-1].step}, with {network.steps} recorded steps",
             f"steps from 1 to {network.steps - 1}",
         )
+
+
+def check_fit(
+    network: NetworkSpec | None,
+    pathways: Sequence[PathwaySpec],
+    graph: object | None,
+    *,
+    sized: bool,
+    problems: Problems,
+) -> None:
+    """Add a problem where the network is none whose pathways or graph the theory covers.
+
+    Args:
+        network: The network, or None where there is none or it is wrong.
+        pathways: Those that are well described.
+        graph: The graph, or None.
+        sized: Whether a size of the task is a symbol.
+        problems: Where they go.
+    """
+    if network is not None:
+        check_theory(
+            network,
+            staged=any(pathway.stage > 1 for pathway in pathways),
+            sized=sized,
+            graph=graph is not None,
+            sized_pathway=any(pathway.hidden is not None for pathway in pathways),
+            problems=problems,
+        )
+    check_switches(pathways, network, sized=sized, problems=problems)

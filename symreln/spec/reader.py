@@ -19,7 +19,7 @@ from symreln.spec.data import read_user_dataset
 from symreln.spec.expression import Declared, constant
 from symreln.spec.files import Folder
 from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown, visible
-from symreln.spec.graph import is_graph, read_graph, restricted_graph
+from symreln.spec.graph import GraphTables, is_graph, read_graph, restricted_graph
 from symreln.spec.model import (
     Dataset,
     NetworkSpec,
@@ -29,7 +29,7 @@ from symreln.spec.model import (
     Spec,
     ValidationSpec,
 )
-from symreln.spec.network import check_switches, check_theory
+from symreln.spec.network import check_fit
 from symreln.spec.overrides import apply_overrides
 from symreln.spec.parameters import (
     check_values,
@@ -136,9 +136,8 @@ def read_spec(
         SpecError: Something is wrong; every problem found is listed.
     """
     tables, done = apply_overrides(tables, overrides)
-    origin = origin or Origin()
-    origin = replace(origin, overrides={key_path(path): text for path, text in done.items()})
-    problems = Problems(origin)
+    given = {key_path(path): text for path, text in done.items()}
+    problems = Problems(replace(origin or Origin(), overrides=given))
     _check_keys(tables, problems)
     parameters, declared = read_parameters(tables.get("parameters"), problems)
     place = Folder(path=folder or Path(), allow_outside=allow_outside)
@@ -150,32 +149,15 @@ def read_spec(
     )
     data = _read_dataset(tables.get("dataset"), asked, place, problems)
     dataset = data.dataset
-    graph = None
-    if is_graph(tables):
-        pathways, families, graph = read_graph(tables, dataset, declared, problems)
-    else:
-        pathways, families = read_pathways(tables.get("pathway"), dataset, declared, problems)
+    pathways, families, graph = _read_paths(tables, dataset, declared, problems)
     network = _read_network(tables.get("network"), pathways, problems)
-    if network is not None:
-        check_theory(
-            network,
-            staged=any(pathway.stage > 1 for pathway in pathways),
-            sized=bool(data.sizes),
-            graph=graph is not None,
-            sized_pathway=any(pathway.hidden is not None for pathway in pathways),
-            problems=problems,
-        )
-    check_switches(pathways, network, sized=bool(data.sizes), problems=problems)
+    check_fit(network, pathways, graph, sized=bool(data.sizes), problems=problems)
     validation = _read_validation(tables.get("validation"), problems)
     title = _read_title(tables.get("title", ""), problems)
     if dataset is not None:
-        plain = tuple(p for p in parameters if not p.integer)
-        parameters = used_parameters(plain, dataset, pathways, asked.replaced, problems)
+        parameters, dataset, pathways = _used(parameters, dataset, pathways, asked, problems)
         names = tuple(p.name for p in parameters)
-        dataset = replace(dataset, **restricted(dataset, names))
-        pathways = restricted_gains(pathways, names)
         graph = None if graph is None else restricted_graph(graph, names)
-        check_values(parameters, dataset, pathways, problems)
     problems.raise_if_any()
     assert dataset is not None
     return Spec(
@@ -191,6 +173,32 @@ def read_spec(
         written=data.written,
         graph=graph,
     )
+
+
+def _read_paths(
+    tables: Mapping[str, Any], dataset: Dataset | None, declared: Declared, problems: Problems
+) -> GraphTables:
+    """Return the pathways, as they are written or those of a graph."""
+    if is_graph(tables):
+        return read_graph(tables, dataset, declared, problems)
+    return GraphTables(*read_pathways(tables.get("pathway"), dataset, declared, problems))
+
+
+def _used(
+    parameters: Sequence[Parameter],
+    dataset: Dataset,
+    pathways: tuple[PathwaySpec, ...],
+    asked: Asked,
+    problems: Problems,
+) -> tuple[tuple[Parameter, ...], Dataset, tuple[PathwaySpec, ...]]:
+    """Return the parameters that occur, and data and pathways over the ring of these alone."""
+    plain = tuple(p for p in parameters if not p.integer)
+    used = used_parameters(plain, dataset, pathways, asked.replaced, problems)
+    names = tuple(p.name for p in used)
+    dataset = replace(dataset, **restricted(dataset, names))
+    pathways = restricted_gains(pathways, names)
+    check_values(used, dataset, pathways, problems)
+    return used, dataset, pathways
 
 
 class Asked(NamedTuple):

@@ -11,7 +11,8 @@ import pytest
 
 import symreln as sr
 from symreln.console import show_summary, summary_of
-from symreln.derivation import Derivation, in_phase
+from symreln.derivation import Derivation
+from symreln.phase_names import in_phase
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
 from symreln.report.document import Figure
