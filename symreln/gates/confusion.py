@@ -20,10 +20,9 @@ import numpy as np
 
 from symreln.dynamics.gate_classes import gate_classes, sample_relations
 from symreln.dynamics.moving_gates import Descent, look_steps, moving_gates
-from symreln.errors import InputError
 from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.sliding import settle
-from symreln.gates.trained import classes_by_name
+from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
 from symreln.train.network import LayerWeights
 from symreln.train.record import Recording, contribution
@@ -125,9 +124,7 @@ def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: 
         InputError: The network is linear.
     """
     network, settings = network_of(spec), training_settings(spec)
-    if network.activation != "relu":
-        msg = f"gates: network.activation is {network.activation}, and only a ReLU unit has a gate"
-        raise InputError(msg)
+    require_gates(spec)
     inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     random = np.random.default_rng(rng)
     first, second = settings.layer_stds(2)

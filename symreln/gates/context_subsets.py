@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -186,17 +186,16 @@ def proofs() -> dict[str, tuple[sp.Expr, ...]]:
     return {name: tuple(sp.cancel(value) for value in values) for name, values in table.items()}
 
 
-def comparisons() -> dict[str, sp.Expr]:
+def comparisons() -> dict[str, Any]:
     """Return speed² at m + 1 less that at m, factored, by stage: its sign says who is faster."""
     found = formulas()
-    return {
-        name: sp.factor(sp.cancel(value.subs(M, M + 1) ** 2 - value**2))
-        for name, value in (
-            ("first stage", found.first),
-            ("residual", found.residual),
-            ("residual, partial gate", found.partial),
-        )
+    named = {
+        "first stage": found.first,
+        "residual": found.residual,
+        "residual, partial gate": found.partial,
     }
+    squares = {name: (sp.sympify(s.subs(M, M + 1)) ** 2, s**2) for name, s in named.items()}
+    return {name: sp.factor(sp.cancel(a - b)) for name, (a, b) in squares.items()}
 
 
 def fastest(contexts: int) -> dict[str, tuple[int, ...]]:

@@ -97,12 +97,16 @@ def finite_start(
         targets: Y, shape (n_y, P).
         candidates: Self-consistent gates, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
-        network: Width and initial scale, the same for both layers.
+        network: Width and initial scales. None with weight decay, which shrinks every class.
     """
-    starts = class_starts(inputs, targets, candidates, group)
-    if not any(start.kappa > 0 for start in starts):
+    first = float(network.init_std)
+    second = first if network.init_std_out is None else float(network.init_std_out)
+    variance = (first**2 + second**2) / 2
+    scales = first / variance**0.5, second / variance**0.5
+    starts = class_starts(inputs, targets, candidates, group, scales)
+    if network.weight_decay or not any(start.kappa > 0 for start in starts):
         return None
-    scale = network.hidden * float(network.init_std) ** 2 / 2
+    scale = network.hidden * variance / 2
     # In logarithms: strengths start many powers of ten below their end.
     size = np.array([np.log(max(c.kappa, 1e-300) * scale) for c in starts])
     rates = np.array([c.s for c in starts])
@@ -144,8 +148,12 @@ def class_starts(
     targets: np.ndarray,
     candidates: Sequence[SelfConsistentGate],
     group: SampleGroup,
+    scales: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[ClassStart, ...]:
-    """Return κ, s and d of every class of gates, the fastest first; arguments as above."""
+    """Return κ, s and d of every class of gates, the fastest first; arguments as above.
+
+    ``scales`` are the standard deviations of w and b at the start, their squares of mean one.
+    """
     images = [moved_gates(each.gate, group) for each in candidates]
     gates = np.array([gate for alike in images for gate in alike], dtype=float)
     modes, kinds = [], []
@@ -158,7 +166,8 @@ def class_starts(
         return ()
     # A step of the flow far below its fastest growth time; what is asked for is the flow's.
     step = 0.02 / max(mode.s for mode in modes)
-    phase = EarlyPhase(inputs, targets, gates, step, np.random.default_rng(SEED), units=UNITS)
+    random = np.random.default_rng(SEED)
+    phase = EarlyPhase(inputs, targets, gates, step, random, UNITS, scales)
     strengths = phase.strengths(modes)
     found = []
     for place, each in enumerate(candidates):

@@ -290,12 +290,17 @@ def confrontation_json(race: Race, points: Sequence[RacePoint], spec: Spec, seed
         "points": [_point(point, seeds) for point in points],
         "crossings": seen_crossings(race, spec),
         "fastest_taken": sum(point.fastest_taken for point in points),
-        "within_stated_error": sum(agrees(point, seeds) for point in points),
+        "within_stated_error": sum(agrees(point, seeds) is True for point in points),
     }
 
 
-def agrees(point: RacePoint, seeds: int) -> bool:
-    """Return whether all measured shares lie within the stated error of the predicted ones."""
+def agrees(point: RacePoint, seeds: int) -> bool | None:
+    """Return whether all measured shares lie within the stated error of the predicted ones.
+
+    None where nothing is predicted: no class grows, or the network has weight decay.
+    """
+    if point.predicted is None:
+        return None
     return all(_close(point, name, seeds) for name in point.shares)
 
 
@@ -368,5 +373,5 @@ def finding_table(
     return "\n".join(lines) + "\n"
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "**no**"
+def _yes(value: bool | None) -> str:
+    return "–" if value is None else "yes" if value else "**no**"

@@ -24,7 +24,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gates.consistent import columns, self_consistent_gates
 from symreln.gates.programming import dot
 from symreln.gates.stages import predicted_stages
-from symreln.gates.trained import classes_by_name
+from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
 from symreln.train.deep import train_deep_network
 from symreln.train.record import Recording
@@ -113,6 +113,7 @@ def trained_second_layer(spec: Spec, seeds: int, rng: int) -> SecondLayerGates:
         seeds: How many networks.
         rng: Seed of their weights.
     """
+    require_gates(spec)
     network = network_of(spec)
     settings = replace(training_settings(spec), init_std=float(network.init_std))
     looks = look_steps(network.steps)

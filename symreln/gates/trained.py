@@ -9,6 +9,8 @@ import numpy as np
 
 from symreln.dynamics.gate_classes import GateClass, gate_names
 from symreln.dynamics.moving_gates import look_steps
+from symreln.errors import InputError
+from symreln.integration import network_of
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network
 from symreln.validation.trained import training_settings
@@ -86,6 +88,18 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
     return observe
 
 
+def require_gates(spec: Spec) -> None:
+    """Refuse a network whose units have no gates.
+
+    Raises:
+        InputError: The network is linear, or there is none.
+    """
+    network = network_of(spec)
+    if network.activation != "relu":
+        msg = f"gates: network.activation is {network.activation}, and only a ReLU unit has a gate"
+        raise InputError(msg)
+
+
 def train_and_look(
     spec: Spec,
     seeds: int,
@@ -104,7 +118,11 @@ def train_and_look(
         observers: Quantities to record.
         activity: Whether to record 1[W1 x > 0] as ``seen["activity"]``.
         steps: Where to look; evenly and by equal ratios if left out.
+
+    Raises:
+        InputError: The network is linear, or there is none.
     """
+    require_gates(spec)
     settings = training_settings(spec)
     looks = look_steps(settings.steps) if steps is None else steps
     run: TrainingRun = train_network(

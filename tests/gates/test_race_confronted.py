@@ -29,7 +29,7 @@ from symreln.gates.rivals import (
 )
 from symreln.gates.second_layer import settled_representation
 from symreln.gates.stages import candidates_of, predicted_stages
-from symreln.gates.trained import nearest_observer
+from symreln.gates.trained import nearest_observer, train_and_look
 from symreln.integration import network_of
 from symreln.spec.model import Spec
 from symreln.spec.reader import load
@@ -85,9 +85,21 @@ def test_one_gate_is_a_sigmoid_of_its_own() -> None:
     assert found.half_time == pytest.approx(wanted)
 
 
+def test_layers_that_start_apart_and_weight_decay(xor: tuple[Spec, Race]) -> None:
+    """κ is for the mean variance of both layers; with weight decay nothing is predicted."""
+    _, found = xor
+    apart = load("xor", ['network.init_std=["1/5000", "1/20000"]'])
+    point = confront(found, apart, Fraction(9, 10), 20, 5)
+    assert agrees(point, 20), (point.shares, point.foretold)
+    decaying = load("xor", ['network.weight_decay="1/1000"', "network.steps=300"])
+    assert agrees(confront(found, decaying, Fraction(1), 1, 0), 1) is None
+
+
+@pytest.mark.slow
 def test_smaller_weights_move_the_seen_crossing_to_the_boundary(xor: tuple[Spec, Race]) -> None:
     spec, found = xor
     errors = []
+    assert spec.network is not None
     for std in (Fraction(1, 10_000), Fraction(1, 10**12)):
         (one,) = seen_crossings(found, replace(spec, network=replace(spec.network, init_std=std)))
         errors.append(one["error"])
@@ -228,5 +240,7 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="found --by colour"):
         runner.invoke(cli, ["race", "contextual-3", "--by", "colour"], catch_exceptions=False)
     linear = load("xor", ["network.activation=linear"]).at_values()
+    with pytest.raises(InputError, match="only a ReLU unit has a gate"):
+        train_and_look(linear, 1, 0)
     with pytest.raises(InputError, match="only a ReLU unit has a gate"):
         confusion(linear, (), 1, 0)
