@@ -55,6 +55,7 @@ def _pair(found: PairDiagnosis) -> dict[str, Any]:
                 "explains": each.explains,
                 "why_not": each.why_not or None,
                 "measured": each.measured or None,
+                "by_chance": each.by_chance,
             }
             for each in found.findings
         ],

@@ -15,7 +15,7 @@ import numpy as np
 
 from symreln.early import mode_kappas
 from symreln.integration import network_of
-from symreln.prediction import learning_modes, predict, predict_training
+from symreln.prediction import closed_forms, learning_modes, predict, predict_training
 from symreln.validation.pair import pair_streams, train_pair
 
 if TYPE_CHECKING:
@@ -115,11 +115,25 @@ def step_below(numbers: Derivation, level: float) -> int | None:
     span = FIRST_SPAN
     while span <= LAST_SPAN:
         times = np.linspace(0, span * pace, LOOKS)
-        below = predict(numbers, times).loss <= level
+        below = _flow_loss(numbers, times) <= level
         if below.any():
             return ceil(times[int(np.argmax(below))])
         span *= 4
     return None
+
+
+def _flow_loss(numbers: Derivation, times: np.ndarray) -> np.ndarray:
+    """Return the loss of the flow, of more than two layers from where they start in effect."""
+    network = network_of(numbers.spec)
+    if network.layers <= 2:
+        return predict(numbers, times).loss
+    from symreln.validation.closed import closed_start
+
+    start = closed_start(network)
+    assert start is not None  # of more than two layers there is one
+    found = closed_forms(numbers, times, start.strength(float(network.init_std)))
+    assert found is not None  # such networks are confronted where their modes are closed
+    return found.loss
 
 
 def steps_for_scale(numbers: Derivation, smaller: Derivation) -> int | None:
@@ -130,7 +144,7 @@ def steps_for_scale(numbers: Derivation, smaller: Derivation) -> int | None:
         smaller: The same from a smaller start.
     """
     steps = network_of(numbers.spec).steps
-    end = float(predict(numbers, np.array([0.0, steps - 1])).loss[-1])
+    end = float(_flow_loss(numbers, np.array([0.0, steps - 1]))[-1])
     # Near its end a loss is within rounding of it: reached to one in a thousand of the whole fall
     # is as far.
     start = float(numbers.initial_loss.to_fraction())

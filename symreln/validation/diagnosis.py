@@ -110,7 +110,8 @@ def _networks(case: Confronted, pair: str) -> Finding | None:
         assumption=NETWORKS,
         replaced="the mean of all networks of the law",
         before=before,
-        after=0.0,
+        after=None,
+        by_chance=True,
         measured=(
             f"by chance alone the mean of {count} is up to {percent(chance)} off that of all, "
             "in 95 of 100 cases"

@@ -26,6 +26,7 @@ class Finding:
         after: The same with it replaced; None where that was not possible.
         why_not: Why it was not, or "".
         measured: A quantity beside it that says the same, in words, or "".
+        by_chance: Whether chance alone gives the distance, so that nothing is left to explain.
     """
 
     assumption: str
@@ -34,11 +35,12 @@ class Finding:
     after: float | None
     why_not: str = ""
     measured: str = ""
+    by_chance: bool = False
 
     @property
     def explains(self) -> bool:
         """Whether more than half of the distance goes with the assumption."""
-        return self.after is not None and self.after < self.before / 2
+        return self.by_chance or (self.after is not None and self.after < self.before / 2)
 
 
 @dataclass(frozen=True, kw_only=True)

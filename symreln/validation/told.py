@@ -25,7 +25,7 @@ ROUNDING = 1e-10
 
 #: What is said of an assumption that fails, after "what fails is".
 FAILS = {
-    ALIGNMENT: "alignment, which these starts do not reach",
+    ALIGNMENT: "the aligned start of the strength that is taken, which random layers do not have",
     GATES: "the spec's gates, or that they stay as they are",
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
@@ -167,7 +167,7 @@ def _fails(validation: Validation, found: Finding) -> str:
 
 
 def _evidence(found: Finding) -> str:
-    if found.after is None or found.assumption == NETWORKS:
+    if found.after is None:
         return found.measured
     parts = [f"with {found.replaced} {percent(found.before)} become {percent(found.after)}"]
     return ", and ".join([*parts, *([found.measured] if found.measured else [])])

@@ -18,7 +18,7 @@ from symreln.report.chapters.study import order_rows, study_blocks
 from symreln.report.document import Table
 from symreln.train.network import LayerWeights
 from symreln.validation import growing
-from symreln.validation.changed import Change, changed
+from symreln.validation.changed import Change, changed, steps_for_scale
 from symreln.validation.intervals import Interval
 from symreln.validation.study import (
     RATE,
@@ -150,6 +150,15 @@ def test_orders_that_are_not_predicted_are_not_measured_and_the_reason_is_said()
         decayed.spec, network=replace(decayed.spec.network, weight_decay=Fraction(1, 100))
     )
     assert "weight_decay" in growing.why_no_growing_part(replace(decayed, spec=spec))
+
+
+def test_steps_of_a_smaller_start_of_three_layers_are_found():
+    overrides = ("network.layers=3", "network.hidden=20", "network.init_std=1/20")
+    numbers = sr.derive(sr.load("linear-hierarchy", overrides=overrides)).at_values
+    smaller = changed(numbers, Change(std=Fraction(1, 2)), 10)
+    steps = steps_for_scale(changed(numbers, Change(), 400), smaller)
+    # Of three layers a mode takes a time like 1/(σ √H) to rise: twice as long, and a little more.
+    assert 400 < steps < 1200
 
 
 def test_gates_that_switch_are_refused():

@@ -14,6 +14,7 @@ from symreln.validation.words import interval_text, percent
 
 if TYPE_CHECKING:
     from symreln.validation.confront import Validation
+    from symreln.validation.findings import Finding
     from symreln.validation.intervals import Interval
     from symreln.validation.strengths import ModeMeasured
 
@@ -43,7 +44,7 @@ def _diagnosis(validation: Validation) -> list[Block]:
             each.assumption,
             each.replaced,
             percent(each.before),
-            each.why_not if each.after is None else percent(each.after),
+            _after(each),
         )
         for found in validation.diagnosis
         for each in found.findings
@@ -64,6 +65,13 @@ def _diagnosis(validation: Validation) -> list[Block]:
             alignment="plprp",
         )
     ]
+
+
+def _after(found: Finding) -> str:
+    """Return what replacing an assumption brought, or why that is not known."""
+    if found.after is not None:
+        return percent(found.after)
+    return found.why_not or found.measured
 
 
 def _intervals(validation: Validation) -> list[Block]:
