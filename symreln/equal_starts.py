@@ -114,6 +114,22 @@ def grouped(found: Sequence[EqualStart]) -> list[tuple[tuple[str, ...], str]]:
     return [(labels, sentence) for sentence, labels in groups.items()]
 
 
+def started_apart(derivation: Derivation, kappas: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the labels of modes that have to start equal and whose pathways' κ differ.
+
+    Args:
+        derivation: The derivation.
+        kappas: κ by a pathway's name.
+    """
+    name_of = {mode.label: path.name for path in derivation.pathways for mode in path.modes}
+    return tuple(
+        label
+        for each in equal_starts(derivation)
+        if len({kappas.get(name_of[label]) for label in each.labels}) > 1
+        for label in each.labels
+    )
+
+
 def equal_starts_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the entry "equal_starts" of derivation.json; nothing where none is assumed.
 

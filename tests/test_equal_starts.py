@@ -7,10 +7,10 @@ import pytest
 
 import symreln as sr
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.equal_starts import equal_starts, equal_starts_to_json
+from symreln.equal_starts import equal_starts, equal_starts_to_json, started_apart
 from symreln.mode_system import mode_system
 from symreln.prediction import mode_starts, predict_training
-from symreln.report.chapters.equal_starts import equal_start_blocks
+from symreln.report.chapters.equal_starts import equal_start_blocks, unequal_start_blocks
 from symreln.truth import Truth
 from symreln.verdict import Level
 from tests.cases import contexts_spec
@@ -117,3 +117,15 @@ def test_the_prediction_does_not_assume_equal_starts():
     # Both start from κ = 1 on average, but the sum is the same only at the end.
     equal = predict_training(derivation)
     assert abs(found.loss[-1] - equal.loss[-1]) < 1e-6 * equal.loss[0]
+
+
+def test_starts_that_differ_are_said_beside_the_confrontation():
+    derivation = sr.derive(TWINS)
+    one, two = (path.name for path in derivation.pathways)
+    assert started_apart(derivation, {one: 0.5, two: 0.5}) == ()
+    assert unequal_start_blocks(derivation, {one: 0.5, two: 0.5}) == []
+    wanted = ("pi_1_1", "pi_2_1", "pi_1_2", "pi_2_2")
+    assert started_apart(derivation, {one: 0.5, two: 0.6}) == wanted
+    assert started_apart(derivation, {one: 0.5}) == wanted
+    (block,) = unequal_start_blocks(derivation, {one: 0.5})
+    assert "not what is predicted here" in str(block)

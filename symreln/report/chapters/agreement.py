@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
+from symreln.report.chapters.equal_starts import unequal_start_blocks
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.chapters.motion import motion_blocks
 from symreln.report.chapters.rules import rule_blocks
@@ -171,7 +172,7 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
-    if not validation.early:
+    if not validation.kappas:
         return []
     fastest = {
         pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
@@ -192,11 +193,13 @@ def _strengths(validation: Validation) -> list[Block]:
             Math(r"\kappa"),
             " from following single units of no network through the early phase, in which only "
             f"the targets move them: {shown}, each that of the pathway's fastest mode. Mode by "
-            f"mode they go from {others[0]:.3f} to {others[-1]:.3f}. Pathways of later stages, "
-            "which learn what is not there yet, count half of the units, as the closed forms do "
+            f"mode they go from {others[0]:.3f} to {others[-1]:.3f}, which the prediction does not "
+            "use: the units of a pathway have one law for all of its modes. Pathways of later "
+            "stages, which learn what is not there yet, count half of the units, as the closed forms do "
             "for all. A pathway of the GDLN has as many units as the prediction counts, so the "
             "GDLN tests the reduction and not the initial strengths; those the network tests.",
-        )
+        ),
+        *unequal_start_blocks(validation.derivation, validation.kappas),
     ]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.equal_starts import equal_starts, grouped
+from symreln.equal_starts import equal_starts, grouped, started_apart
 from symreln.report.document import Block, Inline, Math, Strong, prose
 from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symreln.derivation import Derivation, StageDerivation
 
 #: Strengths that are named one by one.
@@ -36,6 +38,26 @@ def equal_start_blocks(derivation: Derivation, stage: StageDerivation) -> list[B
             )
         )
     return blocks
+
+
+def unequal_start_blocks(derivation: Derivation, kappas: Mapping[str, float]) -> list[Block]:
+    """Return what is said where the prediction starts modes apart that are closed by symmetry.
+
+    Args:
+        derivation: What is confronted.
+        kappas: κ of pathways by name; pathways without one start from half of the units.
+    """
+    labels = started_apart(derivation, kappas)
+    if not labels:
+        return []
+    return [
+        prose(
+            "They differ between modes that are closed by symmetry, ",
+            *_named(labels),
+            ": closed forms and half-times of these are those of equal starts, and are not what "
+            "is predicted here.",
+        )
+    ]
 
 
 def _named(labels: tuple[str, ...]) -> list[str | Inline]:
