@@ -359,3 +359,27 @@ def test_formulas_of_ordinary_length_are_not_broken():
     assert formula in text
     long = tables.plain_table("modes", ["s"], [["x" * 1000]])
     assert max(map(len, long.splitlines())) <= tables.MOST_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("verify", "\0"), "null character"),
+        (("derive", "xor", "--out", "\0"), "null character"),
+        (("gates", "xor", "--method", "enumerate", "--samples", "1" + 20 * "0"), "--samples"),
+    ],
+)
+def test_values_that_nothing_can_hold_are_refused(capsys, arguments, says):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+def test_gates_of_data_beyond_float64_are_enumerated_all_the_same(tmp_path, capsys):
+    """All gates of XoR at a third input of 10^900: exact arithmetic has no largest number."""
+    more = ("--method", "enumerate", "--json", "--out", str(tmp_path))
+    code, out, _ = run(capsys, "gates", "xor", *more, "--set", "parameters.Delta.value=1e900")
+    assert code == 0
+    near = run(capsys, "gates", "xor", *more, "--set", "parameters.Delta.value=1000")[1]
+    found, same = (json.loads(text) for text in (out, near))
+    assert found["gates"] == same["gates"]

@@ -79,7 +79,9 @@ def network_options(command: Callable) -> Callable:
     "that are trained: by K-means (Algorithm 1 of the paper), or in time windows by weight.",
 )
 @click.option(
-    "--samples", type=click.IntRange(min=1), help="Draw so many directions instead of all gates."
+    "--samples",
+    type=click.IntRange(min=1, max=10_000_000),
+    help="Draw so many directions instead of all gates.",
 )
 @click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 @click.option("--stages", type=click.IntRange(min=1), default=8, help="Stages to follow at most.")

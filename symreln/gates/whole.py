@@ -12,6 +12,8 @@ import numpy as np
 SAFE = 2**61
 #: Entries of witnesses from which shorter ones are looked for.
 LONG = 1 << 17
+#: Bits of whole numbers that float64 has room for.
+FLOAT_BITS = 1000
 
 
 def largest(array: np.ndarray) -> int:
@@ -81,6 +83,15 @@ def lengths_to_keep(products: np.ndarray, step: np.ndarray) -> np.ndarray:
     return np.where(against, quotients, 0).max(axis=1, initial=0) + 1
 
 
+def _in_range(numbers: np.ndarray) -> np.ndarray:
+    """Return rows of whole numbers without the last bits of those that no float64 holds."""
+    sizes = np.abs(numbers).max(axis=1, initial=0)
+    drop = [max(0, int(size).bit_length() - FLOAT_BITS) for size in sizes]
+    if not any(drop):
+        return numbers
+    return numbers.astype(object) >> np.array(drop, dtype=object)[:, None]
+
+
 def shortened(witnesses: np.ndarray, samples: np.ndarray) -> np.ndarray:
     """Return witnesses of the same signs, shorter where rounding a long one finds such.
 
@@ -88,8 +99,9 @@ def shortened(witnesses: np.ndarray, samples: np.ndarray) -> np.ndarray:
     """
     if largest(witnesses) < LONG:
         return witnesses
-    size = np.maximum(np.abs(witnesses).max(axis=1).astype(float), 1)
-    rounded = np.rint(witnesses.astype(float) * (LONG / 8 / size)[:, None]).astype(np.int64)
+    floats = _in_range(witnesses).astype(float)
+    size = np.maximum(np.abs(floats).max(axis=1), 1)
+    rounded = np.rint(floats * (LONG / 8 / size)[:, None]).astype(np.int64)
     same = (np.sign(product(rounded, samples)) == np.sign(product(witnesses, samples))).all(axis=1)
     mixed = np.where(same[:, None], *common(rounded, witnesses))
     return fitted(mixed)
