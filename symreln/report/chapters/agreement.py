@@ -195,9 +195,9 @@ def _strengths(validation: Validation) -> list[Block]:
             f"the targets move them: {shown}, each that of the pathway's fastest mode. Mode by "
             f"mode they go from {others[0]:.3f} to {others[-1]:.3f}, which the prediction does not "
             "use: the units of a pathway have one law for all of its modes. Pathways of later "
-            "stages, which learn what is not there yet, count half of the units, as the closed forms do "
-            "for all. A pathway of the GDLN has as many units as the prediction counts, so the "
-            "GDLN tests the reduction and not the initial strengths; those the network tests.",
+            "stages, which learn what is not there yet, count half of the units, as the closed "
+            "forms do for all. A pathway of the GDLN has as many units as the prediction counts, "
+            "so the GDLN tests the reduction and not the initial strengths; those the network tests.",
         ),
         *unequal_start_blocks(validation.derivation, validation.kappas),
     ]

@@ -181,5 +181,7 @@ def _solved(points: RestingPoints) -> list[Block]:
         for pi, value in zip(points.strengths, points.balls, strict=True):
             decimal = decimal_latex(*decimal_of(value, 21), digits=8)
             shown += [", " if shown else "", Math(rf"{to_latex(pi)} = {decimal}")]
-        blocks.append(prose("From the equal starts of the prediction: ", *shown, "."))
+        blocks.append(
+            prose("From equal starts, at the expected ", Math(r"\pi_0"), ": ", *shown, ".")
+        )
     return blocks
