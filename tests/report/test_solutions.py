@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -40,7 +41,7 @@ def derived(**changes) -> Derivation:
 @pytest.mark.parametrize("layers", [3, 4, 7])
 @pytest.mark.parametrize("start", [sp.Rational(1, 10), sp.Integer(5)])
 def test_the_parts_of_an_implicit_solution_are_the_time(layers, start):
-    """Two routes: factor, variable and T put together again, and the time as a whole."""
+    """Two routes: factor, variable and T put together again, and dt/dπ of the equation summed."""
     s, d = sp.Rational(3, 2), sp.Rational(1, 2)
     mode = DeepMode(layers=sp.Integer(layers), s=s, d=d, strength0=start, tau=sp.Integer(7))
     pi = sp.Symbol("pi", positive=True)
@@ -48,7 +49,10 @@ def test_the_parts_of_an_implicit_solution_are_the_time(layers, start):
         roots = [(d * each / s) ** mode.root_power for each in (value, start)]
         ends = [mode.stage.xreplace({mode.root: root}) for root in roots]
         put_together = mode.scale * (ends[0] - ends[1])
-        assert abs(sp.N(put_together - mode.time.xreplace({pi: value}), 30)) < 1e-20
+        rate = layers * pi ** (2 - sp.Rational(2, layers)) * (s - d * pi)
+        pace = sp.lambdify(pi, 7 / rate, "mpmath")
+        summed = mpmath.quad(pace, [mpmath.mpf(str(start.n(20))), mpmath.mpf(str(value.n(20)))])
+        assert float(put_together) == pytest.approx(float(summed), rel=1e-9)
 
 
 @pytest.mark.parametrize("layers", [3, 8])
