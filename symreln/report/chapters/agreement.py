@@ -197,7 +197,8 @@ def _strengths(validation: Validation) -> list[Block]:
             "use: the units of a pathway have one law for all of its modes. Pathways of later "
             "stages, which learn what is not there yet, count half of the units, as the closed "
             "forms do for all. A pathway of the GDLN has as many units as the prediction counts, "
-            "so the GDLN tests the reduction and not the initial strengths; those the network tests.",
+            "so the GDLN tests the reduction and not the initial strengths; those the network "
+            "tests.",
         ),
         *unequal_start_blocks(validation.derivation, validation.kappas),
     ]
