@@ -68,10 +68,7 @@ def entry_text(value: object) -> str:
 
 def _values(model: PathwayModel, labels: Mapping[str, tuple[Label, ...]]) -> tuple[Label, ...]:
     each = str(model.each)
-    if each not in labels:
-        hint = nearest(each, labels) or "Add labels: [dataset.labels]."
-        expected = f"a label of the dataset ({', '.join(labels) or 'it has none'})"
-        raise Finding(found=f"the unknown label {quoted(each)}", expected=expected, hint=hint)
+    values = label_values(each, labels)
     mark = f"{{{each}}}"
     texts: Sequence[Any] = [getattr(model, key) for key in _TEMPLATES]
     if not any(isinstance(text, str) and mark in text for text in texts):
@@ -80,10 +77,23 @@ def _values(model: PathwayModel, labels: Mapping[str, tuple[Label, ...]]) -> tup
             expected=f"{mark} in its gate, inputs or outputs",
             hint=f'For example: gate = "{each} != {mark}".',
         )
+    return values
+
+
+def label_values(each: str, labels: Mapping[str, tuple[Label, ...]]) -> tuple[Label, ...]:
+    """Return the different values of a label, in their order.
+
+    Raises:
+        Finding: There is no such label, or it has too many values.
+    """
+    if each not in labels:
+        hint = nearest(each, labels) or "Add labels: [dataset.labels]."
+        expected = f"a label of the dataset ({', '.join(labels) or 'it has none'})"
+        raise Finding(found=f"the unknown label {quoted(each)}", expected=expected, hint=hint)
     values = tuple(dict.fromkeys(labels[each]))
     if len(values) > MAX_PATHWAYS:
         found = f"a label of {len(values)} values"
-        raise Finding(found=found, expected=f"at most {MAX_PATHWAYS} pathways")
+        raise Finding(found=found, expected=f"at most {MAX_PATHWAYS}")
     return values
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.paths import pathways
-from symreln.spec.each import bare, entry_text, filled_gate
+from symreln.spec.each import bare, entry_text, filled_gate, label_values
 from symreln.spec.expression import Declared
-from symreln.spec.finding import Finding, check_text, nearest, quoted, shown
+from symreln.spec.finding import check_text, shown
 from symreln.spec.gates import evaluate_gate
 from symreln.spec.model import Dataset, Gain, Label, PathwayFamily, PathwaySpec
 from symreln.spec.parameters import gate_over
@@ -160,20 +160,8 @@ def _expanded(
             yield place, model
             continue
         with problems.at(f"{name}[{place}].each"):
-            for value in _values(model.each, dataset.labels):
+            for value in label_values(model.each, dataset.labels):
                 yield place, _filled(model, value)
-
-
-def _values(each: str, labels: Mapping[str, tuple[Label, ...]]) -> tuple[Label, ...]:
-    if each not in labels:
-        hint = nearest(each, labels) or "Add labels: [dataset.labels]."
-        expected = f"a label of the dataset ({', '.join(labels) or 'it has none'})"
-        raise Finding(found=f"the unknown label {quoted(each)}", expected=expected, hint=hint)
-    values = tuple(dict.fromkeys(labels[each]))
-    if len(values) > MAX_PATHWAYS:
-        found = f"a label of {len(values)} values"
-        raise Finding(found=found, expected=f"at most {MAX_PATHWAYS}")
-    return values
 
 
 def _filled(model: Model, value: Label) -> Model:
