@@ -30,7 +30,8 @@ from symreln.validation.words import metric_cells, percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.validation.confront import PathwayAlignment, Validation
+    from symreln.validation.aligned import PathwayAlignment
+    from symreln.validation.confront import Validation
     from symreln.validation.metrics import GateDrift
     from symreln.validation.terms import Term
 
