@@ -12,7 +12,8 @@ from symreln.report.rules_json import rules_to_json
 from symreln.validation.comparing import PAIRS
 
 if TYPE_CHECKING:
-    from symreln.validation.confront import PathwayAlignment, Validation
+    from symreln.validation.aligned import PathwayAlignment
+    from symreln.validation.confront import Validation
 
 FORMAT = "symreln-validation/1"
 #: Gates that are recorded, those that a symmetry maps onto each other once.
