@@ -97,10 +97,10 @@ class FewUnits:
         second = random.standard_normal((draws, len(self.s) + self.silent, self.units))
         if self.silent > self.units:
             modes, silent = second[:, : len(self.s)], second[:, len(self.s) :]
-            second = np.concatenate([modes, np.linalg.qr(silent, mode="r")], axis=1)
+            second = np.concatenate([modes, np.asarray(np.linalg.qr(silent, mode="r"))], axis=1)
         if self.units > self._units:
             both = np.concatenate([first, second.swapaxes(1, 2)], axis=2)
-            both = np.linalg.qr(both, mode="r")
+            both = np.asarray(np.linalg.qr(both, mode="r"))
             first, second = both[:, :, : len(self.d)], both[:, :, len(self.d) :].swapaxes(1, 2)
         return self.init_std * first, self.init_std * second
 
