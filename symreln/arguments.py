@@ -58,7 +58,7 @@ def whole_number(value: object, where: str, least: int, most: int | None = None)
     Raises:
         InputError: It is no whole number, or outside.
     """
-    number = value.item() if isinstance(value, np.generic) else value
+    number: Any = value.item() if isinstance(value, np.generic) else value
     whole = isinstance(number, int) and not isinstance(number, bool)
     if whole and number >= least and (most is None or number <= most):
         return number
