@@ -3,8 +3,9 @@ r"""What a race says of networks whose weights do not start at zero: shares of t
 While outputs are small every unit grows in the fixed residual, so a class k of n_k gates alike
 holds the strength :math:`n_k\pi_k e^{2 s_k t/\tau}`, :math:`\pi_k = \kappa_k H\sigma^2/2` being the
 start that :mod:`symreln.dynamics.early_phase` derives from the data alone. Later the residual
-shrinks. As long as it keeps its shape that is a change of time: the same formula holds in stretched
-time, which ends when the outputs have reached their targets,
+shrinks. Where it keeps its shape (:func:`keeps_shape`; elsewhere nothing is said) that is a change
+of time: the same formula holds in stretched time, which ends when the outputs have reached their
+targets,
 
 .. math:: \sum_k \pi_k e^{2 s_k t/\tau}\,d_k/s_k = 1,
 
@@ -98,13 +99,17 @@ def finite_start(
         candidates: Self-consistent gates, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
         network: Width and initial scales. None with weight decay, which shrinks every class.
+
+    None also where some class alone would not reach the targets: the residual then changes shape.
     """
+    if network.weight_decay or not keeps_shape(inputs, targets, candidates, group):
+        return None
     first = float(network.init_std)
     second = first if network.init_std_out is None else float(network.init_std_out)
     variance = (first**2 + second**2) / 2
     scales = first / variance**0.5, second / variance**0.5
     starts = class_starts(inputs, targets, candidates, group, scales)
-    if network.weight_decay or not any(start.kappa > 0 for start in starts):
+    if not any(start.kappa > 0 for start in starts):
         return None
     scale = network.hidden * variance / 2
     # In logarithms: strengths start many powers of ten below their end.
@@ -141,6 +146,28 @@ def _when(logarithm: Callable[[float], float], level: float) -> float:
         high *= 2
     found: Any = brentq(lambda time: logarithm(time) - level, 0.0, high)
     return float(found)
+
+
+def keeps_shape(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    candidates: Sequence[SelfConsistentGate],
+    group: SampleGroup,
+) -> bool:
+    """Return whether each class, its gates alike equally strong, puts out a multiple of Y.
+
+    Then so do all together, and the residual stays one as well.
+    """
+    for each in candidates:
+        output = np.zeros_like(targets, dtype=float)
+        for image in moved_gates(each.gate, group):
+            gate = np.array(image)
+            mode = _mode(inputs, targets, gate, each, 0)
+            output += mode.u @ mode.v.T @ inputs * gate
+        factor = np.vdot(output, targets) / np.vdot(targets, targets)
+        if np.abs(output - factor * targets).max() > SAME * np.abs(output).max():
+            return False
+    return True
 
 
 def class_starts(

@@ -198,7 +198,9 @@ def _predicted(race: Race, spec: Spec) -> dict[float, dict[str, float]]:
         low, high = piece_ends(race, place)
         for k in range(PREDICTED):
             value = low + (high - low) * (k + 0.5) / PREDICTED
-            found[value] = _shares_at(race, spec, value)
+            shares = _shares_at(race, spec, value)
+            if any(shares.values()):
+                found[value] = shares
     return found
 
 
@@ -262,7 +264,7 @@ def _equal(
     edge = EDGE * (high - low)
     for start, end in ((low + edge, middle), (middle, high - edge)):
         left, right = apart(start), apart(end)
-        if left * right > 0:
+        if left * right >= 0:
             continue
         for _ in range(HALVINGS):
             middle = (start + end) / 2
@@ -297,7 +299,7 @@ def confrontation_json(race: Race, points: Sequence[RacePoint], spec: Spec, seed
 def agrees(point: RacePoint, seeds: int) -> bool | None:
     """Return whether all measured shares lie within the stated error of the predicted ones.
 
-    None where nothing is predicted: no class grows, or the network has weight decay.
+    None where nothing is predicted: no class grows, the residual changes shape, or weights decay.
     """
     if point.predicted is None:
         return None
@@ -325,7 +327,7 @@ def _point(point: RacePoint, seeds: int) -> Json:
         "classes": [
             {
                 "pattern": name,
-                "predicted": point.foretold[name],
+                "predicted": None if predicted is None else point.foretold[name],
                 "predicted_error": errors.get(name, 0.0),
                 "measured": point.shares[name],
                 "spread": point.spread[name],
@@ -355,7 +357,7 @@ def finding_table(
     ]
     for point in points:
         shares = ", ".join(
-            f"{key} {point.shares[key]:.3f} ± {point.spread[key]:.3f} ({point.foretold[key]:.3f})"
+            f"{key} {point.shares[key]:.3f} ± {point.spread[key]:.3f} ({_foretold(point, key)})"
             for key in point.shares
         )
         units = ", ".join(f"{key} {value:.3f}" for key, value in point.units.items())
@@ -371,6 +373,10 @@ def finding_table(
         can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
         lines.append(f"\n{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it.")
     return "\n".join(lines) + "\n"
+
+
+def _foretold(point: RacePoint, name: str) -> str:
+    return "–" if point.predicted is None else f"{point.foretold[name]:.3f}"
 
 
 def _yes(value: bool | None) -> str:

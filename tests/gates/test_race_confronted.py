@@ -95,6 +95,15 @@ def test_layers_that_start_apart_and_weight_decay(xor: tuple[Spec, Race]) -> Non
     assert agrees(confront(found, decaying, Fraction(1), 1, 0), 1) is None
 
 
+def test_nothing_is_predicted_where_the_residual_changes_shape() -> None:
+    """Three contexts: the common gate alone does not reach the targets."""
+    spec = load("contextual-3", ["dataset.items=2"]).at_values()
+    dataset = spec.dataset
+    candidates, group = candidates_of(dataset, dataset.targets, enumerate_gates(dataset.inputs))
+    x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    assert finite_start(x, y, candidates, group, network_of(spec)) is None
+
+
 @pytest.mark.slow
 def test_smaller_weights_move_the_seen_crossing_to_the_boundary(xor: tuple[Spec, Race]) -> None:
     spec, found = xor
