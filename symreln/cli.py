@@ -197,7 +197,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:
     if any("\0" in argument for argument in arguments or ()):
-        return _complain("found a null character in an argument; neither a path nor a text has one", 2)
+        found = "found a null character in an argument; neither a path nor a text has one"
+        return _complain(found, 2)
     named = {"standalone_mode": False, "prog_name": "symreln", "obj": began}
     return guarded(lambda: cli.main(args=arguments, **named))
 
