@@ -16,6 +16,7 @@ from symreln.validation.changed import (
     steps_for_scale,
     trained_again,
 )
+from symreln.validation.closed import predict_aligned, train_aligned
 from symreln.validation.findings import Finding
 from symreln.validation.metrics import compare
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from symreln.derivation import Derivation
+    from symreln.dynamics.chain_start import ChainStart
     from symreln.train.network import TrainingRun
     from symreln.validation.band import PredictedBand
     from symreln.validation.metrics import CurveComparison
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 #: beyond the tolerance, which the scatter of a few does not hide.
 MOST_SEEDS = 4
 HALF = Fraction(1, 2)
+#: The pair of curves of the GDLN that starts aligned.
+ALIGNED = "descent_vs_aligned"
 #: Halvings of the scale, or of the rate, while each takes away more than half of the distance and
 #: leaves more than the tolerance; of a deviation of order 2 these leave one part in 65 536.
 HALVINGS = 8
@@ -50,6 +54,8 @@ class Confronted:
         tolerance: Largest allowed one.
         rng: Seed of the confrontation.
         predicted: The predicted band of the network, or of the GDLN where there is no other.
+        aligned: The GDLN that started aligned, where one was trained.
+        chain: Where modes of three or more layers start; None for one or two.
     """
 
     numbers: Derivation
@@ -61,6 +67,8 @@ class Confronted:
     tolerance: float
     rng: int
     predicted: PredictedBand | None = None
+    aligned: TrainingRun | None = None
+    chain: ChainStart | None = None
 
     def distance(self, pair: str) -> float | None:
         """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
@@ -69,7 +77,7 @@ class Confronted:
 
     def run(self, pair: str) -> TrainingRun:
         """Return the trained side of a pair."""
-        run = self.network if pair == "theory_vs_relu" else self.gdln
+        run = {"theory_vs_relu": self.network, ALIGNED: self.aligned}.get(pair, self.gdln)
         assert run is not None  # a pair that was not trained has no distance
         return run
 
@@ -80,6 +88,8 @@ class Confronted:
 
     def before(self, pair: str) -> float:
         """Return the distance to the networks that are trained again, as they were."""
+        if pair == ALIGNED:  # one network, beside a prediction of its own
+            return self.metrics[pair].max_abs_over_initial
         curve = self.run(pair).losses[: self.few].mean(axis=0)
         return compare(self.prediction, curve).max_abs_over_initial
 
@@ -134,12 +144,17 @@ class Again:
                 return "the changed experiment was not found to get as far"
             loss = predicted_again(numbers, case.kappas).loss
             network, gdln = trained_again(numbers, case.kappas, case.few, case.rng)
+            curves = {"theory_vs_relu": (loss, network), "theory_vs_gdln": (loss, gdln)}
+            if case.aligned is not None and change.width == 1:  # as many units: the same chain
+                curves[ALIGNED] = (
+                    predict_aligned(numbers, case.chain),
+                    train_aligned(numbers, case.chain),
+                )
         except (InputError, NotSupportedError) as error:
             return str(error)
-        runs = {"theory_vs_relu": network, "theory_vs_gdln": gdln}
         return {
-            pair: compare(loss, run.mean_loss).max_abs_over_initial
-            for pair, run in runs.items()
+            pair: compare(predicted, run.mean_loss).max_abs_over_initial
+            for pair, (predicted, run) in curves.items()
             if run is not None
         }
 

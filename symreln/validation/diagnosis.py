@@ -35,7 +35,7 @@ import numpy as np
 
 from symreln.integration import network_of
 from symreln.prediction import learning_modes, predict_training
-from symreln.validation.again import HALF, Again, Confronted
+from symreln.validation.again import ALIGNED, HALF, Again, Confronted
 from symreln.validation.changed import Change
 from symreln.validation.findings import (
     ALIGNMENT,
@@ -63,7 +63,8 @@ ROUNDING = 1e-12
 def diagnose(case: Confronted, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, ...]:
     """Say of every pair which assumption fails.
 
-    A GDLN that starts aligned has the theory's own start, gates and steps: nothing is replaced.
+    A GDLN that starts aligned has the theory's own start, gates and units: what may fail is that
+    steps so large amplify even rounding.
 
     Args:
         case: What was predicted and trained.
@@ -76,7 +77,10 @@ def diagnose(case: Confronted, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, .
 
 
 def _findings(case: Confronted, pair: str, again: Again) -> Iterator[Finding]:
-    if pair == "descent_vs_aligned":
+    if pair == ALIGNED:
+        found = _step_size(case, pair, again)
+        if found is not None:
+            yield found
         return
     probes: tuple[Callable[[Confronted, str, Again], Finding | None], ...] = (
         _alignment,
@@ -121,7 +125,7 @@ def _networks(case: Confronted, pair: str) -> Finding | None:
 
 def _alignment(case: Confronted, pair: str, again: Again) -> Finding | None:
     # Of two layers the reduction holds from any start, aligned or not.
-    aligned = case.distance("descent_vs_aligned")
+    aligned = case.distance(ALIGNED)
     if aligned is None or network_of(case.numbers.spec).layers <= 2:
         return None
     before = case.distance(pair)

@@ -241,6 +241,8 @@ class Validation:
             tolerance=self.tolerance,
             rng=self.rng,
             predicted=self.predicted,
+            aligned=self.aligned,
+            chain=self.chain,
         )
         return replace(self, diagnosis=diagnose(case, self.disagreements))
 

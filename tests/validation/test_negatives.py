@@ -23,7 +23,7 @@ from symreln.validation import again
 from symreln.validation.changed import Change, changed, predicted_again
 from symreln.validation.comparing import CurvePair, curve_metrics
 from symreln.validation.confront import Validation
-from symreln.validation.findings import GATES, SCALE, WIDTH, Finding, PairDiagnosis
+from symreln.validation.findings import GATES, SCALE, STEP, WIDTH, Finding, PairDiagnosis
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (
@@ -177,6 +177,43 @@ def test_large_initial_weights_of_relu_networks_are_the_scale_and_not_the_gates(
     by_pair = {each.pair: each for each in found.diagnosis}
     assert by_pair["theory_vs_relu"].failed == (SCALE,)
     assert by_pair["theory_vs_gdln"].failed == (SCALE,)
+
+
+@lru_cache(maxsize=2)
+def sharp(rate: Fraction) -> Validation:
+    """Second layers that start large: sharper at their end than balanced ones of 2 s."""
+    wide = {"init_std_out": Fraction(1, 10), "learning_rate": rate, "steps": 151}
+    return sr.validate(sr.derive(one_pathway(**wide)), seeds=3)
+
+
+def test_steps_beyond_the_edge_of_stability_are_the_step_size():
+    # |b|² = 4 and s/d = 2 leave |a|² + |b|² = sqrt(32): descent is stable below 2/(d sqrt(32)).
+    assert 0.6 < 2 / (0.5 * np.sqrt(32)) < 0.8
+    found = sharp(Fraction(95, 100))
+    assert found.disagreements == ("theory_vs_gdln", "theory_vs_relu")
+    for each in found.diagnosis:
+        # Half of the rate mends it, and so does less of what makes it sharp.
+        assert each.failed == (STEP, SCALE)
+        (step,) = [f for f in each.findings if f.assumption == STEP]
+        assert step.replaced == "half the learning rate"
+        assert step.after < found.tolerance < step.before
+    assert "what fails is the step size, which is too large" in found.sentence()
+
+
+def test_steps_within_it_are_not_blamed():
+    found = sharp(Fraction(6, 10))
+    assert found.verdict == "agrees"
+    assert found.diagnosis == ()
+
+
+def test_steps_that_amplify_rounding_are_the_step_size_of_an_aligned_start():
+    """Three layers at a rate that no step settles at: even the theory's own network leaves it."""
+    network = {"layers": 3, "hidden": 20, "init_std": Fraction(1, 100), "steps": 301}
+    found = sr.validate(sr.derive(one_pathway(learning_rate=Fraction(74, 100), **network)), seeds=1)
+    (pair,) = [each for each in found.diagnosis if each.pair == "descent_vs_aligned"]
+    assert pair.failed == (STEP,)
+    assert pair.left < 1e-9
+    assert "against the GDLN that started aligned what fails is the step size" in found.sentence()
 
 
 def finding(assumption: str, after: float) -> Finding:
