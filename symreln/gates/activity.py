@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.gates.remarks import exact_columns, unseparable
 from symreln.train.network import LayerWeights, TrainingSettings
 from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.record import Recording
 from symreln.train.relu import train_network
 
 if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import Dataset, Spec
     from symreln.train.loop import Progress
 
@@ -149,29 +149,21 @@ def check_samples(dataset: Dataset) -> None:
         InputError: All samples have the same inputs, or two with the same inputs have different
             targets: every gate is open on both or on none, so no network fits both.
     """
-    inputs, targets = _columns(dataset.inputs), _columns(dataset.targets)
-    if len(set(inputs)) == 1:
+    if len(set(exact_columns(dataset.inputs))) == 1:
         msg = (
             f"dataset: all {dataset.samples} samples have the same inputs, so a gate is open on "
             "all of them or on none and there is nothing to find. Give samples that differ"
         )
         raise InputError(msg)
-    first: dict[tuple, int] = {}
-    for place, sample in enumerate(inputs):
-        other = first.setdefault(sample, place)
-        if targets[other] != targets[place]:
-            msg = (
-                f"dataset: samples {other} and {place} (counted from 0) have the same inputs and "
-                "different targets: no gate separates them and no network fits both. Remove one "
-                "of them, give both the mean of their targets, or add an input that tells them "
-                "apart"
-            )
-            raise InputError(msg)
-
-
-def _columns(matrix: ExactMatrix) -> list[tuple[str, ...]]:
-    """Return the columns in a form that equals only what is exactly equal."""
-    return [tuple(map(str, column)) for column in zip(*matrix.rows(), strict=True)]
+    pair = unseparable(dataset)
+    if pair is not None:
+        msg = (
+            f"dataset: samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and "
+            "different targets: no gate separates them and no network fits both. Remove one "
+            "of them, give both the mean of their targets, or add an input that tells them "
+            "apart"
+        )
+        raise InputError(msg)
 
 
 def sample_steps(total: int, every: int) -> tuple[int, ...]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
 MOST_PATHWAYS = 64
+#: Kinds of gates that the terminal lists; gates.json has all.
+SHOWN = 20
 #: Methods that train nothing, and the options that belong to one of the two kinds of methods.
 EXACT_METHODS = ("enumerate", "self-consistent")
 EXACT_OPTIONS = ("samples", "stages", "limit", "layer", "against")
@@ -222,13 +224,19 @@ def _deep(spec: Spec, seeds: int, rng: int) -> dict[str, Any]:
 
 def _enumerated(spec: Spec, found: RealisableGates) -> tuple[dict[str, Any], list]:
     from symreln.gates.orbits import gate_orbits, sample_group
+    from symreln.gates.remarks import remarks
     from symreln.gates.told import GATES_FORMAT, realisable_json
 
     group = sample_group(spec.dataset.inputs)
     listed = realisable_json(found, gate_orbits(found, group), group)
     chosen = [gate for gate in found.gates.tolist() if any(gate)]
     result = {"format": GATES_FORMAT, "method": "enumerate", **listed}
-    return result, [chosen] if len(chosen) <= MOST_PATHWAYS else []
+    result["remarks"] = list(remarks(spec.dataset))
+    if len(chosen) > MOST_PATHWAYS:
+        result["remarks"].append(
+            f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways"
+        )
+    return result, [chosen] if 0 < len(chosen) <= MOST_PATHWAYS else []
 
 
 def _selected(
@@ -240,6 +248,7 @@ def _selected(
         confusion_table,
         predicted_classes,
     )
+    from symreln.gates.remarks import remarks
     from symreln.gates.stages import predicted_stages
     from symreln.gates.told import GATES_FORMAT, stage_json
 
@@ -251,6 +260,7 @@ def _selected(
         "sampled": found.sampled,
         "draws": found.draws,
         "stages": [stage_json(number, stage) for number, stage in enumerate(stages, start=1)],
+        "remarks": list(remarks(spec.dataset)),
     }
     seeds, rng = networks or (None, 0)
     if seeds is not None:
@@ -297,17 +307,20 @@ def _lines(result: dict[str, Any]) -> list[str]:
         lines.append(f"stage {stage['stage']}: {won}")
         lines += [
             f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
-            for each in stage["candidates"][:20]
+            for each in stage["candidates"][:SHOWN]
         ]
+        lines += _left_out(stage["candidates"])
         lines += _partial_lines(stage)
-    lines += [f"  {each['pattern']}  {each['size']} alike" for each in result.get("kinds", [])[:20]]
+    kinds = result.get("kinds", [])
+    lines += [f"  {each['pattern']}  {each['size']} alike" for each in kinds[:SHOWN]]
+    lines += _left_out(kinds)
     if "layer" in result:
         lines.insert(
             0, "second hidden layer; speeds up to one factor, the size of the first's units"
         )
     for name in ("confusion", "second_layer"):
         lines += result.get(name, {}).get("markdown", "").splitlines()
-    return lines
+    return lines + [f"note: {text}" for text in result.get("remarks", [])]
 
 
 def _partial_lines(stage: dict[str, Any]) -> list[str]:
@@ -316,10 +329,16 @@ def _partial_lines(stage: dict[str, Any]) -> list[str]:
         return []
     asked = "of those that followed units settled on" if stage["partial_proposed"] else "all"
     lines = [f"  partial gates, / a sample on the boundary ({asked}, each proven):"]
-    for each in stage["partial"][:20]:
+    for each in stage["partial"][:SHOWN]:
         inner = {number["expr"] for number in each["gate"]} - {"0", "1"}
         lines.append(
             f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}  "
             f"fractions {', '.join(sorted(inner)) or 'none'}"
         )
-    return lines
+    return lines + _left_out(stage["partial"])
+
+
+def _left_out(listed: list) -> list[str]:
+    """Return a line on what is not shown, if anything is."""
+    more = len(listed) - SHOWN
+    return [f"  … and {more} more kinds in gates.json"] if more > 0 else []

@@ -83,3 +83,48 @@ def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the spec has 1 stages"):
         call("race", "xor", "--stage", "2", *out)
     assert "Missing option '--method'" in call("gates", "xor", *out)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "said"),
+    [
+        (
+            "[[1, 1, 0], [0, 0, 1]]",
+            "[[1, 1, 2]]",
+            "earlier one: 1 of 3",
+        ),
+        (
+            "[[0, 1, 1], [1, 0, 0]]",
+            "[[2, 1, -1]]",
+            "samples 1 and 2 (counted from 0)",
+        ),
+        ("[[1, 2, 0], [0, 0, 1]]", "[[0, 0, 0]]", "all targets are 0"),
+        ("[[0, 0, 0]]", "[[1, 2, 3]]", "all inputs are 0"),
+        ("[[1, 2, 0], [0, 1, 1]]", "[[1, 2, 3]]", ""),
+    ],
+)
+def test_data_whose_gates_tell_little_apart(
+    tmp_path: Path, inputs: str, targets: str, said: str
+) -> None:
+    given = tmp_path / "given.toml"
+    table = '[[pathway]]\nname = "all"\ngate = "all"\n'
+    given.write_text(f'title = "x"\n{table}[dataset]\nX = {inputs}\nY = {targets}\n')
+    for method in ("enumerate", "self-consistent"):
+        folder = tmp_path / method
+        shown = call("gates", str(given), "--method", method, "--out", str(folder))
+        assert said in shown
+        assert ("note: " in shown) == bool(said)
+        # A spec is written only where it has a pathway, so that derive takes it.
+        written = folder / "gates.toml"
+        assert not written.exists() or load(str(written)).pathways
+        assert said != "all inputs are 0" or not written.exists()
+
+
+def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
+    shown = call("gates", "contextual-3", "--method", "enumerate", "--samples", "300",
+                 "--out", str(tmp_path))  # fmt: skip
+    found = json.loads((tmp_path / "gates.json").read_text())
+    lines = [line for line in shown.splitlines() if " alike" in line]
+    assert f"{len(found['kinds']) - len(lines)} more kinds in gates.json" in shown
+    assert "no gates.toml" in shown
+    assert not (tmp_path / "gates.toml").exists()
