@@ -17,6 +17,8 @@ LEVEL = "numeric only"
 TOO_LATE = "the time after the limit was too short for them"
 #: What a derivation says of its spec, null where the spec was not read yet.
 _HEADER = ("format", "title", "source", "free_constants", "parameters", "dataset", "network")
+#: What a whole derivation leaves out where there is none of it; null, as nobody knows here.
+_WHERE_ANY = ("equal_starts", "equilibria", "width", "phases")
 #: Levels from the strongest; a whole derivation has the weakest of its stages.
 _LEVELS = ("closed", "closed by symmetry", "coupled modes", "coupled matrices", LEVEL)
 NO_CERTIFICATE = (
@@ -162,6 +164,7 @@ def partial_derivation(told: Told, reached: Reached, bare: str = "") -> Json:
         "pathways": pathways,
         "couplings": None,
         "loss": {"initial": None, "final": None, "expr": None},
+        **dict.fromkeys(_WHERE_ANY),
         "convergence": None,
         "exceptional": None,
         "family": None,
