@@ -28,7 +28,7 @@ from symreln.sweep.command import sweep  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.commands import Request
+    from symreln.request import Request
 
 EXIT_CODES = """
 \b
@@ -54,7 +54,7 @@ def cli() -> None:
 
 
 def _request(command: str, out: Path | None, no_cache: bool, **more: Any) -> Request:
-    from symreln.commands import Request
+    from symreln.request import Request
 
     tolerance = more.pop("tolerance", None)
     if tolerance is not None:

@@ -3,102 +3,22 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from symreln.cache.store import Store
     from symreln.derivation import Derivation
     from symreln.limits.steps import StepWriter
     from symreln.report.drawer import Drawer
+    from symreln.request import Request
     from symreln.spec.model import Spec
-    from symreln.train.machine import Library
     from symreln.validation.confront import Validation
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a user asked for; JSON values only, so that it can be handed to a child process.
-
-    Attributes:
-        command: "derive", "run" or "validate"; "steps" for a caller in Python.
-        spec: A TOML file or the name of a ready-made spec.
-        overrides: ``key=value`` texts.
-        out: Folder for the results, or None for the default.
-        as_json: Whether to print JSON.
-        quiet: Whether to show no progress.
-        allow_outside: Whether data files may lie outside the spec's folder.
-        cache: Whether finished steps may come from the cache.
-        time_limit: Seconds, or None.
-        memory_limit: Bytes, or None.
-        formats: What to write beside the certificate; all where empty.
-        seeds: Networks to train, of each kind.
-        rng: Seed of the random streams.
-        terms: Whether to say what the distance to the network is made of.
-        rules: Whether to train by other learning rules too.
-        study: Whether to halve the learning rate and the initial scale.
-        representations: Whether to compare what hidden layers hold.
-        backend: Library that trains.
-        device: Where it does, or None for its own choice.
-        float32: Whether to train in single precision.
-    """
-
-    command: str
-    spec: str
-    overrides: tuple[str, ...] = ()
-    out: str | None = None
-    as_json: bool = False
-    quiet: bool = False
-    allow_outside: bool = False
-    cache: bool = True
-    time_limit: float | None = None
-    memory_limit: int | None = None
-    formats: tuple[str, ...] = ()
-    seeds: int = 8
-    rng: int = 0
-    terms: bool = False
-    rules: bool = False
-    study: bool = False
-    representations: bool = False
-    backend: Library = "numpy"
-    device: str | None = None
-    float32: bool = False
-
-    @property
-    def folder(self) -> Path:
-        """The results' folder."""
-        return Path(self.out) if self.out else Path("symreln-out") / Path(self.spec).stem
-
-    @property
-    def limited(self) -> bool:
-        """Whether there is a limit."""
-        return self.time_limit is not None or self.memory_limit is not None
-
-    @property
-    def draws_beside(self) -> bool:
-        """Whether a process that draws may run beside the work.
-
-        Under a memory limit none does: it would count, from the start.
-        """
-        draws = self.command in ("run", "validate") or (
-            self.command == "derive" and (not self.formats or {"tex", "html"} & set(self.formats))
-        )
-        return bool(draws) and self.memory_limit is None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Request:
-        """Return the request of :meth:`to_json`."""
-        lists = {name: tuple(values[name]) for name in ("overrides", "formats")}
-        return cls(**{**values, **lists})
 
 
 @dataclass(kw_only=True)
@@ -161,6 +81,7 @@ class Session:
 
     def _derive(self) -> int:
         from symreln import console
+        from symreln.progress import Progress
         from symreln.report.jsonio import dumps
 
         request, folder = self.request, self.request.folder
@@ -170,7 +91,7 @@ class Session:
             from symreln.graphs.command import derive_for_user
 
             return derive_for_user(self, spec, key)
-        with console.Progress(quiet=request.quiet)("deriving"):
+        with Progress(quiet=request.quiet)("deriving"):
             derivation = self._derived(spec)
             written = self._written(derivation, request.formats)
         console.note_earlier_run(folder)
@@ -188,6 +109,7 @@ class Session:
 
     def _run(self) -> int:
         from symreln import console
+        from symreln.progress import Progress
         from symreln.report.write import write_derivation, write_validation
 
         request, folder = self.request, self.request.folder
@@ -196,7 +118,7 @@ class Session:
             return self._confront_graph(spec)
         # Written before training starts: an interrupted run keeps its derivation.
         derivation, validation = self._confronted(spec, lambda derived: self._written(derived, ()))
-        with console.Progress(quiet=request.quiet)("writing the report"):
+        with Progress(quiet=request.quiet)("writing the report"):
             written = write_validation(validation, folder, drawer=self.drawer)
             written += write_derivation(
                 derivation, folder, validation=validation, drawer=self.drawer
@@ -231,11 +153,11 @@ class Session:
         self, spec: Spec, keep: Callable[[Derivation], object]
     ) -> tuple[Derivation, Validation]:
         """Derive, hand the derivation to ``keep``, train and compare."""
-        from symreln import console
         from symreln.divergence import check_before_deriving
+        from symreln.progress import Progress
         from symreln.validation.confront import validate as confront
 
-        progress = console.Progress(quiet=self.request.quiet)
+        progress = Progress(quiet=self.request.quiet)
         check_before_deriving(spec)
         with progress("deriving"):
             derivation = self._derived(spec)

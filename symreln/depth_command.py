@@ -81,11 +81,11 @@ def depth(
     network has as many hidden layers of network.hidden units. Writes depth.json, depth.html,
     depth.svg and curves.npz. That they differ is a result, not a failure.
     """
-    from symreln import console
-    from symreln.commands import Request
     from symreln.hardware import training_machine
+    from symreln.progress import Progress
     from symreln.report.folder import require_folder
     from symreln.report.jsonio import dumps
+    from symreln.request import Request
     from symreln.spec.reader import load
     from symreln.validation.depth import compare_depth
 
@@ -109,7 +109,7 @@ def depth(
             text = f"hidden layers of {layers} units; gated network: {hidden}"
             click.echo(f"symreln: {text}", err=True)
 
-    with training_machine(asked), console.Progress(quiet=quiet)("training") as report:
+    with training_machine(asked), Progress(quiet=quiet)("training") as report:
         found = compare_depth(given, seeds, rng, report, share=share, ready=tell)
     written = _write(found, folder)
     if as_json:

@@ -12,7 +12,7 @@ import numpy as np
 from symreln.train.machine import DEFAULT_MEMORY_LIMIT, Machine, peak_bytes
 
 if TYPE_CHECKING:
-    from symreln.commands import Request
+    from symreln.request import Request
     from symreln.train.network import MemoryEstimate
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln import cli, console, tables
+from symreln import cli, progress, tables
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -320,8 +320,8 @@ def test_zero_targets_derive_and_have_nothing_to_validate(tmp_path, capsys):
 def test_a_phase_that_takes_longer_than_patience_says_so_before_it_ends(monkeypatch, capsys):
     import time
 
-    monkeypatch.setattr(console, "PATIENCE", 0.01)
-    with console.Progress(quiet=False)("thinking"):
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    with progress.Progress(quiet=False)("thinking"):
         deadline = time.monotonic() + 30
         seen = ""
         while "thinking" not in seen and time.monotonic() < deadline:
@@ -329,7 +329,7 @@ def test_a_phase_that_takes_longer_than_patience_says_so_before_it_ends(monkeypa
             seen += capsys.readouterr().err
     assert seen == "thinking …\n"
     capsys.readouterr()
-    with console.Progress(quiet=True)("thinking"):
+    with progress.Progress(quiet=True)("thinking"):
         time.sleep(0.05)
     assert capsys.readouterr().err == ""
 

@@ -56,9 +56,9 @@ def replay(
     From the same initial weights; each unit takes the nearest gate. Masks on inputs and outputs
     and stages are not used: a network has none. Writes replay.json, with --curve also replay.svg.
     """
-    from symreln.console import Progress
     from symreln.gates.activity import train_and_sample
     from symreln.gates.command import numbers_of
+    from symreln.progress import Progress
     from symreln.report.folder import require_folder
     from symreln.spec.reader import load
 

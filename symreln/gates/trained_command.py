@@ -105,7 +105,7 @@ def find(spec: Spec, asked: Asked) -> Found:
         InputError: See :func:`symreln.gates.activity.train_and_sample` and
             :func:`symreln.gates.kmeans.algorithm_one`.
     """
-    from symreln.console import Progress
+    from symreln.progress import Progress
 
     runs = asked.runs or RUNS[asked.method]
     clustered, windows = runs * asked.trainings, asked.method == "windows"

@@ -27,12 +27,13 @@ def derive_for_user(session: Session, spec: Spec, key: str | None) -> int:
     from symreln import console
     from symreln.cache.spectra import cached_spectrum
     from symreln.commands import output_key
+    from symreln.progress import Progress
     from symreln.report.graph_write import write_graph, write_proven
     from symreln.report.jsonio import dumps
 
     request, steps = session.request, session.steps
     progress = None if steps is None else steps.progress
-    with console.Progress(quiet=request.quiet)("deriving"):
+    with Progress(quiet=request.quiet)("deriving"):
         spectrum = cached_spectrum(session.store)
         derivation = derive_graph(spec, spectrum=spectrum, progress=progress)
         if steps is not None:

@@ -23,7 +23,7 @@ from symreln.report.folder import BESIDE, DERIVED
 from symreln.report.jsonio import dumps, write_text
 
 if TYPE_CHECKING:
-    from symreln.commands import Request
+    from symreln.request import Request
 
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
 POLL = 0.02

@@ -24,6 +24,7 @@ LARGEST = 1e18
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.graphs.derivation import GraphDerivation
+    from symreln.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +84,8 @@ def derive_within(
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
     """
-    from symreln.cache.spectra import cached_spectrum
-    from symreln.cache.store import Store
-    from symreln.commands import Request, load_spec, spectra_folder
-    from symreln.graphs.derivation import derive_graph
-    from symreln.pipeline import derive
+    from symreln.commands import load_spec, spectra_folder
+    from symreln.request import Request
 
     request = Request(
         command="steps",
@@ -107,18 +105,26 @@ def derive_within(
                 content = partial_derivation(watch.enclose(), outcome, watch.bare)
                 return PartialDerivation(content=content)
             if outcome == 0:
-                store = Store(folder=spectra_folder(watch.steps))
-                spectrum = cached_spectrum(store, keep_from=0.0)
-                spec = load_spec(request)
-                if spec.graph is not None:
-                    return derive_graph(spec, spectrum=spectrum)
-                return derive(spec, spectrum=spectrum)
+                return _put_together(request, spectra_folder(watch.steps))
             if outcome == InputError.exit_code:
                 load_spec(request)  # says what is wrong, where the spec is
             msg = f"derive_within: the child process ended with exit code {outcome}"
             raise SymrelnError(msg)
         finally:
             watch.end()
+
+
+def _put_together(request: Request, spectra: Path) -> Derivation | GraphDerivation:
+    """Derive from the spectra that a child has found and kept."""
+    from symreln.cache.spectra import cached_spectrum
+    from symreln.cache.store import Store
+    from symreln.commands import load_spec
+    from symreln.graphs.derivation import derive_graph
+    from symreln.pipeline import derive
+
+    spec = load_spec(request)
+    work = derive if spec.graph is None else derive_graph
+    return work(spec, spectrum=cached_spectrum(Store(folder=spectra), keep_from=0.0))
 
 
 def _bytes(value: int | str | None) -> int | None:

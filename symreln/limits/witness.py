@@ -219,8 +219,9 @@ def main() -> None:
     """Enclose what the first line of stdin names."""
     message = first_message()
 
-    from symreln.commands import Request, load_spec
+    from symreln.commands import load_spec
     from symreln.limits.steps import StepWriter
+    from symreln.request import Request
 
     only = None if message["only"] is None else frozenset(message["only"])
     gone = threading.Event()

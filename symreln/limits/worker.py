@@ -15,8 +15,9 @@ def main() -> None:
     message = first_message()
 
     from symreln.cli import guarded
-    from symreln.commands import Request, Session
+    from symreln.commands import Session
     from symreln.limits.steps import StepWriter
+    from symreln.request import Request
 
     request = Request.from_json(message["request"])
     bound_itself(request.time_limit, request.memory_limit)

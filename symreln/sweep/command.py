@@ -140,8 +140,8 @@ def _run(
     Raises:
         InputError: Nothing is to be done and something is missing.
     """
-    from symreln import console
     from symreln.errors import InputError
+    from symreln.progress import Progress
     from symreln.sweep.run import Shard, estimate, missing, sweep
 
     whole = Shard(index=1, parts=1)
@@ -160,7 +160,7 @@ def _run(
         click.echo(f"symreln: sweep: {found.sentence(workers)}", err=True)
     if not left:
         return []
-    with console.Progress(quiet=quiet)("sweeping") as report:
+    with Progress(quiet=quiet)("sweeping") as report:
         return sweep(plan, wanted, left, work, workers, report)
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from symreln import cli
-from symreln.commands import Request
 from symreln.limits import supervise as supervising
 from symreln.limits.processes import resident_bytes, session_members
+from symreln.request import Request
 from tests.limits.test_supervise import CHILDREN, LINUX, ROOT, SPEC
 
 PARENT = """
 import sys
-from symreln.commands import Request
+from symreln.request import Request
 from symreln.limits.supervise import supervise
 supervise(Request(command="derive", spec=sys.argv[1], out=sys.argv[2], time_limit=300.0),
           "tests.limits.slow_worker")
@@ -147,7 +147,8 @@ def test_a_child_ties_itself_to_its_parent_before_it_imports_much(module):
     program = (
         "import sys, runpy; from symreln.limits import processes;"
         "processes.die_with_parent = lambda: sys.exit("
-        "str(sorted({'symreln.commands', 'symreln.cli', 'flint', 'numpy'} & set(sys.modules))));"
+        "str(sorted({'symreln.commands', 'symreln.request', 'symreln.cli', 'flint', 'numpy'}"
+        " & set(sys.modules))));"
         f"runpy.run_module({module!r}, run_name='__main__')"
     )
     found = subprocess.run(

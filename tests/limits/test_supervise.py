@@ -14,11 +14,11 @@ import pytest
 
 import symreln as sr
 from symreln import cli
-from symreln.commands import Request
 from symreln.limits import supervise as supervising
 from symreln.limits.partial import Reached, Told, partial_derivation
 from symreln.limits.supervise import supervise
 from symreln.report.derivation_json import derivation_to_json
+from symreln.request import Request
 from symreln.verify import verify_file
 
 SLOW = "tests.limits.slow_worker"

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.commands import Request
 from symreln.errors import InputError
 from symreln.prediction import closed_forms
 from symreln.report import drawer as drawers
@@ -29,6 +28,7 @@ from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.font import math_font
 from symreln.report.plots import derivation_sketches
 from symreln.report.write import write_derivation
+from symreln.request import Request
 
 CHARACTERS = "πλ√∑𝟏x"
 

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.commands import Request, execute
+from symreln.commands import execute
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
 from symreln.prediction import closed_forms, predict_training
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.write import write_validation
+from symreln.request import Request
 from symreln.train import gdln, graph
 from symreln.validation.closed import (
     aligned_weights,

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.commands import Request, execute
+from symreln.commands import execute
 from symreln.dynamics.chain_start import chain_start
 from symreln.errors import NotSupportedError
 from symreln.graphs.derivation import derive_graph
 from symreln.report.chapters.graph_agreement import chapter
+from symreln.request import Request
 from symreln.train.graph import train_graph
 from symreln.validation.graph_start import GraphStart, blow_up, early_flow, graph_start
 from symreln.validation.graphs import validate_graph

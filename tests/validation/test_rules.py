@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.cli import cli
-from symreln.commands import Request, execute
+from symreln.commands import execute
 from symreln.console import show_validation
 from symreln.dynamics.aligned_descent import followed, pair_steps
 from symreln.dynamics.solutions import weight_decay
@@ -25,6 +25,7 @@ from symreln.report.chapters.rules import rule_blocks
 from symreln.report.document import Paragraph, Table, plain_text
 from symreln.report.jsonio import dumps
 from symreln.report.validation_json import validation_to_json
+from symreln.request import Request
 from symreln.train.gdln import train_gdln
 from symreln.validation import rules as rules_module
 from symreln.validation.confront import Validation

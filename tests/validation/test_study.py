@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.commands import Request, execute
+from symreln.commands import execute
 from symreln.errors import NotSupportedError
 from symreln.prediction import probe_bases
 from symreln.report.chapters.study import order_rows, study_blocks
 from symreln.report.document import Table
+from symreln.request import Request
 from symreln.train.network import LayerWeights
 from symreln.validation import growing
 from symreln.validation.changed import Change, changed, steps_for_scale

@@ -1,0 +1,90 @@
+"""What a user asked a command for, as values that another process can be handed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symreln.train.machine import Library
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a user asked for; JSON values only, so that it can be handed to a child process.
+
+    Attributes:
+        command: "derive", "run" or "validate"; "steps" for a caller in Python.
+        spec: A TOML file or the name of a ready-made spec.
+        overrides: ``key=value`` texts.
+        out: Folder for the results, or None for the default.
+        as_json: Whether to print JSON.
+        quiet: Whether to show no progress.
+        allow_outside: Whether data files may lie outside the spec's folder.
+        cache: Whether finished steps may come from the cache.
+        time_limit: Seconds, or None.
+        memory_limit: Bytes, or None.
+        formats: What to write beside the certificate; all where empty.
+        seeds: Networks to train, of each kind.
+        rng: Seed of the random streams.
+        terms: Whether to say what the distance to the network is made of.
+        rules: Whether to train by other learning rules too.
+        study: Whether to halve the learning rate and the initial scale.
+        representations: Whether to compare what hidden layers hold.
+        backend: Library that trains.
+        device: Where it does, or None for its own choice.
+        float32: Whether to train in single precision.
+    """
+
+    command: str
+    spec: str
+    overrides: tuple[str, ...] = ()
+    out: str | None = None
+    as_json: bool = False
+    quiet: bool = False
+    allow_outside: bool = False
+    cache: bool = True
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    formats: tuple[str, ...] = ()
+    seeds: int = 8
+    rng: int = 0
+    terms: bool = False
+    rules: bool = False
+    study: bool = False
+    representations: bool = False
+    backend: Library = "numpy"
+    device: str | None = None
+    float32: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The results' folder."""
+        return Path(self.out) if self.out else Path("symreln-out") / Path(self.spec).stem
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit."""
+        return self.time_limit is not None or self.memory_limit is not None
+
+    @property
+    def draws_beside(self) -> bool:
+        """Whether a process that draws may run beside the work.
+
+        Under a memory limit none does: it would count, from the start.
+        """
+        draws = self.command in ("run", "validate") or (
+            self.command == "derive" and (not self.formats or {"tex", "html"} & set(self.formats))
+        )
+        return bool(draws) and self.memory_limit is None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Request:
+        """Return the request of :meth:`to_json`."""
+        lists = {name: tuple(values[name]) for name in ("overrides", "formats")}
+        return cls(**{**values, **lists})
