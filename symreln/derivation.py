@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import sympy as sp
-
 from symreln.dynamics import switchboard
-from symreln.dynamics.loss import mode_space_loss
+from symreln.dynamics.loss import mode_space_loss, strength_symbol
 from symreln.dynamics.solutions import odd_relu
 from symreln.errors import InputError
 from symreln.truth import Truth
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    import sympy as sp
     from flint import arb
 
     from symreln.convergence import Convergence
@@ -395,8 +394,3 @@ class Derivation:
         from symreln.report.write import write_derivation
 
         return write_derivation(self, directory)
-
-
-def strength_symbol(label: str) -> sp.Symbol:
-    """Return the symbol of a mode's strength in the loss."""
-    return sp.Symbol(label, nonnegative=True)

@@ -29,3 +29,8 @@ def mode_space_loss(
             for strength, multiplicity, s, d in terms
         ),
     )
+
+
+def strength_symbol(label: str) -> sp.Symbol:
+    """Return the symbol of a mode's strength in the loss."""
+    return sp.Symbol(label, nonnegative=True)

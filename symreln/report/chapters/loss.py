@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symreln.derivation import strength_symbol
+from symreln.dynamics.loss import strength_symbol
 from symreln.report.breaking import sum_lines
 from symreln.report.document import Block, Details, Math, equation, prose
 from symreln.report.mathtext import ordered_terms

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.derivation import strength_symbol
+from symreln.dynamics.loss import strength_symbol
 from symreln.report.document import Block, Math, Strong, Table, prose
 from symreln.validation.words import metric_cells, percent
 
