@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.derivation import Step
 from symreln.exact.scalar import Scalar
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from symreln.derivation import Step
     from symreln.dynamics.competition import Competition
     from symreln.equilibria import Race
 
@@ -23,79 +23,86 @@ def equilibrium_steps(found: tuple[Race, ...]) -> list[Step]:
     Raises:
         ArithmeticError: A check failed: a bug of symreln.
     """
-    from symreln.derivation import Step
-
     for race in found:
         check_end(race)
         check_line(race)
         check_conserved(race)
-    steps = []
-    ended = sum(race.end is not None for race in found)
-    if ended:
-        definite = all(race.end is None or race.totals.is_convex(race.values) for race in found)
-        form = "positive definite" if definite else "positive semidefinite"
-        steps.append(
+    return [
+        *_ends(found),
+        *_lines(found),
+        *_sums(found),
+        *(
             Step(
                 name="equilibria",
-                statement=(
-                    f"{ended} of {len(found)} competitions of modes come to rest at the "
-                    "equilibrium that is given, from every positive start of the aligned modes; "
-                    "where modes are alike, it is that of their sum."
-                ),
-                check=(
-                    "substitution: drives of winners cancel to 0, those of losers are not "
-                    "positive, by exact signs; the loss's form is symmetric, entry by entry, and "
-                    f"{form}, by its pivots"
-                ),
-                outcome=Truth.PROVEN,
+                statement="Where " + ", ".join(race.labels) + " come to rest.",
+                check=race.undecided,
+                outcome=Truth.UNDECIDED,
             )
-        )
+            for race in found
+            if race.undecided
+        ),
+    ]
+
+
+def _ends(found: tuple[Race, ...]) -> Iterator[Step]:
+    """Yield the step about competitions with one equilibrium, where there are any."""
+    ended = sum(race.end is not None for race in found)
+    if not ended:
+        return
+    definite = all(race.end is None or race.totals.is_convex(race.values) for race in found)
+    form = "positive definite" if definite else "positive semidefinite"
+    yield Step(
+        name="equilibria",
+        statement=(
+            f"{ended} of {len(found)} competitions of modes come to rest at the equilibrium that "
+            "is given, from every positive start of the aligned modes; where modes are alike, it "
+            "is that of their sum."
+        ),
+        check=(
+            "substitution: drives of winners cancel to 0, those of losers are not positive, by "
+            "exact signs; the loss's form is symmetric, entry by entry, and "
+            f"{form}, by its pivots"
+        ),
+        outcome=Truth.PROVEN,
+    )
+
+
+def _lines(found: tuple[Race, ...]) -> Iterator[Step]:
+    """Yield the step about competitions with a line of equilibria, where there are any."""
     lines = sum(race.line is not None for race in found)
-    if lines:
-        steps.append(
-            Step(
-                name="lines of equilibria",
-                statement=(
-                    f"{lines} of {len(found)} competitions of modes come to rest on the line (or "
-                    "plane) of equilibria that is given, at the one point that the conserved sums "
-                    "of the start leave."
-                ),
-                check=(
-                    "substitution: couplings times directions cancel to 0, drives as above; the "
-                    "form is positive semidefinite, by its pivots; that no more modes stay, by "
-                    "exact linear programming"
-                ),
-                outcome=Truth.PROVEN,
-            )
-        )
+    if not lines:
+        return
+    yield Step(
+        name="lines of equilibria",
+        statement=(
+            f"{lines} of {len(found)} competitions of modes come to rest on the line (or plane) of "
+            "equilibria that is given, at the one point that the conserved sums of the start leave."
+        ),
+        check=(
+            "substitution: couplings times directions cancel to 0, drives as above; the form is "
+            "positive semidefinite, by its pivots; that no more modes stay, by exact linear "
+            "programming"
+        ),
+        outcome=Truth.PROVEN,
+    )
+
+
+def _sums(found: tuple[Race, ...]) -> Iterator[Step]:
+    """Yield the steps about what never changes along the flow, where there is anything."""
     if any(race.shared for race in found):
-        steps.append(
-            Step(
-                name="modes that share",
-                statement="The ratios of modes that are called alike never change.",
-                check="equal s, and equal rows and columns of couplings, entry by entry",
-                outcome=Truth.PROVEN,
-            )
+        yield Step(
+            name="modes that share",
+            statement="The ratios of modes that are called alike never change.",
+            check="equal s, and equal rows and columns of couplings, entry by entry",
+            outcome=Truth.PROVEN,
         )
     if any(race.system.conserved for race in found):
-        steps.append(
-            Step(
-                name="conserved quantities",
-                statement="The printed sums of logarithms grow at the printed constant rates.",
-                check="their derivatives along the flow: the strengths' coefficients cancel to 0",
-                outcome=Truth.PROVEN,
-            )
+        yield Step(
+            name="conserved quantities",
+            statement="The printed sums of logarithms grow at the printed constant rates.",
+            check="their derivatives along the flow: the strengths' coefficients cancel to 0",
+            outcome=Truth.PROVEN,
         )
-    return steps + [
-        Step(
-            name="equilibria",
-            statement="Where " + ", ".join(race.labels) + " come to rest.",
-            check=race.undecided,
-            outcome=Truth.UNDECIDED,
-        )
-        for race in found
-        if race.undecided
-    ]
 
 
 def check_end(race: Race) -> None:

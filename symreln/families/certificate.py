@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from symreln.families.domain import Condition
     from symreln.families.spectrum import FamilyClass
     from symreln.families.stage import Learner
+    from symreln.families.template import PathwayTemplate, Sector
 
 FORMAT = "symreln-family-certificate/1"
 
@@ -123,28 +124,8 @@ def build_certificate(family: FamilyDerivation) -> tuple[dict[str, Any], tuple[C
         "samples": writer.scalar(template.samples),
         "per_sample": writer.scalar(1 / template.samples),
         "count": writer.scalar(template.sectors[0].inputs.columns.count),
-        "sectors": [
-            {
-                "name": sector.name,
-                "multiplicity": writer.scalar(sector.multiplicity),
-                "inputs": writer.space(sector.inputs.rows),
-                "samples": writer.space(sector.inputs.columns),
-                "outputs": writer.space(sector.targets.rows),
-                "x": writer.matrix(sector.inputs),
-                "y": writer.matrix(sector.targets),
-            }
-            for sector in template.sectors
-        ],
-        "pathways": [
-            {
-                "name": pathway.name,
-                "each": pathway.each,
-                "gate": [list(pair) for pair in pathway.gate],
-                "inputs": sorted(pathway.inputs),
-                "outputs": sorted(pathway.outputs),
-            }
-            for pathway in template.pathways
-        ],
+        "sectors": [_data(writer, sector) for sector in template.sectors],
+        "pathways": [_masks(pathway) for pathway in template.pathways],
         "stages": [
             {
                 "pathways": [template.pathways.index(p) for p in stage.templates],
@@ -168,6 +149,28 @@ def build_certificate(family: FamilyDerivation) -> tuple[dict[str, Any], tuple[C
         written["closed_at"] = {name: list(values) for name, values in found.items()}
     certificate["digest"] = digest(certificate)
     return certificate, tuple(found for found in exceptions if found is not None)
+
+
+def _data(writer: Writer, sector: Sector) -> dict[str, Any]:
+    return {
+        "name": sector.name,
+        "multiplicity": writer.scalar(sector.multiplicity),
+        "inputs": writer.space(sector.inputs.rows),
+        "samples": writer.space(sector.inputs.columns),
+        "outputs": writer.space(sector.targets.rows),
+        "x": writer.matrix(sector.inputs),
+        "y": writer.matrix(sector.targets),
+    }
+
+
+def _masks(pathway: PathwayTemplate) -> dict[str, Any]:
+    return {
+        "name": pathway.name,
+        "each": pathway.each,
+        "gate": [list(pair) for pair in pathway.gate],
+        "inputs": sorted(pathway.inputs),
+        "outputs": sorted(pathway.outputs),
+    }
 
 
 def digest(certificate: dict[str, Any]) -> str:

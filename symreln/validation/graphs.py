@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from symreln.validation.words import bound_text, metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.graphs.derivation import GraphDerivation
+    from symreln.spec.model import Spec
     from symreln.train.network import TrainingRun
     from symreln.validation.trained import ProgressCallback
 
@@ -159,23 +160,8 @@ def validate_graph(
     instance_of(derivation, GraphDerivation, "validate_graph", call)
     seeds, rng = check_counts(seeds, rng, "validate_graph")
     spec = derivation.spec.at_values()
-    modes = ScalarModes.of(spec)
-    settings = training_settings(spec)
-    assert spec.graph is not None
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    graph, std = gated_graph(spec.graph), float(network_of(spec).init_std)
-    report = shared_progress(progress, 1)
-    aligned = train_graph(
-        *data,
-        graph,
-        settings,
-        initial={
-            edge.name: weights[None]
-            for edge, weights in zip(graph.edges, modes.aligned(std), strict=True)
-        },
-        record=Recording(quantities=("maps",), steps=(settings.steps - 1,)),
-    )
-    gdln = train_graph(*data, graph, settings, seeds=seeds, rng=rng, progress=report(0))
+    modes, std = ScalarModes.of(spec), float(network_of(spec).init_std)
+    aligned, gdln = _trained(spec, modes.aligned(std), seeds, rng, progress)
     aligned_theory, start = modes.descend(std), graph_start(spec, modes.parts)
     theory = None if isinstance(start, str) else modes.expected_loss(start.amplitudes)
     metrics = {"theory_vs_aligned": compare(aligned_theory.loss, aligned.mean_loss)}
@@ -193,6 +179,30 @@ def validate_graph(
         strengths=_beside(aligned_theory, modes.measured(aligned.snapshots["maps"][0, -1])),
         rng=rng,
     )
+
+
+def _trained(
+    spec: Spec,
+    start: Sequence[np.ndarray],
+    seeds: int,
+    rng: int,
+    progress: ProgressCallback | None,
+) -> tuple[TrainingRun, TrainingRun]:
+    """Return the network that starts at one matrix an edge, and those from random weights."""
+    assert spec.graph is not None
+    settings, graph = training_settings(spec), gated_graph(spec.graph)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    aligned = train_graph(
+        *data,
+        graph,
+        settings,
+        initial={
+            edge.name: weights[None] for edge, weights in zip(graph.edges, start, strict=True)
+        },
+        record=Recording(quantities=("maps",), steps=(settings.steps - 1,)),
+    )
+    report = shared_progress(progress, 1)(0)
+    return aligned, train_graph(*data, graph, settings, seeds=seeds, rng=rng, progress=report)
 
 
 def _beside(
