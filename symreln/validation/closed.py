@@ -232,10 +232,8 @@ def _mean_of(
     numbers: Derivation, curves: Mapping[str, np.ndarray], times: np.ndarray
 ) -> np.ndarray:
     """Return the mean loss over the starts of curves of shape (starts, times)."""
-    losses = [
-        loss_of_modes(numbers, dict(zip(curves, row, strict=True)), times)
-        for row in zip(*curves.values(), strict=True)
-    ]
+    rows = list(zip(*curves.values(), strict=True)) or [()]  # no mode learns: one loss, that stays
+    losses = [loss_of_modes(numbers, dict(zip(curves, row, strict=True)), times) for row in rows]
     return np.mean([loss for loss in losses if loss is not None], axis=0)
 
 

@@ -23,7 +23,15 @@ from symreln.validation import again
 from symreln.validation.changed import Change, changed, predicted_again
 from symreln.validation.comparing import CurvePair, curve_metrics
 from symreln.validation.confront import Validation
-from symreln.validation.findings import GATES, SCALE, STEP, WIDTH, Finding, PairDiagnosis
+from symreln.validation.findings import (
+    ALIGNMENT,
+    GATES,
+    SCALE,
+    STEP,
+    WIDTH,
+    Finding,
+    PairDiagnosis,
+)
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (
@@ -278,6 +286,42 @@ def test_a_linear_network_has_no_gates():
     (pair,) = found.diagnosis
     assert pair.failed == (GATES,)
     assert "one pathway, always open, as in a linear network" in found.sentence()
+
+
+@lru_cache(maxsize=1)
+def deep_gates() -> Validation:
+    """XoR, a pathway a sample, of three linear layers: without the gates nothing can be learned."""
+    spec = matrix_spec(
+        [[1, 1, -1, -1], [1, -1, 1, -1]],
+        [[1, -1, -1, 1]],
+        np.eye(4, dtype=int).tolist(),
+        network={
+            "hidden": 40,
+            "layers": 3,
+            "init_std": Fraction(1, 10),
+            "learning_rate": Fraction(1, 20),
+            "loss": "sum",
+            "steps": 301,
+            "activation": "linear",
+        },
+    )
+    return sr.validate(sr.derive(spec), seeds=2)
+
+
+def test_what_starts_aligned_with_gates_says_nothing_of_a_network_without():
+    found = deep_gates()
+    pair = {each.pair: each for each in found.diagnosis}["theory_vs_relu"]
+    assert pair.failed == (GATES,)
+    assert pair.left < found.tolerance
+    assert ALIGNMENT not in {each.assumption for each in pair.findings}
+
+
+def test_deep_networks_with_nothing_to_learn_are_predicted_to_stay_where_they_are():
+    spec = deep_gates().derivation.spec
+    whole = replace(spec.pathways[0], gate=(1, 1, 1, 1))
+    found = sr.validate(derive_unchecked(replace(spec, pathways=(whole,))), seeds=2)
+    assert np.all(found.prediction.loss == 0.5)
+    assert found.verdict == "not tested"
 
 
 def test_directions_that_turn_are_assumption_2_1_1():
