@@ -96,7 +96,7 @@ class Race:
 
     @property
     def gain(self) -> Scalar | None:
-        """What the end takes off the loss, or None without an end."""
+        """What the end takes off the loss, on a line at ``values``; None without an end."""
         if self.end is not None:
             return self.totals.gain(self.end)
         return None if self.line is None else self.totals.gain(self._on_line(self.line))
@@ -127,16 +127,18 @@ def races(derivation: Derivation) -> tuple[Race, ...]:
 def resting_loss(derivation: Derivation) -> Scalar | None:
     """Return the loss of the aligned modes in the end, or None where it was not proven.
 
-    Above the least loss by what modes would gain that would have to turn negative.
+    Above the least loss by what modes would gain that would have to turn negative. At the declared
+    values of parameters where some couplings are singular: a line of equilibria is known there.
     """
     found = derivation.races
     gains = [race.gain for race in found]
     if len(derivation.stages) > 1 or not gains or any(gain is None for gain in gains):
         return None
-    total = derivation.initial_loss
+    values = derivation.spec.values if any(race.line is not None for race in found) else {}
+    total = derivation.initial_loss.substitute(values)
     for gain in gains:
         assert gain is not None
-        total = total - gain
+        total = total - gain.substitute(values)
     return total
 
 

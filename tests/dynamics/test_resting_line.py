@@ -310,6 +310,38 @@ def test_document_and_json_say_what_the_start_decides():
     assert "keep their ratios for ever" in twins.to_latex()
 
 
+@pytest.mark.parametrize("value", ["1/2", "1", "3"])
+def test_the_loss_on_a_line_is_that_at_the_declared_values(value):
+    # Either pathway can learn either feature, whatever the gain: nothing is left to explain.
+    tables = {
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [[2, 0], [0, 1]]},
+        "parameters": {"g": {"positive": True, "value": value}},
+        "pathway": [{"name": "a", "gate": [1, "g"]}, {"name": "b", "gate": ["1/3", 1]}],
+    }
+    derivation = sr.derive(sr.load(tables))
+    assert any(race.line is not None for race in derivation.races)
+    rest = resting_loss(derivation)
+    assert rest is not None
+    assert rest.to_fraction() == 0
+    assert "above the least" not in derivation.to_latex()
+
+
+@pytest.mark.parametrize(("value", "words"), [("1", "above the least"), ("3", "the least")])
+def test_a_loss_above_the_least_is_said_of_the_declared_values(value, words):
+    # 'a' would have to turn negative for the least loss, except at y = 3, where it is not needed.
+    tables = {
+        "dataset": {"X": [[1, 1]], "Y": [["y", 3]]},
+        "parameters": {"y": {"positive": True, "value": value}},
+        "pathway": [{"name": "a", "gate": [1, "1/2"]}, {"name": "b", "gate": [1, 1]}],
+    }
+    derivation = sr.derive(sr.load(tables))
+    rest = resting_loss(derivation)
+    assert rest is not None
+    (y,) = derivation.spec.symbols.values()
+    assert sp.expand(rest.to_sympy(derivation.spec.symbols) - (y - 3) ** 2 / 8) == 0
+    assert f"at the declared values, {words} that the pathways" in derivation.to_latex()
+
+
 def test_competitions_without_alike_modes_are_their_own_totals():
     system = plain([[2, 1], [1, 2]])
     assert isinstance(system, Competition)

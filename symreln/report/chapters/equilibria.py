@@ -131,15 +131,17 @@ def _loss(derivation: Derivation) -> list[Block]:
     rest = resting_loss(derivation)
     if rest is None:
         return []
-    symbols = derivation.spec.symbols
+    symbols, values = derivation.spec.symbols, derivation.spec.values
     least = derivation.final_loss
+    # Who stays is decided at the declared values, and so is what there is to compare.
+    where = ", at the declared values" if values and rest != least else ""
     text: list = ["The loss of the modes at rest is ", Math(to_latex(rest.to_sympy(symbols)))]
-    if rest == least:
-        return [prose(*text, ", the least that the pathways can reach.")]
+    if rest.substitute(values) == least.substitute(values):
+        return [prose(*text, f"{where}, the least that the pathways can reach.")]
     return [
         prose(
             *text,
-            ", above the least that the pathways can reach, ",
+            f"{where}, above the least that the pathways can reach, ",
             Math(to_latex(least.to_sympy(symbols))),
             ": there some strength is negative or another direction is used, which an aligned "
             "positive start never reaches. Random weights hold a little of the opposite sign, and "
