@@ -13,6 +13,7 @@ from symreln.provenance import library_versions
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
+from symreln.report.judgement_json import intervals_to_json, pair_to_json
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT
 from symreln.validation.metrics import drop_time, seed_band
@@ -54,7 +55,10 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         ],
         "alignment": None,
         "gate_drift": None,
-        "verdict": "agrees" if validation.agrees else "disagrees",
+        "not_tested": None if validation.untested is None else asdict(validation.untested),
+        "intervals": intervals_to_json(validation.intervals),
+        "diagnosis": [pair_to_json(found) for found in validation.diagnosis] or None,
+        "verdict": validation.verdict,
         "judged": list(validation.metrics),
         "disagreements": list(validation.disagreements),
         "tolerance": {

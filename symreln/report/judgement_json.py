@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from symreln.validation import intervals, strengths
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
     from symreln.validation.confront import Validation
     from symreln.validation.findings import PairDiagnosis
+    from symreln.validation.intervals import Distance
     from symreln.validation.strengths import ModeMeasured
     from symreln.validation.study import MeasuredOrder, Study
 
@@ -22,25 +25,27 @@ DIGITS = 6
 def judgement_to_json(validation: Validation) -> dict[str, Any]:
     """Return the entries that say how sure the comparison is and what fails."""
     return {
-        "intervals": _intervals(validation),
+        "intervals": intervals_to_json(validation.intervals if validation.seeds > 1 else {}),
         "not_tested": None if validation.untested is None else asdict(validation.untested),
         "assumptions": [
             {**asdict(cost), "fails": cost.fails} for cost in validation.assumption_costs
         ],
-        "diagnosis": [_pair(found) for found in validation.diagnosis] or None,
+        "diagnosis": [pair_to_json(found) for found in validation.diagnosis] or None,
         "modes": _modes(validation),
         "study": None if validation.study is None else _study(validation.study),
     }
 
 
-def _intervals(validation: Validation) -> dict[str, Any] | None:
-    if validation.seeds < 2:
+def intervals_to_json(found: Mapping[str, Distance]) -> dict[str, Any] | None:
+    """Return the entry "intervals", None where there are none."""
+    if not found:
         return None
-    pairs = {name: asdict(found) for name, found in validation.intervals.items()}
+    pairs = {name: asdict(each) for name, each in found.items()}
     return {"level": intervals.LEVEL, "method": intervals.METHOD, "pairs": pairs}
 
 
-def _pair(found: PairDiagnosis) -> dict[str, Any]:
+def pair_to_json(found: PairDiagnosis) -> dict[str, Any]:
+    """Return an entry of "diagnosis"."""
     return {
         "pair": found.pair,
         "failed": list(found.failed),

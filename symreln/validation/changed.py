@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.prediction import Prediction
+    from symreln.spec.model import Spec
     from symreln.train.network import TrainingRun
 
 #: Times at which a predicted loss is looked at where only a step is sought: it is then found to
@@ -55,7 +56,12 @@ def changed(numbers: Derivation, change: Change, steps: int | None = None) -> De
         change: What is changed.
         steps: Recorded steps; by default those that cover the same time.
     """
-    network, spec = network_of(numbers.spec), numbers.spec
+    return replace(numbers, spec=changed_spec(numbers.spec, change, steps))
+
+
+def changed_spec(spec: Spec, change: Change, steps: int | None = None) -> Spec:
+    """Return the spec of the changed experiment; arguments as of :func:`changed`."""
+    network = network_of(spec)
     out = network.init_std_out
     altered = replace(
         network,
@@ -69,7 +75,13 @@ def changed(numbers: Derivation, change: Change, steps: int | None = None) -> De
         replace(p, hidden=None if p.hidden is None else p.hidden * change.width)
         for p in spec.pathways
     )
-    return replace(numbers, spec=replace(spec, network=altered, pathways=pathways))
+    graph = spec.graph
+    if graph is not None:
+        nodes = [
+            replace(n, size=n.size * (change.width if n.is_hidden else 1)) for n in graph.nodes
+        ]
+        graph = replace(graph, nodes=tuple(nodes))
+    return replace(spec, network=altered, pathways=pathways, graph=graph)
 
 
 def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:

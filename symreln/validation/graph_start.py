@@ -46,6 +46,14 @@ class GraphStart:
     error: float
     amplitudes: tuple[float, ...]
 
+    def scaled(self, factor: float) -> GraphStart:
+        """Return the start of the same draws times a factor: strengths are in units of them."""
+        return GraphStart(
+            amplitude=factor * self.amplitude,
+            error=factor * self.error,
+            amplitudes=tuple(factor * x for x in self.amplitudes),
+        )
+
 
 def graph_start(spec: Spec, components: Sequence[Component]) -> GraphStart | str:
     """Return where all modes of a graph start in effect, or why that is not derived.

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.arguments import check_counts, instance_of
-from symreln.integration import network_of
-from symreln.train.graph import train_graph
-from symreln.train.record import Recording
-from symreln.validation.graph_start import GraphStart, graph_start
-from symreln.validation.metrics import CurveComparison, SeedFloor, compare, seed_floor
-from symreln.validation.scalar_modes import GraphPrediction, ScalarModes, gated_graph
-from symreln.validation.trained import shared_progress, training_settings
+from symreln.validation.findings import PairDiagnosis
+from symreln.validation.graph_diagnosis import diagnose_graph
+from symreln.validation.graph_pair import ALIGNED, RANDOM, GraphPair, confront_modes
+from symreln.validation.graph_start import GraphStart
+from symreln.validation.graph_untested import why_graph_untested
+from symreln.validation.intervals import Distance, distance
+from symreln.validation.metrics import CurveComparison, SeedFloor, seed_floor
+from symreln.validation.scalar_modes import GraphPrediction, ScalarModes
+from symreln.validation.told import failed_text, seeds_text
+from symreln.validation.trained import shared_progress
+from symreln.validation.untested import Untested
 from symreln.validation.words import bound_text, metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.spec.model import Spec
     from symreln.train.network import TrainingRun
     from symreln.validation.trained import ProgressCallback
+
+#: What every pair of curves is called, and its networks after "max |ΔL|/L(0) is …".
+TITLES = {
+    ALIGNED: "theory – GDLN that started aligned",
+    RANDOM: "theory – GDLN from random weights",
+}
+AGAINST = {
+    ALIGNED: "against the GDLN that started aligned",
+    RANDOM: "against GDLNs from random weights",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,6 +55,8 @@ class GraphValidation:
         floor: What GDLNs of different seeds differ by; None for one seed.
         strengths: (label, number of the mode, of the aligned theory, of the aligned GDLN).
         rng: Seed of the random streams.
+        untested: Why training does not test the prediction; None where it does.
+        diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
     """
 
     derivation: GraphDerivation
@@ -53,6 +69,8 @@ class GraphValidation:
     floor: SeedFloor | None
     strengths: tuple[tuple[str, int, float, float], ...]
     rng: int
+    untested: Untested | None = None
+    diagnosis: tuple[PairDiagnosis, ...] = ()
 
     @property
     def seeds(self) -> int:
@@ -77,13 +95,27 @@ class GraphValidation:
 
     @property
     def agrees(self) -> bool:
-        """Whether the prediction is within the tolerance of all that it speaks of."""
-        return not self.disagreements
+        """Whether training tests the prediction and is within the tolerance of all of it."""
+        return self.verdict == "agrees"
+
+    @property
+    def verdict(self) -> str:
+        """What validation.json says: "agrees", "disagrees" or "not tested"."""
+        if self.disagreements:
+            return "disagrees"
+        return "agrees" if self.untested is None else "not tested"
+
+    @cached_property
+    def intervals(self) -> dict[str, Distance]:
+        """Distances to GDLNs from random weights with intervals for the mean over all seeds."""
+        if self.theory is None or self.seeds < 2:
+            return {}
+        return {RANDOM: distance(self.theory, self.gdln.losses, self.rng)}
 
     @property
     def from_random_weights(self) -> bool:
         """Whether the verdict is about networks from random weights too."""
-        return "theory_vs_gdln" in self.metrics
+        return RANDOM in self.metrics
 
     @property
     def strength_distance(self) -> float:
@@ -93,37 +125,45 @@ class GraphValidation:
 
     def metric_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
-        titles = {
-            "theory_vs_aligned": "theory – GDLN that started aligned",
-            "theory_vs_gdln": "theory – GDLN from random weights",
-        }
         for name, found in self.metrics.items():
-            yield (titles[name], *metric_cells(found, self.tolerance))
+            yield (TITLES[name], *metric_cells(found, self.tolerance))
         if self.floor is not None:
             yield ("seed floor of the GDLN", *metric_cells(self.floor.mean))
 
     def sentence(self) -> str:
         """Return the verdict in one sentence, with the comparisons that it is about."""
-        near = percent(self.metrics["theory_vs_aligned"].max_abs_over_initial, self.tolerance)
+        return (
+            f"{self._head()} {self._distances()}; tolerance {bound_text(self.tolerance)}; "
+            "free constants: 0"
+            + seeds_text(self.seeds, self.intervals, AGAINST, self.tolerance)
+            + "".join(
+                f"; {failed_text(AGAINST[each.pair], each, self.tolerance)}"
+                for each in self.diagnosis
+            )
+        )
+
+    def _distances(self) -> str:
+        near = percent(self.metrics[ALIGNED].max_abs_over_initial, self.tolerance)
         aligned = (
             f"{near} against a GDLN that starts aligned, as the scalar modes assume (strengths end "
             f"within {self.strength_distance:.1e})"
         )
         if isinstance(self.start, str):
-            head = "agree from an aligned start alone" if self.agrees else "DISAGREE"
-            about = f"max |ΔL|/L(0) is {aligned}; of random weights nothing is predicted: "
-            about += self.start
-        else:
-            head = "agree" if self.agrees else "DISAGREE"
-            law = percent(self.metrics["theory_vs_gdln"].max_abs_over_initial, self.tolerance)
-            about = f"max |ΔL|/L(0) is {law} against GDLNs from random weights"
-            if self.floor is not None:
-                about += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
-            about += f", and {aligned}"
-        return (
-            f"theory and training {head}: {about}; tolerance {bound_text(self.tolerance)}; "
-            "free constants: 0"
-        )
+            nothing = f"of random weights nothing is predicted: {self.start}"
+            return f"max |ΔL|/L(0) is {aligned}; {nothing}"
+        law = percent(self.metrics[RANDOM].max_abs_over_initial, self.tolerance)
+        about = f"max |ΔL|/L(0) is {law} {AGAINST[RANDOM]}"
+        if self.floor is not None:
+            about += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
+        return f"{about}, and {aligned}"
+
+    def _head(self) -> str:
+        if self.disagreements:
+            return "theory and training DISAGREE:"
+        if self.untested is not None:
+            return f"the theory is NOT TESTED, for {self.untested.sentence()}; so far"
+        from_where = "" if self.from_random_weights else " from an aligned start alone"
+        return f"theory and training agree{from_where}:"
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
@@ -160,49 +200,32 @@ def validate_graph(
     instance_of(derivation, GraphDerivation, "validate_graph", call)
     seeds, rng = check_counts(seeds, rng, "validate_graph")
     spec = derivation.spec.at_values()
-    modes, std = ScalarModes.of(spec), float(network_of(spec).init_std)
-    aligned, gdln = _trained(spec, modes.aligned(std), seeds, rng, progress)
-    aligned_theory, start = modes.descend(std), graph_start(spec, modes.parts)
-    theory = None if isinstance(start, str) else modes.expected_loss(start.amplitudes)
-    metrics = {"theory_vs_aligned": compare(aligned_theory.loss, aligned.mean_loss)}
-    if theory is not None:
-        metrics["theory_vs_gdln"] = compare(theory, gdln.mean_loss)
-    return GraphValidation(
+    modes = ScalarModes.of(spec)
+    pair = confront_modes(modes, seeds, rng, shared_progress(progress, 1)(0))
+    strengths = modes.measured(pair.aligned.snapshots["maps"][0, -1])
+    found = GraphValidation(
         derivation=derivation,
-        aligned=aligned,
-        aligned_theory=aligned_theory,
-        gdln=gdln,
-        start=start,
-        theory=theory,
-        metrics=metrics,
-        floor=seed_floor(gdln.losses),
-        strengths=_beside(aligned_theory, modes.measured(aligned.snapshots["maps"][0, -1])),
+        aligned=pair.aligned,
+        aligned_theory=pair.aligned_theory,
+        gdln=pair.gdln,
+        start=pair.start,
+        theory=pair.theory,
+        metrics=pair.metrics,
+        floor=seed_floor(pair.gdln.losses),
+        strengths=_beside(pair.aligned_theory, strengths),
         rng=rng,
+        untested=_untested(pair, float(spec.validation.tolerance)),
     )
+    return replace(found, diagnosis=diagnose_graph(pair, found.disagreements, rng))
 
 
-def _trained(
-    spec: Spec,
-    start: Sequence[np.ndarray],
-    seeds: int,
-    rng: int,
-    progress: ProgressCallback | None,
-) -> tuple[TrainingRun, TrainingRun]:
-    """Return the network that starts at one matrix an edge, and those from random weights."""
-    assert spec.graph is not None
-    settings, graph = training_settings(spec), gated_graph(spec.graph)
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    aligned = train_graph(
-        *data,
-        graph,
-        settings,
-        initial={
-            edge.name: weights[None] for edge, weights in zip(graph.edges, start, strict=True)
-        },
-        record=Recording(quantities=("maps",), steps=(settings.steps - 1,)),
-    )
-    report = shared_progress(progress, 1)(0)
-    return aligned, train_graph(*data, graph, settings, seeds=seeds, rng=rng, progress=report)
+def _untested(pair: GraphPair, tolerance: float) -> Untested | None:
+    """Judge by random weights, where something is predicted of them: the harder comparison."""
+    if isinstance(pair.start, str):
+        loss, start = pair.aligned.mean_loss, pair.aligned_theory.start
+    else:
+        loss, start = pair.gdln.mean_loss, pair.start.amplitude
+    return why_graph_untested(pair.modes, loss, start, tolerance)
 
 
 def _beside(

@@ -134,6 +134,47 @@ class ScalarModes:
                 places = [w + slope for w, slope in zip(places, slopes, strict=True)]
         return loss
 
+    def flow_loss(self, start: float, times: np.ndarray) -> np.ndarray:
+        """Predict the loss of infinitely small steps from one amplitude everywhere.
+
+        Args:
+            start: The amplitude at time 0.
+            times: Ascending times in steps, the first of them 0.
+
+        Raises:
+            LimitReachedError: The flow could not be followed.
+        """
+        loss = np.full(len(times), self._silent_loss()[0])
+        for mode in (mode for modes in self.modes for mode in modes):
+            begin = [np.full((1, 1), start) for _ in mode.flow.shapes]
+            states = mode.flow.trajectory(begin, list(times), tau=1 / self._rate)
+            loss += [mode.flow.loss(state) for state in states]
+        return loss
+
+    @property
+    def pace(self) -> float:
+        """Steps in which the drive of the strongest mode takes an edge from 0 to 1."""
+        largest = max(
+            (abs(s) for modes in self.modes for m in modes for s in m.strengths), default=0
+        )
+        return 1 / (self._rate * largest) if largest else 0.0
+
+    @property
+    def learnable(self) -> float:
+        """The most that any strengths take off the loss, over the first: ½ sᵀ H⁺ s of all modes.
+
+        H couples the strengths of the bundles. A bound where pathways that share edges cannot have
+        strengths apart.
+        """
+        gain = 0.0
+        for flow in (mode.flow for modes in self.modes for mode in modes):
+            s = np.array([float(each[0, 0]) for each in flow.sigma_yx])
+            square = np.zeros((len(s), len(s)))
+            for (c, b), sigma in flow.sigma_x.items():
+                square[b, c] += float(flow.overlaps[c, b][0, 0] * sigma[0, 0])
+            gain += float(s @ np.linalg.pinv(square, hermitian=True) @ s) / 2
+        return min(1.0, gain / float(self._silent_loss()[0]))
+
     def aligned(self, start: float) -> list[np.ndarray]:
         """Return weights of all edges with one amplitude in every mode that learns."""
         parts = [

@@ -15,10 +15,11 @@ from symreln.validation.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from symreln.validation.confront import Validation
     from symreln.validation.findings import Finding, PairDiagnosis
+    from symreln.validation.intervals import Distance
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
@@ -106,19 +107,28 @@ def judged(validation: Validation, pair: str) -> str:
 
 def failed(validation: Validation, found: PairDiagnosis) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
-    place = _against(validation, found.pair)
+    says = dict(FAILS)
+    if validation.derivation.spec.switches:
+        says[GATES] = "the spec's gates"
+    return failed_text(_against(validation, found.pair), found, validation.tolerance, says)
+
+
+def failed_text(
+    place: str, found: PairDiagnosis, tolerance: float, says: Mapping[str, str] = FAILS
+) -> str:
+    """Say it of the networks at a place, "against …"."""
     if not found.failed:
         tried = [f"{each.replaced} ({_after(each)})" for each in found.findings]
         why = f": none of these takes away half of it: {', '.join(tried)}" if tried else ""
         return f"{place} the distance is unexplained{why}"
     named = [
-        f"{_fails(validation, each)} ({_evidence(each)})"
+        f"{says[each.assumption]} ({_evidence(each)})"
         for each in found.findings
         if each.assumption in found.failed and each.explains
     ]
     text = f"{place} what fails is {' and '.join(named)}"
-    if found.left is not None and found.left > validation.tolerance:
-        left = percent(found.left, validation.tolerance)
+    if found.left is not None and found.left > tolerance:
+        left = percent(found.left, tolerance)
         text += f"; {left} is left then, which is more than the tolerance and unexplained"
     return text
 
@@ -160,12 +170,6 @@ def _against(validation: Validation, pair: str) -> str:
     return f"against {trained[pair]}"
 
 
-def _fails(validation: Validation, found: Finding) -> str:
-    if found.assumption == GATES and validation.derivation.spec.switches:
-        return "the spec's gates"
-    return FAILS[found.assumption]
-
-
 def _evidence(found: Finding) -> str:
     if found.after is None:
         return found.measured
@@ -178,22 +182,28 @@ def _after(found: Finding) -> str:
 
 
 def _seeds_clause(validation: Validation) -> str:
-    """Say where so few seeds cannot tell on which side of the tolerance the mean over all is."""
     if validation.seeds < 2:
         return ""
+    names = {pair: _against(validation, pair) for pair in JUDGED}
+    return seeds_text(validation.seeds, validation.intervals, names, validation.tolerance)
+
+
+def seeds_text(
+    seeds: int, intervals: Mapping[str, Distance], names: Mapping[str, str], tolerance: float
+) -> str:
+    """Say where so few seeds cannot tell on which side of the tolerance the mean over all is."""
     parts = []
-    for pair in JUDGED:
-        found = validation.intervals.get(pair)
+    for pair, name in names.items():
+        found = intervals.get(pair)
         near = None if found is None else found.max_abs_over_initial
         if near is None or near.low is None or near.high is None:
             continue
-        if near.low <= validation.tolerance < near.high:
-            span = f"{percent(near.low)} to {percent(near.high)}"
-            parts.append(f"{span} {_against(validation, pair)}")
+        if near.low <= tolerance < near.high:
+            parts.append(f"{percent(near.low)} to {percent(near.high)} {name}")
     if not parts:
         return ""
     return (
-        f"; with {validation.seeds} seeds the mean over all may lie on either side of the "
+        f"; with {seeds} seeds the mean over all may lie on either side of the "
         f"tolerance: {' and '.join(parts)} (95 %)"
     )
 

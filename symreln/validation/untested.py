@@ -30,7 +30,8 @@ class Untested:
 
     Attributes:
         fell: Largest change of the trained mean loss that changed least, over its first.
-        learnable: Share of the first loss that can be learned at all: exact, from the data.
+        learnable: Share of the first loss that can be learned at all, from the data alone; of a
+            graph the most that it can be.
         tolerance: Largest allowed distance.
         steps: Steps that were trained.
         drops: About the step at which the loss is predicted to have dropped, below 0.9 L(0), or

@@ -189,7 +189,7 @@ def test_the_mean_over_starts_is_that_of_the_scalar_modes():
     ],
 )
 def test_starts_that_are_not_derived_are_said(name, reason):
-    found = validated(name, steps=5)
+    found = validated(name)
     assert isinstance(found.start, str)
     assert re.search(reason, found.start)
     assert found.theory is None
@@ -231,14 +231,14 @@ def test_the_commands_write_it(command, tmp_path):
         seeds=2,
         quiet=True,
     )
-    assert execute(request) in (0, 3)
+    assert execute(request) == 3
     written = json.loads((tmp_path / "validation.json").read_text())
     assert written["format"] == "symreln-validation/1"
     assert written["metrics"]["theory_vs_aligned"]["max_abs_over_initial"] < 1e-10
     assert written["metrics"]["theory_vs_relu"] is None
     assert {"theory_vs_gdln", "gdln_vs_relu"} <= set(written["metrics"])
     assert written["initial_strengths"]["random"]["followed"] == 32
-    assert written["verdict"] in ("agrees", "disagrees")
+    assert written["verdict"] == "not tested"  # in so few steps nothing is learned
     with np.load(tmp_path / "curves.npz") as curves:
         assert curves["gdln"].shape == (2, 20)
         assert curves["theory"].shape == (20,)

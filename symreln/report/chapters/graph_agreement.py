@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
+from symreln.report.chapters.judgement import diagnosis_blocks
 from symreln.report.document import Block, Figure, Math, Section, Strong, Table, Theorem, prose
 from symreln.report.numerals import scientific_latex
+from symreln.validation.graphs import TITLES
 
 if TYPE_CHECKING:
     from symreln.validation.graphs import GraphValidation
@@ -53,6 +55,7 @@ def chapter(validation: GraphValidation) -> Section:
             ),
             alt="Loss against steps on a linear and a logarithmic scale.",
         ),
+        *diagnosis_blocks(validation.diagnosis, TITLES),
         _start(validation),
         _strengths(validation),
     ]
@@ -61,7 +64,7 @@ def chapter(validation: GraphValidation) -> Section:
 
 def _title(validation: GraphValidation) -> str:
     if not validation.agrees:
-        return "Disagreement"
+        return "Disagreement" if validation.disagreements else "Not tested"
     return "Agreement" if validation.from_random_weights else "Agreement from an aligned start"
 
 

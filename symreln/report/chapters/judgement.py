@@ -13,8 +13,10 @@ from symreln.validation.told import titles
 from symreln.validation.words import interval_text, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symreln.validation.confront import Validation
-    from symreln.validation.findings import Finding
+    from symreln.validation.findings import Finding, PairDiagnosis
     from symreln.validation.intervals import Interval
     from symreln.validation.strengths import ModeMeasured
 
@@ -26,18 +28,20 @@ MOST_MODES = 16
 def judgement_blocks(validation: Validation) -> list[Block]:
     """Return what fails, what each assumption costs, and the modes beside their formulas."""
     return [
-        *_diagnosis(validation),
+        *diagnosis_blocks(validation.diagnosis, titles(validation)),
         *_intervals(validation),
         *_costs(validation),
         *_modes(validation),
     ]
 
 
-def _diagnosis(validation: Validation) -> list[Block]:
-    """Say what was replaced where theory and training disagree, and what it brought."""
-    if not validation.diagnosis:
-        return []
-    names = titles(validation)
+def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, str]) -> list[Block]:
+    """Say what was replaced where theory and training disagree, and what it brought.
+
+    Args:
+        diagnosis: Pair by pair.
+        names: What every pair is called.
+    """
     rows = [
         (
             names[found.pair],
@@ -46,7 +50,7 @@ def _diagnosis(validation: Validation) -> list[Block]:
             percent(each.before),
             _after(each),
         )
-        for found in validation.diagnosis
+        for found in diagnosis
         for each in found.findings
     ]
     if not rows:

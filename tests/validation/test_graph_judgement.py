@@ -1,0 +1,145 @@
+"""What a confrontation of a graph says beyond distances: not tested, and which assumption fails."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.report.chapters.graph_agreement import chapter
+from symreln.validation.findings import ALIGNMENT, SCALE, STEP, WIDTH
+from symreln.validation.graph_untested import step_below
+from symreln.validation.graphs import GraphValidation
+from symreln.validation.metrics import drop_time
+from symreln.validation.scalar_modes import ScalarModes
+from tests.validation.test_graphs import GRAPHS, table, validated
+
+
+@lru_cache(maxsize=1)
+def few() -> GraphValidation:
+    return validated("chain of three", steps=5)
+
+
+def modes(name: str, **network) -> ScalarModes:
+    return ScalarModes.of(sr.load(table(*GRAPHS[name], **network)).at_values())
+
+
+# -- not tested ------------------------------------------------------------------------------------
+
+
+def test_few_steps_test_nothing():
+    found = few()
+    assert found.disagreements == ()
+    assert max(m.max_abs_over_initial for m in found.metrics.values()) < 0.01
+    assert (found.verdict, found.agrees) == ("not tested", False)
+    assert "NOT TESTED, for nothing was learned in 4 steps" in found.sentence()
+    assert "agree" not in found.sentence()
+    written = json.loads(json.dumps(found.to_json()))
+    assert written["verdict"] == "not tested"
+    assert written["not_tested"]["drops"] == found.untested.drops
+    assert "Not tested" in str(chapter(found))
+
+
+def test_the_steps_that_it_would_take_are_those_it_takes():
+    drops = few().untested.drops
+    assert f"about {drops} for the first drop" in few().sentence()
+    found = validated("chain of three", steps=drops + 60)
+    # By the flow from one effective start; the theory is the mean over starts, in finite steps.
+    assert drop_time(found.theory) == pytest.approx(drops, rel=0.05)
+    assert drop_time(found.gdln.mean_loss) == pytest.approx(drops, rel=0.15)
+    assert found.untested is None
+
+
+def test_an_aligned_start_alone_is_the_test_where_nothing_else_is_predicted():
+    found = validated("skip", steps=5)
+    assert isinstance(found.start, str)
+    assert found.verdict == "not tested"
+    later = validated("skip", steps=found.untested.drops + 20)
+    assert drop_time(later.aligned.mean_loss) == pytest.approx(found.untested.drops, rel=0.05)
+    assert later.verdict == "agrees"
+
+
+@pytest.mark.parametrize("name", ["chain of three", "skip"])
+def test_the_step_of_a_loss_is_that_of_descent(name):
+    found = modes(name, init_std="1/5", learning_rate="1/100", steps=1500)
+    loss = found.descend(0.2).loss
+    level = 0.6 * loss[0]
+    assert step_below(found, 0.2, level) == pytest.approx(np.argmax(loss <= level), abs=6)
+    assert step_below(found, 0.2, 0.99 * loss[0]) < step_below(found, 0.2, level)
+
+
+def test_a_level_that_is_never_reached_has_no_step():
+    assert step_below(modes("chain of three", init_std="1/5", steps=30), 0.2, -1.0) is None
+
+
+def test_what_can_be_learned_is_the_least_squares_of_the_data():
+    found = modes("chain of three")
+    data = found.spec.dataset
+    x, y = data.inputs.to_numpy(), data.targets.to_numpy()
+    rest = y - y @ np.linalg.pinv(x) @ x
+    assert found.learnable == pytest.approx(1 - (rest**2).sum() / (y**2).sum(), abs=1e-12)
+    # Two bundles that couple: the first one's part of the error is the other's too.
+    coupled = modes("skip")
+    long = coupled.descend(0.3).loss
+    assert coupled.learnable >= 1 - long[-1] / long[0]
+
+
+def test_a_network_that_learned_all_it_is_predicted_to_is_tested():
+    assert validated("chain of three").untested is None
+    assert validated("skip", init_std="1/5").untested is None
+
+
+# -- which assumption fails ------------------------------------------------------------------------
+
+
+def failed(found: GraphValidation, pair: str) -> tuple[str, ...]:
+    (each,) = [each for each in found.diagnosis if each.pair == pair]
+    return each.failed
+
+
+def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
+    found = validated("chain of three", init_std="1/5")
+    assert found.disagreements == ("theory_vs_gdln",)
+    assert failed(found, "theory_vs_gdln") == (SCALE,)
+    (pair,) = found.diagnosis
+    assert {each.assumption for each in pair.findings if each.explains} == {ALIGNMENT, SCALE}
+    assert "what fails is the initial scale, which is too large" in found.sentence()
+    (entry,) = found.to_json()["diagnosis"]
+    assert entry["failed"] == [SCALE]
+    assert "half the initial scale" in str(chapter(found))
+
+
+def test_few_units_are_the_width():
+    found = validated("chain of three", hidden=4, init_std="1/20")
+    assert failed(found, "theory_vs_gdln") == (WIDTH,)
+    # Three networks of four units scatter: that is said too.
+    assert "with 3 seeds the mean over all may lie on either side" in found.sentence()
+    assert found.to_json()["intervals"]["pairs"].keys() == {"theory_vs_gdln"}
+
+
+def test_a_rate_at_the_edge_of_stability_is_the_step_size():
+    found = validated("chain of three", learning_rate="64/100", steps=200)
+    assert STEP in failed(found, "theory_vs_gdln")
+    assert SCALE not in failed(found, "theory_vs_gdln")
+
+
+def test_a_wrong_rate_is_blamed_on_nothing(monkeypatch):
+    """The scalar modes take twice the steps of the networks, whatever is replaced."""
+    right = ScalarModes._rate.fget
+    monkeypatch.setattr(ScalarModes, "_rate", property(lambda self: 2 * right(self)))
+    found = validated("two parts", hidden=200, init_std="1/100")
+    assert found.disagreements == ("theory_vs_aligned", "theory_vs_gdln")
+    assert all(each.failed == () for each in found.diagnosis)
+    assert found.sentence().count("the distance is unexplained") == 2
+    assert "what fails" not in found.sentence()
+    assert all(entry["unexplained"] for entry in found.to_json()["diagnosis"])
+
+
+def test_where_theory_and_training_agree_nothing_is_blamed():
+    found = validated("two parts", hidden=400, init_std="1/200")
+    assert found.verdict == "agrees"
+    assert found.diagnosis == ()
+    assert "what fails" not in found.sentence()
