@@ -57,10 +57,12 @@ class PredictedBand:
     Attributes:
         losses: One row a network, shape (draws, steps).
         law: The networks themselves where pathways have few hidden units, else None.
+        trained: How many networks are trained beside; None where none are.
     """
 
     losses: np.ndarray
     law: NarrowLaw | None = None
+    trained: int | None = None
 
     @property
     def draws(self) -> int:
@@ -74,8 +76,9 @@ class PredictedBand:
 
     @property
     def floor(self) -> SeedFloor:
-        """What each curve differs from the mean of the others, as for trained networks."""
-        found = seed_floor(self.losses)
+        """What each curve differs from the mean of as many others as those that are trained."""
+        several = self.trained is not None and self.trained > 1
+        found = seed_floor(self.losses, self.trained if several else None)
         assert found is not None
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.arguments import check_counts, instance_of
@@ -75,7 +76,7 @@ def validate(
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, foretold.prediction, network, gdln),
         rng=rng,
-        **_predicted(foretold),
+        **_predicted(foretold, gdln.seeds),
         **_seen_gates(numbers, network),
         **more,
     )
@@ -109,8 +110,9 @@ def _check_terms(network: NetworkSpec) -> None:
         raise NotSupportedError(msg)
 
 
-def _predicted(foretold: Foretold) -> dict[str, Any]:
+def _predicted(foretold: Foretold, trained: int) -> dict[str, Any]:
     """Return what was predicted, by the names that a validation has for it."""
+    band = foretold.band
     return {
         "prediction": foretold.prediction,
         "early": foretold.early,
@@ -118,7 +120,7 @@ def _predicted(foretold: Foretold) -> dict[str, Any]:
         "moving": foretold.moving,
         "not_moving": foretold.not_moving,
         "chain": foretold.chain,
-        "predicted": foretold.band,
+        "predicted": None if band is None else replace(band, trained=trained),
         "not_predicted": foretold.no_band,
     }
 

@@ -6,7 +6,7 @@ a step. Source of the definitions: the interface's ``validation.json``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,21 +156,30 @@ def _tail_rms(a: np.ndarray, b: np.ndarray, initial: float) -> float | None:
     return float(np.sqrt(np.mean(difference**2)))
 
 
-def seed_floor(losses: np.ndarray) -> SeedFloor | None:
+def seed_floor(losses: np.ndarray, together: int | None = None) -> SeedFloor | None:
     """Compare each seed's curve with the mean of the others.
 
     Args:
         losses: Shape (seeds, steps).
+        together: How many are compared with each other, in groups one after the other: the mean of
+            few others is farther off. All of them, or as many as there are, by default.
 
     Returns:
         The floor; None for a single seed, which has nothing to be compared with.
     """
-    seeds = len(losses)
-    if seeds < 2:
+    size = min(together or len(losses), len(losses))
+    if size < 2:
         return None
-    total = losses.sum(axis=0)
-    each = tuple(compare(curve, (total - curve) / (seeds - 1)) for curve in losses)
+    starts = range(0, len(losses) - size + 1, size)
+    each = tuple(one for start in starts for one in _left_out(losses[start : start + size]))
     return SeedFloor(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max), each=each)
+
+
+def _left_out(losses: np.ndarray) -> Iterator[CurveComparison]:
+    """Yield how far each curve is from the mean of the others."""
+    total = losses.sum(axis=0)
+    for curve in losses:
+        yield compare(curve, (total - curve) / (len(losses) - 1))
 
 
 def _over_seeds(each: Sequence[CurveComparison], reduce: np.ufunc | object) -> CurveComparison:

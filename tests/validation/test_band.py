@@ -229,7 +229,11 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
     assert written["share_inside"] == found.predicted.covered(found.network.losses).mean()
     assert written["drop_time_steps"] == sorted(written["drop_time_steps"])
     np.testing.assert_allclose(written["width_over_initial"], (high - low).max() / 0.5, rtol=1e-3)
-    assert found.to_json()["predicted_seed_floor"] is not None
+    # That of as many networks as were trained, each beside the mean of the others.
+    floor = seed_floor(found.predicted.losses, together=3).mean
+    predicted = found.to_json()["predicted_seed_floor"]
+    assert predicted["max_abs_over_initial"] == floor.max_abs_over_initial
+    assert floor.max_abs_over_initial > seed_floor(found.predicted.losses).mean.max_abs_over_initial
     write_validation(found, tmp_path)
     with np.load(tmp_path / "curves.npz") as curves:
         np.testing.assert_array_equal(curves["theory_low"], low)
