@@ -11,10 +11,11 @@ import pytest
 
 import symreln as sr
 from symreln.errors import NotSupportedError
-from symreln.report.chapters.agreement import _farther
+from symreln.report.chapters.agreement import _comparison, _farther
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.document import Figure, Table
+from symreln.report.inlines import Text
 from symreln.validation.metrics import compare
 from symreln.validation.terms import Term
 
@@ -137,3 +138,42 @@ def test_provenance_of_starts_that_were_followed():
     deep = replace(derivation.spec.network, layers=3)
     validation = SimpleNamespace(kappas={}, chain=SimpleNamespace(times=(1.0, 2.0)))
     assert _initial_strengths(deep, validation).startswith("2 single modes of random layers")
+
+
+def gated(**own: Any) -> sr.Spec:
+    data = {"X": [[1, 0, 2], [0, 1, 0]], "Y": [[3, 0, 1], [0, 2, 1]]}
+    pathways = [
+        {"name": "wide", "gate": [1, 0, 0]},
+        {"name": "narrow", "gate": [0, 1, 0], **own},
+        {"name": "last", "gate": [0, 0, 1]},
+    ]
+    network = {"hidden": 40, "init_std": "1/10", "learning_rate": "1/20", "steps": 20}
+    return sr.load({"dataset": data, "pathway": pathways, "network": network})
+
+
+@pytest.mark.parametrize(
+    ("own", "words"), [({"hidden": 7}, "7 (narrow); 20 (wide, last)"), ({"hidden": 20}, "20")]
+)
+def test_units_of_pathways_that_differ_are_all_told(own, words):
+    found = sr.validate(sr.derive(gated(**own)), seeds=1)
+    (table,) = provenance_chapter(found.derivation, found).blocks
+    assert isinstance(table, Table)
+    (row,) = [row for row in table.rows if "of the GDLN" in str(row[0])]
+    assert row[1] == (Text(value=words),)
+
+
+def test_strengths_of_null_modes_are_counted_as_such():
+    """Every pathway has one mode and one null mode, which the document has no formula of."""
+    (step,) = [step for step in sr.derive(gated()).steps if step.name == "trajectories"]
+    assert step.statement.startswith("The 6 closed forms of strengths, 3 of them of null modes,")
+
+
+def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():
+    network = spec().network
+    assert network is not None
+    found = sr.validate(sr.derive(replace(spec(), network=replace(network, hidden=400))), seeds=16)
+    assert found.floor is not None
+    near = found.metrics["theory_vs_relu"].max_abs_over_initial
+    assert near < found.floor.mean.max_abs_over_initial
+    told = str(_comparison(found).caption)
+    assert "may be nearer to a prediction" in told

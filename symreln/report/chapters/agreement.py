@@ -90,7 +90,7 @@ def _comparison(validation: Validation) -> Table:
     predicted = (
         ""
         if validation.predicted is None
-        else " It is predicted from the law of the initial weights alone."
+        else " It is predicted from the law of the initial weights alone, for as many networks."
     )
     return Table(
         header=HEADER,
@@ -101,9 +101,10 @@ def _comparison(validation: Validation) -> Table:
             Math(r"L < 0.9\, L(0)"),
             "; tail: root mean square of the difference of ",
             Math(r"\log_{10} L"),
-            " over the last quarter of the steps. The seed floor compares each network with "
-            "the mean of the others: no prediction of the mean can be asked to do better."
-            + predicted,
+            " over the last quarter of the steps, a dash where both losses are 0 to rounding "
+            "there. The seed floor compares each network with the mean of the others, in the mean "
+            "over networks: about as far is a single network from the best prediction of the mean. "
+            "The mean of all of them may be nearer to a prediction." + predicted,
         ),
         alignment=ALIGNMENT,
     )

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from symreln.spec.model import NetworkSpec
     from symreln.validation.confront import Validation
 
+#: Pathways up to which units that differ are told by name.
+MOST_NAMED = 8
+
 
 def checks_chapter(derivation: Derivation) -> Section:
     """Return the list of checks."""
@@ -121,6 +124,21 @@ def _once(value: str) -> str:
 
 def _pathway_units(validation: Validation) -> str:
     if validation.gdln.weights:
-        return str(validation.gdln.weights[0].w1.shape[1])
+        pathways = validation.derivation.spec.pathways
+        units = [layers.w1.shape[1] for layers in validation.gdln.weights]
+        return _units_text(dict(zip((p.name for p in pathways), units, strict=True)))
     layers = network_of(validation.derivation.spec).layers
     return "none" if layers == 1 else f"{validation.gdln.matrices[0].shape[1]} a layer"
+
+
+def _units_text(units: dict[str, int]) -> str:
+    """Return how many units pathways have, with their names where they differ."""
+    counts = sorted(set(units.values()))
+    if len(counts) == 1:
+        return str(counts[0])
+    if len(units) > MOST_NAMED:
+        return f"{counts[0]} to {counts[-1]}"
+    return "; ".join(
+        f"{count} ({', '.join(name for name, own in units.items() if own == count)})"
+        for count in counts
+    )
