@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Context
-
-#: Significant digits that tell any two float64 numbers apart.
-ALL_DIGITS = 17
+from decimal import ROUND_FLOOR, Context, Decimal
+from math import isfinite
 
 
-def rounded(value: float, digits: int, beside: float | None = None) -> str:
+def rounded(value: float, digits: int, beside: float | None = None, *, power: int = 0) -> str:
     """Return a number with some significant digits, or as many more as a bound needs.
+
+    Sides are compared in decimals, so no product that floats round comes between.
 
     Args:
         value: The number.
         digits: Significant digits where they are enough.
-        beside: A bound, as it is printed; the printed number lies on its same side.
+        beside: A bound; the printed number lies on its same side (:func:`all_digits` prints it).
+        power: Both are printed times 10 to this power.
 
     Example:
-        >>> rounded(2.0004, 3), rounded(2.0004, 3, beside=2)
-        ('2', '2.0004')
+        >>> rounded(2.0004, 3), rounded(2.0004, 3, beside=2), rounded(0.29, 2, power=2)
+        ('2', '2.0004', '29')
     """
-    text = f"{value:.{digits}g}"
-    if beside is None:
+    text = f"{value * 10**power:.{digits}g}"
+    if beside is None or not (isfinite(value) and isfinite(beside)):
         return text
-    while digits < ALL_DIGITS and _side(float(text), beside) != _side(value, beside):
+    exact, bound = _decimal(value, power), _decimal(beside, power)
+    while exact.compare(bound) != Decimal(text).compare(bound):
         digits += 1
-        text = f"{value:.{digits}g}"
+        text = _plain(Context(prec=digits).plus(exact))
     return text
+
+
+def all_digits(value: float, *, power: int = 0) -> str:
+    """Return a number with every digit that tells it from its neighbours, times 10 to a power.
+
+    Example:
+        >>> all_digits(0.05, power=2)
+        '5'
+    """
+    return _plain(_decimal(value, power))
 
 
 def rounded_down(value: float, digits: int) -> str:
@@ -40,5 +52,10 @@ def rounded_down(value: float, digits: int) -> str:
     return f"{down.create_decimal(repr(float(value))):g}"
 
 
-def _side(value: float, bound: float) -> int:
-    return (value > bound) - (value < bound)
+def _decimal(value: float, power: int) -> Decimal:
+    return Decimal(repr(float(value))).scaleb(power)
+
+
+def _plain(number: Decimal) -> str:
+    number = number.normalize()
+    return f"{number:e}" if number and not -7 < number.adjusted() < 16 else f"{number:f}"

@@ -56,7 +56,7 @@ def test_every_printed_trajectory_is_proven(case):
 
 
 @pytest.mark.parametrize(
-    ("found", "call"), [("contextual-3", "sr.load('contextual-3')"), ({"title": "t"}, "sr.load(…)")]
+    ("found", "call"), [("contextual-3", 'sr.load("contextual-3")'), ({"title": "t"}, "sr.load(…)")]
 )
 def test_a_name_is_no_spec_and_the_message_says_what_to_write(found, call):
     with pytest.raises(InputError, match=re.escape(f"Write sr.derive({call}).")):

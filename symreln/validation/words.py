@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.rounding import rounded
+from symreln.rounding import all_digits, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,17 +21,12 @@ def percent(value: float, beside: float | None = None) -> str:
         beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
             digits more are given as it takes to lie on the bound's same side in print too.
     """
-    shown = None if beside is None else float(_bound(beside))
-    return f"{rounded(100 * value, 2 if value < 0.1 else 3, shown)} %"
+    return f"{rounded(value, 2 if value < 0.1 else 3, beside, power=2)} %"
 
 
 def bound_text(bound: float) -> str:
     """Return a tolerance as per cent, with every digit that it has."""
-    return f"{_bound(bound)} %"
-
-
-def _bound(bound: float) -> str:
-    return f"{100 * bound:.15g}"
+    return f"{all_digits(bound, power=2)} %"
 
 
 def steps_text(steps: float) -> str:

@@ -10,7 +10,7 @@ import pytest
 import symreln as sr
 from symreln.dynamics import switchboard
 from symreln.dynamics.switchboard import Start
-from symreln.enclosing import MOST_BITS
+from symreln.enclosing import MOST_DIGITS
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from tests.dynamics.test_switchboard import load
 
@@ -61,4 +61,4 @@ def test_start_is_asked_for_where_none_is_derived():
 def test_precision_has_an_end():
     derivation = sr.derive(load(layers=3))
     with pytest.raises(LimitReachedError, match="bits"):
-        derivation.enclose([1], digits=MOST_BITS, strength0=Fraction(1))
+        derivation.enclose([1], digits=MOST_DIGITS, strength0=Fraction(1))

@@ -272,7 +272,7 @@ def test_a_spec_is_trained_with_its_own_weight_decay():
 
 
 def test_what_is_asked_for_is_checked():
-    with pytest.raises(InputError, match="seeds = 0"):
+    with pytest.raises(InputError, match="seeds: found 0"):
         compare_rules(xor(), seeds=0)
     with pytest.raises(InputError, match=r"batch_sizes: found \[5, 0\].*from 1 to 4"):
         compare_rules(xor(), batch_sizes=[5, 2, 0])
