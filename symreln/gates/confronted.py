@@ -142,7 +142,9 @@ def classes_of(race: Race) -> dict[str, tuple[tuple[int, ...], ...]]:
     return dict(sorted(found.items(), reverse=True))
 
 
-def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> RacePoint:
+def confront(
+    race: Race, spec: Spec, value: Fraction, seeds: int, rng: int, *, predicts: bool = True
+) -> RacePoint:
     """Train networks at one value of the parameter, and say what is predicted for them.
 
     Args:
@@ -151,6 +153,7 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
         value: The parameter.
         seeds: How many networks.
         rng: Seed of their weights.
+        predicts: Whether the race has all gates that grow, so that shares can be predicted.
     """
     dataset = replace(
         spec.dataset,
@@ -161,7 +164,9 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
     candidates = candidates_at(race, spec, value)
     network = network_of(spec)
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
-    predicted = finite_start(inputs, targets, candidates, race.group, network)
+    predicted = None
+    if predicts:
+        predicted = finite_start(inputs, targets, candidates, race.group, network)
     tau = float(network.tau(dataset.samples))
     steps = network.steps
     if predicted is not None:

@@ -55,12 +55,19 @@ def consistency(inputs: ExactMatrix, spectrum: JointSpectrum) -> list[fmpz_mpoly
         NotSupportedError: An irrational eigenvalue has several directions for all values.
         LimitReachedError: There are more than ``MOST_MINORS`` minors.
     """
-    found = [inputs.denominator, spectrum.sigma_yx.denominator]
+    found = [inputs.denominator, *ordering(spectrum)]
+    for one in spectrum.classes:
+        if not one.is_null:
+            found += _openings(inputs, spectrum, one)
+    return found
+
+
+def ordering(spectrum: JointSpectrum) -> list[fmpz_mpoly]:
+    """Return polynomials between whose roots a gate's growth rates keep number and order."""
+    found = [spectrum.sigma_yx.denominator]
     for a, one in enumerate(spectrum.classes):
         found += _apart(one)
         found += [resultant(one, two, 0) for two in spectrum.classes[:a]]
-        if not one.is_null:
-            found += _openings(inputs, spectrum, one)
     return found
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
@@ -25,7 +25,9 @@ from symreln.exact.order import order_key
 from symreln.gates import critical
 from symreln.gates.chambers import gate_chambers, over
 from symreln.gates.consistent import (
+    Pair,
     SelfConsistentGate,
+    Vector,
     columns,
     consistent_pairs,
     gate_spectrum,
@@ -35,6 +37,9 @@ from symreln.gates.enumerate import LIMIT, enumerate_gates, pattern
 from symreln.gates.irrational import columns_at, field_of, pairs_at, realisable_at
 from symreln.gates.line import Piece, only_parameter, pieces
 from symreln.gates.orbits import SampleGroup, moved_gates, sample_group
+
+if TYPE_CHECKING:
+    from flint import fmpz_mpoly
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,6 +54,8 @@ class Runner:
         mode_class: Its conjugacy class over Q(parameter), on an interval.
         largest: Whether it is the gate's largest singular value.
         boundary: Samples to which the direction is orthogonal.
+        self_consistent: Whether the direction has the gate. Only races of given gates, see
+            :mod:`symreln.gates.subset_race`, have runners that are not, or None: not decided.
     """
 
     gate: tuple[int, ...]
@@ -58,6 +65,7 @@ class Runner:
     mode_class: ModeClass | None
     largest: bool
     boundary: tuple[int, ...]
+    self_consistent: bool | None = True
 
     @property
     def pattern(self) -> str:
@@ -154,18 +162,18 @@ def race(inputs: ExactMatrix, residual: ExactMatrix, limits: Range, limit: int =
         NotSupportedError: See :func:`symreln.gates.critical.consistency`.
     """
     name = only_parameter(inputs, residual)
-    course = _Course(over(inputs, name), over(residual, name), limits, limit)
+    course = Course(over(inputs, name), over(residual, name), limits, limit)
     run = course.run()
     return Race(
         parameter=name,
         pieces=run,
-        boundaries=tuple(_boundaries(run)),
+        boundaries=tuple(boundaries_of(run)),
         group=course.group,
     )
 
 
-class _Course:
-    """The data of a race."""
+class Course:
+    """The data of a race; other races than that of all gates override what is marked so."""
 
     def __init__(
         self, inputs: ExactMatrix, residual: ExactMatrix, limits: Range, limit: int
@@ -181,7 +189,7 @@ class _Course:
         }
 
     def _kinds(self, limit: int) -> list[tuple[tuple[int, ...], int]]:
-        """Return one gate of each kind that some value of the parameter allows."""
+        """Return one gate of each kind that some value of the parameter allows; overridden."""
         if self.inputs.is_constant:
             chambers = _constant_gates(self.inputs, limit)
         else:
@@ -201,10 +209,10 @@ class _Course:
 
     def run(self) -> tuple[RacePiece, ...]:
         """Return who runs where."""
-        cuts = [] if self.inputs.is_constant else critical.realisability(self.inputs)
+        cuts = [] if self.inputs.is_constant else self._appearing()
         cuts.append(self.residual.denominator)
         for spectrum in self.spectra.values():
-            cuts += critical.consistency(self.inputs, spectrum)
+            cuts += self._cuts(spectrum)
         first = [self._piece(piece) for piece in pieces(cuts, self.names, self.limits)]
         running = {
             id(runner.mode_class): runner.mode_class
@@ -220,6 +228,24 @@ class _Course:
         ]
         found = [self._piece(piece) for piece in pieces(cuts + crossings, self.names, self.limits)]
         return _merged(found)
+
+    def _appearing(self) -> list[fmpz_mpoly]:
+        """Return polynomials between whose roots the list of gates is the same; overridden."""
+        return critical.realisability(self.inputs)
+
+    def _cuts(self, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
+        """Return polynomials between whose roots a gate's runners stay the same; overridden."""
+        return critical.consistency(self.inputs, spectrum)
+
+    def _runs(self, samples: Sequence[Vector], gate: tuple[int, ...]) -> bool:
+        """Return whether a gate may run at a cut where its rates are not decided; overridden."""
+        return realisable_at(samples, gate)
+
+    def _found(
+        self, pairs: Sequence[Pair], samples: Sequence[Vector], gate: tuple[int, ...], size: int
+    ) -> list[Runner]:
+        """Return who runs of a gate's singular pairs, the largest first; overridden."""
+        return [_runner(each) for each in consistent_pairs(pairs, samples, gate, size)]
 
     def _piece(self, piece: Piece) -> RacePiece:
         key = (piece.sample, piece.is_root)
@@ -246,9 +272,9 @@ class _Course:
         runners = []
         for gate, size in self.kinds:
             pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-            for found in consistent_pairs(pairs, samples, gate, size):
-                mode = None if piece.is_root else self._mode(gate, found.s, at)
-                runners.append(_runner(found, mode))
+            for runner in self._found(pairs, samples, gate, size):
+                mode = None if piece.is_root else self._mode(gate, runner.s, at)
+                runners.append(runner if mode is None else _along(runner, mode))
         return RacePiece(piece=piece, ranks=_ranked(runners))
 
     def _at_irrational(self, piece: Piece) -> RacePiece:
@@ -259,11 +285,10 @@ class _Course:
         for gate, size in self.kinds:
             pairs = pairs_at(self.spectra[gate], field)
             if pairs is None:
-                if realisable_at(samples, gate):
+                if self._runs(samples, gate):
                     undecided.append(pattern(gate))
                 continue
-            for found in consistent_pairs(pairs, samples, gate, size):
-                runners.append(_runner(found, None))
+            runners += self._found(pairs, samples, gate, size)
         return RacePiece(piece=piece, ranks=_ranked(runners), undecided=tuple(undecided))
 
     def _mode(self, gate: tuple[int, ...], s: AlgebraicNumber, at: dict) -> Mode:
@@ -295,16 +320,21 @@ def _constant_gates(inputs: ExactMatrix, limit: int) -> list[tuple[str, ...]]:
     return [tuple(found.pattern(k) for k in range(found.count))]
 
 
-def _runner(found: SelfConsistentGate, mode: Mode | None) -> Runner:
+def _runner(found: SelfConsistentGate) -> Runner:
     return Runner(
         gate=found.gate,
         size=found.size,
         s=found.s,
-        rate=None if mode is None else mode.s,
-        mode_class=None if mode is None else mode.mode_class,
+        rate=None,
+        mode_class=None,
         largest=found.largest,
         boundary=found.boundary,
     )
+
+
+def _along(runner: Runner, mode: Mode) -> Runner:
+    """Return a runner with its rate as a function of the parameter."""
+    return replace(runner, rate=mode.s, mode_class=mode.mode_class)
 
 
 def _ranked(runners: Sequence[Runner]) -> tuple[tuple[Runner, ...], ...]:
@@ -338,11 +368,14 @@ def _same(one: RacePiece, two: RacePiece) -> bool:
     """Whether two neighbours have the same runners in the same order, by the same formulas."""
     if one.why or two.why or one.undecided or two.undecided or one.order != two.order:
         return False
-    rates = [[r.rate for rank in part.ranks for r in rank] for part in (one, two)]
+    runners = [[r for rank in part.ranks for r in rank] for part in (one, two)]
+    if any(a.self_consistent != b.self_consistent for a, b in zip(*runners, strict=True)):
+        return False
+    rates = [[r.rate for r in each] for each in runners]
     return all(a is None or b is None or a == b for a, b in zip(*rates, strict=True))
 
 
-def _boundaries(run: Sequence[RacePiece]) -> list[PhaseBoundary]:
+def boundaries_of(run: Sequence[RacePiece]) -> list[PhaseBoundary]:
     """Return what changes where two pieces meet, an end that differs from what follows included."""
     found = []
     for place, part in enumerate(run):
@@ -365,7 +398,9 @@ def _changes(value: AlgebraicNumber, around: Sequence[RacePiece]) -> list[PhaseB
     )
     places = [_places(part) for part in sides]
     everywhere = set.intersection(*map(set, places)) if places else set()
-    changed = sorted(set().union(*places) - everywhere, reverse=True)
+    kept = [_kept(part) for part in sides]
+    turned = {name for name in everywhere if len({each[name] for each in kept}) > 1}
+    changed = sorted((set().union(*places) - everywhere) | turned, reverse=True)
     found = []
     if changed:
         found.append(
@@ -385,6 +420,15 @@ def _places(part: RacePiece) -> dict[str, int]:
         for text in rank:
             places.setdefault(text, place)
     return places
+
+
+def _kept(part: RacePiece) -> dict[str, bool | None]:
+    """Return by gate whether its fastest direction has the gate."""
+    kept: dict[str, bool | None] = {}
+    for rank in part.ranks:
+        for runner in rank:
+            kept.setdefault(runner.pattern, runner.self_consistent)
+    return kept
 
 
 def _side(places: dict[str, int], a: str, b: str) -> int:

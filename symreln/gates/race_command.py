@@ -27,7 +27,8 @@ DEFAULT_SEEDS = 4
     "--by",
     "label",
     metavar="LABEL",
-    help="Race gates that are open on subsets of a label's values instead.",
+    help="Race gates that are open on subsets of a label's values instead; with --over for all "
+    "values of the parameter.",
 )
 @click.option(
     "--rivals",
@@ -65,6 +66,7 @@ def race(
     boundaries, and says which gates they take: finding 1 of the paper as a table, race.md.
     With --by context it says how fast gates open in m of the contexts are, stage by stage, at the
     declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
+    With --by context --over c it does so for all c at once, with boundaries: race.json and race.md.
     With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
     pathways together: findings 2 and 3 as a table, rivals.md.
     """
@@ -72,20 +74,29 @@ def race(
     from symreln.gates.line import parameter_range
     from symreln.gates.race import race as run
     from symreln.gates.race_report import race_drawing, unraced
+    from symreln.gates.subset_race import subset_points, subset_race
     from symreln.gates.told import race_json, unraced_json
     from symreln.spec.reader import load
 
     given = load(spec, overrides)
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
-    if label is not None:
+    _check_together(over, label, modules)
+    if label is not None and over is None:
         return _by_label(given, label, seeds, rng, folder, as_json=as_json)
     if modules is not None:
         return _rivals(given, modules, seeds or DEFAULT_SEEDS, rng, folder, as_json=as_json)
-    name, residuals = _asked(given, over, stage, seeds)
+    name, residuals = _asked(given, over, stage, seeds if label is None else 0)
     others = {key: value for key, value in given.values.items() if key != name}
     inputs = given.dataset.inputs.substitute(others)
     residual = residuals[stage - 1].substitute(others)
     limits = next(parameter_range(p) for p in given.parameters if p.name == name)
+    if label is not None:
+        data = replace(given.dataset, inputs=inputs)
+        course = subset_race(data, residual, label, limits)
+        targets = given.dataset.targets.substitute(others)
+        asked = replace(given, dataset=replace(data, targets=targets))
+        trained = subset_points(course, asked, points, seeds, rng) if seeds else ()
+        return _subsets_over(given, course, asked, label, trained, seeds, folder, as_json=as_json)
     found = run(inputs, residual, limits, limit or LIMIT)
     asked = replace(given, dataset=replace(given.dataset, inputs=inputs, targets=residual))
     beside = unraced(found, asked)
@@ -119,6 +130,54 @@ def _by_label(given: Spec, label: str, seeds: int, rng: int, folder: Path, *, as
     result = subsets_json(spec, label, stages, shares)
     _write(folder, "subsets.json", result, files, as_json=as_json)
     return 0
+
+
+def _subsets_over(
+    given: Spec,
+    found: Race,
+    asked: Spec,
+    label: str,
+    trained: tuple[RacePoint, ...],
+    seeds: int,
+    folder: Path,
+    *,
+    as_json: bool,
+) -> int:
+    """Write the race of a label's subsets over a parameter."""
+    from symreln.gates.race_report import race_drawing
+    from symreln.gates.subset_race import subset_names, subset_race_json, subset_race_table
+    from symreln.gates.told import race_json
+
+    names = subset_names(asked.dataset, label, found)
+    result = subset_race_json(race_json(found, given.values, given.symbols), found, names)
+    files = {"race.md": subset_race_table(found, names, trained, seeds)}
+    files["race.svg"] = race_drawing(found, asked, (), trained, names=names).svg
+    _write(folder, "race.json", result, files, as_json=as_json)
+    return 0
+
+
+def _check_together(over: str | None, label: str | None, modules: str | None) -> None:
+    """Refuse options of which one would be left unheard.
+
+    Raises:
+        InputError: Two are given, or one that the other does not use.
+    """
+    from symreln.errors import InputError
+
+    context = click.get_current_context()
+    given = click.core.ParameterSource.COMMANDLINE
+    mode = "--rivals" if modules is not None else "--by" if label is not None else ""
+    unheard = {
+        "--rivals": ("over", "label", "stage", "limit", "points"),
+        "--by": ("limit",) if over is not None else ("stage", "limit", "points"),
+        "": (),
+    }[mode]
+    for name in unheard:
+        if context.get_parameter_source(name) is given:
+            option = "--by" if name == "label" else f"--{name}"
+            more = " without --over PARAMETER" if mode == "--by" and name != "limit" else ""
+            msg = f"race: {option} has no meaning with {mode}{more}. Leave it out"
+            raise InputError(msg)
 
 
 def _rivals(given: Spec, label: str, seeds: int, rng: int, folder: Path, *, as_json: bool) -> int:
@@ -239,9 +298,9 @@ def _lines(result: dict[str, Any]) -> list[str]:
         return []
     name = result["parameter"]
     lines = [
-        f"{each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
+        f"{each['name']}  {each['size']} alike  speed {each['speed']['expr']}"
         for each in result["candidates"]
-        if each["self_consistent"]
+        if each.get("self_consistent", True)
     ]
     lines += [
         f"{name} = {each['value']['expr']}: {each['kind']} of {', '.join(each['between'])}"

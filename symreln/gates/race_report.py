@@ -99,6 +99,7 @@ def race_drawing(
     others: Sequence[Unraced],
     points: Sequence[RacePoint],
     *,
+    names: Mapping[str, str] | None = None,
     png: bool = False,
 ) -> Drawing:
     """Draw a race and the networks that were trained along it.
@@ -108,6 +109,7 @@ def race_drawing(
         spec: Of its data, with a network where points are given.
         others: Patterns that do not run.
         points: Trained networks, or none.
+        names: What to call gates, by pattern; nothing is predicted of such races.
         png: Whether to make a raster copy.
     """
     import sympy as sp
@@ -115,11 +117,11 @@ def race_drawing(
     from symreln.gates.figure import BoundaryMark, SharePoints, race_figure
 
     classes = classes_of(race)
-    curves = _predicted(race, spec) if points else {}
+    curves = _predicted(race, spec) if points and names is None else {}
     values = np.array([float(point.value) for point in points])
     return race_figure(
         sp.latex(sp.Symbol(race.parameter)),
-        _lines(race, others),
+        _lines(race, others, names or {}),
         [
             BoundaryMark(
                 value=float(mark.value),
@@ -130,7 +132,7 @@ def race_drawing(
         ],
         [
             SharePoints(
-                label=name,
+                label=(names or {}).get(name, name),
                 values=values,
                 weight=np.array([point.shares[name] for point in points]),
                 spread=np.array([point.spread[name] for point in points]),
@@ -143,7 +145,7 @@ def race_drawing(
     )
 
 
-def _lines(race: Race, others: Sequence[Unraced]) -> list[Any]:
+def _lines(race: Race, others: Sequence[Unraced], names: Mapping[str, str]) -> list[Any]:
     from symreln.gates.figure import SpeedLine
 
     x: dict[str, list[float]] = {}
@@ -165,7 +167,9 @@ def _lines(race: Race, others: Sequence[Unraced]) -> list[Any]:
                     [*_along(runner.rate, race.parameter, inner), np.nan]
                 )
     lines = [
-        SpeedLine(label=_called(race, name), values=np.array(x[name]), speeds=np.array(y[name]))
+        SpeedLine(
+            label=_called(race, name, names), values=np.array(x[name]), speeds=np.array(y[name])
+        )
         for name in classes_of(race)
         if name in x
     ]
@@ -178,8 +182,9 @@ def _lines(race: Race, others: Sequence[Unraced]) -> list[Any]:
     return lines
 
 
-def _called(race: Race, name: str) -> str:
-    return f"{name} and {len(classes_of(race)[name]) - 1} alike"
+def _called(race: Race, name: str, names: Mapping[str, str]) -> str:
+    more = len(classes_of(race)[name]) - 1
+    return names.get(name, name) + (f" and {more} alike" if more else "")
 
 
 def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[float]:
