@@ -270,6 +270,11 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
         rules.rate_header(found),
         rules.rate_rows(found, names),
     )
+    _table(
+        "with biases, max |ΔL|/L(0): theory, which has none, to network; network to that without",
+        list(rules.BIAS_HEADER),
+        rules.bias_rows(found, names),
+    )
     if found.no_decay:
         click.echo(f"weight decay is not compared: {found.no_decay}")
         return

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symreln.validation.rules import BatchRule, RateRule, RuleComparison
+    from symreln.validation.rules import BatchRule, BiasRule, RateRule, RuleComparison
 
 
 def rules_to_json(found: RuleComparison) -> dict[str, Any]:
@@ -17,6 +17,7 @@ def rules_to_json(found: RuleComparison) -> dict[str, Any]:
         "samples": found.samples,
         "batches": [_batch(rule) for rule in found.batches],
         "learning_rates": [_rate(rule, found.learning_rates) for rule in found.rates],
+        "biases": [_biased(rule) for rule in found.biased],
         "weight_decay": [
             {
                 "weight_decay": rule.weight_decay,
@@ -40,6 +41,15 @@ def _batch(rule: BatchRule) -> dict[str, Any]:
         "shift_over_initial": rule.shift,
         "noise_over_initial": rule.noise,
         "band_over_initial": rule.band,
+        "diverged": rule.diverged or None,
+    }
+
+
+def _biased(rule: BiasRule) -> dict[str, Any]:
+    return {
+        "subject": rule.subject,
+        "theory": None if rule.theory is None else asdict(rule.theory),
+        "shift_over_initial": rule.shift,
         "diverged": rule.diverged or None,
     }
 

@@ -1,9 +1,9 @@
-"""Other learning rules beside full-batch gradient descent: mini-batches, rates, weight decay.
+"""Other rules beside full-batch gradient descent: mini-batches, rates, weight decay, biases.
 
-The theory is that of full-batch gradient descent with one learning rate and without weight decay;
-here is measured what each of the three changes. All networks of a comparison start from the same
-weights as those of :func:`symreln.validation.confront.validate` with the same seed, so that what
-differs is the rule alone.
+The theory is that of full-batch gradient descent with one learning rate, without weight decay and
+without biases; here is measured what each of the four changes. All networks of a comparison start
+from the same weights as those of :func:`symreln.validation.confront.validate` with the same seed,
+so that what differs is the rule alone.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ DIVISORS = (1, 2, 4)
 #: Change of a loss, in units of the first, under which it is rounding.
 ROUNDING = 1e-12
 
-Train = Callable[[TrainingSettings], TrainingRun]
-"""Trains the networks of one kind, always from the same initial weights."""
+Train = Callable[..., TrainingRun]
+"""Trains the networks of one kind, always from the same initial weights, by the given settings, and
+with ``biases`` if asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,6 +100,25 @@ class RateRule:
         return first / second if second > ROUNDING else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class BiasRule:
+    """Training with biases, which start at 0, in every layer of the network or of each pathway.
+
+    Attributes:
+        subject: "relu" for the network (also a linear one), "gdln".
+        theory: Distance of the prediction, which has none, to the mean over seeds; None where the
+            training diverged.
+        shift: max |ΔL|/L(0) between that mean and the one without biases, from the same initial
+            weights.
+        diverged: What training said, or "".
+    """
+
+    subject: str
+    theory: CurveComparison | None = None
+    shift: float | None = None
+    diverged: str = ""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RuleComparison:
     """What other learning rules change.
@@ -106,6 +126,7 @@ class RuleComparison:
     Attributes:
         batches: By subject and falling batch size, full batch first.
         rates: Theory first.
+        biased: By subject.
         decays: By weight decay, 0 first; empty where no closed form covers it.
         no_decay: Why ``decays`` is empty, or "".
         seeds: Networks of each kind and rule.
@@ -116,6 +137,7 @@ class RuleComparison:
 
     batches: tuple[BatchRule, ...]
     rates: tuple[RateRule, ...]
+    biased: tuple[BiasRule, ...]
     decays: tuple[DecayRule, ...]
     no_decay: str
     seeds: int
@@ -184,11 +206,11 @@ def compare_rules(
     kappas = pathway_kappas(numbers, early_strengths(numbers))
     by_mode = mode_kappas(numbers, kappas)
     kinds = 1 if gained_pathways(numbers.spec) or sized_pathways(numbers.spec) else 2
-    trainings = kinds * (sum(DIVISORS) + len(sizes)) + len(decay_values(numbers))
+    trainings = kinds * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
     count = _Count(progress, trainings * settings.steps * seeds)
     prediction = predict_training(numbers, by_mode).loss
     flow, theory = _theory_of_rates(numbers, by_mode)
-    batches, rates = [], [theory]
+    batches, rates, biased = [], [theory], []
     for subject, train in _trainers(numbers, kappas, seeds, rng, count).items():
         runs = [train(_slower(settings, divisor)) for divisor in DIVISORS]
         curves = [run.mean_loss[::k] for run, k in zip(runs, DIVISORS, strict=True)]
@@ -196,9 +218,11 @@ def compare_rules(
         full = _batch_rule(subject, samples, runs[0], runs[0], prediction)
         rest = [_trained_batch(subject, train, settings, n, runs[0], prediction) for n in sizes]
         batches += [full, *rest]
+        biased.append(_biased(subject, train, settings, runs[0], prediction))
     return RuleComparison(
         batches=tuple(batches),
         rates=tuple(rates),
+        biased=tuple(biased),
         decays=compare_decay(numbers, seeds, rng, count.part),
         no_decay=why_no_decay(numbers),
         seeds=seeds,
@@ -245,16 +269,18 @@ def _trainers(
     spec = derivation.spec
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
 
-    def network(settings: TrainingSettings) -> TrainingRun:
+    def network(settings: TrainingSettings, *, biases: bool = False) -> TrainingRun:
         # A stream moves on with each use: made anew, it gives the same weights again.
         stream = np.random.SeedSequence(rng).spawn(2)[0]
-        return train_network(*data, settings, seeds=seeds, rng=stream, progress=count.part())
+        running = {"seeds": seeds, "rng": stream, "progress": count.part()}
+        return train_network(*data, settings, biases=biases, **running)
 
-    def gdln(settings: TrainingSettings) -> TrainingRun:
+    def gdln(settings: TrainingSettings, *, biases: bool = False) -> TrainingRun:
         return train_gdln(
             *data,
             gated_pathways(spec, kappas),
             gated_settings(spec, settings),
+            biases=biases,
             training=network_of(spec).training,
             seeds=seeds,
             rng=np.random.SeedSequence(rng).spawn(2)[1],
@@ -326,4 +352,22 @@ def _batch_rule(
         shift=compare(run.mean_loss, full.mean_loss).max_abs_over_initial,
         noise=noise,
         band=float((high - low).max() / initial) if run.seeds > 1 else None,
+    )
+
+
+def _biased(
+    subject: str,
+    train: Train,
+    settings: TrainingSettings,
+    full: TrainingRun,
+    prediction: np.ndarray,
+) -> BiasRule:
+    try:
+        run = train(settings, biases=True)
+    except InputError as error:  # settings and data are those without biases: it diverged
+        return BiasRule(subject=subject, diverged=str(error))
+    return BiasRule(
+        subject=subject,
+        theory=compare(prediction, run.mean_loss),
+        shift=compare(run.mean_loss, full.mean_loss).max_abs_over_initial,
     )

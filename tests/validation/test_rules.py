@@ -21,12 +21,13 @@ from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import mode_probes, network_of, reduced_flow
 from symreln.prediction import mode_starts
-from symreln.report.chapters.rules import rule_blocks
+from symreln.report.chapters.rules import bias_rows, rule_blocks
 from symreln.report.document import Paragraph, Table, plain_text
 from symreln.report.jsonio import dumps
 from symreln.report.validation_json import validation_to_json
 from symreln.request import Request
 from symreln.train.gdln import train_gdln
+from symreln.train.relu import train_network
 from symreln.validation import rules as rules_module
 from symreln.validation.confront import Validation
 from symreln.validation.decay import (
@@ -36,8 +37,8 @@ from symreln.validation.decay import (
     trained_strengths,
     why_no_decay,
 )
-from symreln.validation.metrics import compare
-from symreln.validation.rules import RuleComparison, compare_rules
+from symreln.validation.metrics import compare, drop_time
+from symreln.validation.rules import BiasRule, RuleComparison, compare_rules
 from symreln.validation.trained import gated_pathways, training_settings
 from symreln.validation.words import percent
 
@@ -90,6 +91,30 @@ def test_smaller_batches_make_more_noise_and_shift_the_mean():
     assert rule("gdln", 1).shift / rule("gdln", 2).shift == pytest.approx(3, rel=0.1)
     error = found().rates[0].flow[0]
     assert rule("gdln", 2).shift == pytest.approx(error, rel=0.15)
+
+
+def test_biases_start_from_the_same_weights_and_are_measured():
+    """Another route: the trainers themselves, from the streams of the confrontation."""
+    spec = xor().at_values.spec
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    stream = np.random.SeedSequence(5).spawn(2)[0]
+    run = train_network(*data, training_settings(spec), biases=True, seeds=3, rng=stream)
+    plain = sr.validate(xor(), seeds=3, rng=5).network
+    np.testing.assert_allclose(run.losses[:, 0], plain.losses[:, 0], rtol=1e-12)
+    network, gated = found().biased
+    assert (network.subject, gated.subject) == ("relu", "gdln")
+    apart = np.abs(run.mean_loss - plain.mean_loss).max() / plain.mean_loss[0]
+    assert network.shift == pytest.approx(apart, rel=1e-9)
+    # Of a pathway that is open on one sample the last layer's bias alone can learn it, without
+    # waiting for weights to grow; a ReLU network has one for all samples, whose labels cancel.
+    assert gated.shift > 0.1 > network.shift
+    assert gated.theory.drop_time_error_steps > 0.1 * drop_time(plain.mean_loss)
+
+
+def test_biases_that_diverge_are_a_line_of_their_own():
+    short = replace(found(), biased=(BiasRule(subject="relu", diverged="at step 3"),))
+    (row,) = bias_rows(short, {"relu": "ReLU network"})
+    assert row == ["ReLU network", "diverged", "–", "–"]
 
 
 def test_the_error_of_finite_steps_halves_with_the_rate():
@@ -321,7 +346,8 @@ def test_rules_are_in_the_document_and_in_validation_json():
     seen = validation()
     intro, *tables = rule_blocks(seen)
     assert isinstance(intro, Paragraph)
-    batches, rates, decays = (t for t in tables if isinstance(t, Table))
+    batches, rates, biased, decays = (t for t in tables if isinstance(t, Table))
+    assert [plain_text(row[0]) for row in biased.rows] == ["ReLU network", "GDLN"]
     assert [plain_text(row[1]) for row in batches.rows] == ["4", "2", "1"] * 2
     assert plain_text(batches.rows[2][2]) == percent(rule("relu", 1).theory.max_abs_over_initial)
     assert [plain_text(row[0]) for row in rates.rows] == ["theory", "ReLU network", "GDLN"]
@@ -345,9 +371,9 @@ def test_the_terminal_shows_every_figure_of_the_document(capsys):
     show_validation(validation(), Path(), (), as_json=False)
     shown = capsys.readouterr().out
     tables = [block for block in rule_blocks(validation()) if isinstance(block, Table)]
-    batches, rates, decays = tables
+    batches, rates, biased, decays = tables
     lines = [re.split(r"\s{2,}", line.strip()) for line in shown.splitlines()]
-    for row in (*batches.rows, *rates.rows):
+    for row in (*batches.rows, *rates.rows, *biased.rows):
         assert [plain_text(cell) for cell in row] in lines
     for row, each in zip(decays.rows, found().decays, strict=True):
         assert plain_text(row[0]) == f"{each.weight_decay:.3g}"

@@ -1,4 +1,4 @@
-"""What other learning rules change: mini-batches, learning rates, weight decay."""
+"""What other learning rules change: mini-batches, learning rates, biases, weight decay."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from symreln.validation.words import metric_cells, percent
 if TYPE_CHECKING:
     from symreln.validation.confront import Validation
     from symreln.validation.decay import DecayRule
-    from symreln.validation.rules import BatchRule, RuleComparison
+    from symreln.validation.rules import BatchRule, BiasRule, RuleComparison
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 
 #: Columns of the table of mini-batches.
 BATCH_HEADER = ("network", "batch", "theory", "drop time error", "full batch", "noise", "band")
+#: Columns of the table of biases.
+BIAS_HEADER = ("network with biases", "theory", "drop time error", "without biases")
 #: Modes of one weight decay that are listed; further ones are in validation.json.
 SHOWN = 8
 
@@ -38,6 +40,7 @@ def rule_blocks(validation: Validation) -> list[Block]:
         ),
         _batches(found, names),
         _rates(found, names),
+        _biases(found, names),
         *_decays(found),
     ]
 
@@ -68,6 +71,11 @@ def rate_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
         ]
         for rule in found.rates
     ]
+
+
+def bias_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
+    """Return a row of text a kind of network, :data:`BIAS_HEADER` above."""
+    return [[names[rule.subject], *_bias_cells(rule)] for rule in found.biased]
 
 
 def decay_cells(rule: DecayRule) -> tuple[str, str, str, str]:
@@ -131,6 +139,28 @@ def _rates(found: RuleComparison, names: dict[str, str]) -> Table:
         ),
         alignment="lrrrrr",
     )
+
+
+def _biases(found: RuleComparison, names: dict[str, str]) -> Table:
+    return Table(
+        header=BIAS_HEADER,
+        rows=tuple(map(tuple, bias_rows(found, names))),
+        caption=(
+            "Biases in every layer, of a GDLN in every pathway, which start at 0 and which the "
+            "theory does not have. Columns, each as ",
+            _LARGEST,
+            ": the prediction against the mean over seeds; that mean against the same networks "
+            "without biases.",
+        ),
+        alignment="lrrr",
+    )
+
+
+def _bias_cells(rule: BiasRule) -> list[str]:
+    if rule.theory is None:
+        return ["diverged", "–", "–"]
+    largest, _, drop, _ = metric_cells(rule.theory)
+    return [largest, drop, _share(rule.shift)]
 
 
 def _decays(found: RuleComparison) -> list[Block]:
