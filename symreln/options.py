@@ -123,7 +123,7 @@ training_options = _add(
         click.option(
             "--rules",
             is_flag=True,
-            help="Compare mini-batches, learning rates, weight decay, biases; trains ten times as much.",
+            help="Compare mini-batches, rates, weight decay, biases; trains ten times as much.",
         ),
         click.option(
             "--study",
