@@ -123,7 +123,8 @@ def race_figure(
     _mark(panels, boundaries)
     panels[-1].set_xlabel(f"${parameter}$", fontsize=FONT_SIZE)
     panels[0].margins(x=0.01)
-    _legend(panels, boundaries, trained=bool(shares))
+    foretold = any(len(each.curve[0]) for each in shares)
+    _legend(panels, boundaries, trained=bool(shares), foretold=foretold)
     _settle(panels[0])
     return drawing("race", panels[0], pdf=False, png=png)
 
@@ -166,7 +167,9 @@ def _mark(panels: Sequence[Axes], boundaries: Sequence[BoundaryMark]) -> None:
         named.add(mark.value)
 
 
-def _legend(panels: Sequence[Axes], boundaries: Sequence[BoundaryMark], *, trained: bool) -> None:
+def _legend(
+    panels: Sequence[Axes], boundaries: Sequence[BoundaryMark], *, trained: bool, foretold: bool
+) -> None:
     """Name lines, kinds of boundaries, and what points and their lines are, below all."""
     from matplotlib.lines import Line2D
 
@@ -177,6 +180,7 @@ def _legend(panels: Sequence[Axes], boundaries: Sequence[BoundaryMark], *, train
     if trained:
         handles.append(Line2D([], [], color=INK, marker="o", markersize=3.5, linewidth=0))
         labels.append("trained networks, ± std")
+    if foretold:
         handles.append(Line2D([], [], color=INK, linewidth=1.0))
         labels.append("predicted at this width and init_std")
     panels[0].figure.legend(

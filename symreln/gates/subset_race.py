@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from symreln.gates.confronted import RacePoint
     from symreln.spec.model import Dataset, Spec
 
-#: Degree of growth rates over Q(parameter) above which it is left open where gates are kept: cuts
-#: become hundreds, and speeds at each are of the same degree.
+#: Degree of growth rates over Q(parameter) above which the race is refused: where two of degree 8
+#: cross is decided by a polynomial of degree in the hundreds, and takes longer than anyone waits.
 MOST_DEGREE = 4
 
 Json = dict[str, Any]
@@ -49,6 +49,7 @@ def subset_race(dataset: Dataset, residual: ExactMatrix, label: str, limits: Ran
 
     Raises:
         InputError: The label does not fit; no parameter occurs, or several do.
+        NotSupportedError: Growth rates of a degree above ``MOST_DEGREE``.
     """
     name = only_parameter(dataset.inputs, residual)
     gates = _subset_gates(dataset, label)
@@ -110,9 +111,15 @@ class _Subsets(Course):
         return [self.inputs.denominator]
 
     def _cuts(self, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
-        if max(one.degree for one in spectrum.classes) > MOST_DEGREE:
-            self._known_kept = False
-            return [self.inputs.denominator, *critical.ordering(spectrum)]
+        degree = max(one.degree for one in spectrum.classes)
+        if degree > MOST_DEGREE:
+            name = self.names[0]
+            msg = (
+                f"subsets over a parameter: a gate has growth rates of degree {degree} over "
+                f"{name}, more than {MOST_DEGREE}, and where they cross is too much to decide for "
+                f"all values. Give {name} a value and leave --over out"
+            )
+            raise NotSupportedError(msg)
         try:
             return critical.consistency(self.inputs, spectrum)
         except (NotSupportedError, LimitReachedError):

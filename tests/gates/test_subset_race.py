@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from symreln.cli import cli
-from symreln.errors import InputError
+from symreln.errors import InputError, NotSupportedError
 from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
 from symreln.gates.line import parameter_range
 from symreln.gates.stages import stage_residuals
@@ -109,7 +109,17 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     }
     rows = (tmp_path / "out" / "race.md").read_text().split("Weight of 2 networks")[1]
     assert rows.count("| yes |") + rows.count("**no**") >= 2
-    assert "m = 1 (left)" in (tmp_path / "out" / "race.svg").read_text()
+    drawn = (tmp_path / "out" / "race.svg").read_text()
+    assert "m = 1 (left)" in drawn
+    assert "trained networks" in drawn
+    assert "predicted" not in drawn
+
+
+def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
+    spec = load("contextual-different")
+    limits = parameter_range(spec.parameters[0])
+    with pytest.raises(NotSupportedError, match=r"degree 7 over c.*Give c a value"):
+        subset_race(spec.dataset, spec.dataset.targets, "context", limits)
 
 
 @pytest.mark.parametrize(
