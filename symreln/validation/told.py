@@ -129,8 +129,24 @@ def failed_text(
     text = f"{place} what fails is {' and '.join(named)}"
     if found.left is not None and found.left > tolerance:
         left = percent(found.left, tolerance)
-        text += f"; {left} is left then, which is more than the tolerance and unexplained"
+        text += (
+            f"; {left} is left then, which is more than the tolerance{_beyond(found, tolerance)}"
+        )
     return text
+
+
+def _beyond(found: PairDiagnosis, tolerance: float) -> str:
+    """Say what explains the rest: an assumption that went unnamed for one that mends part of it."""
+    rest = [
+        each
+        for each in found.findings
+        if each.assumption not in found.failed
+        and each.after is not None
+        and each.after <= tolerance
+    ]
+    if not rest:
+        return " and unexplained"
+    return ": " + " and ".join(f"{percent(e.after, tolerance)} with {e.replaced}" for e in rest)
 
 
 def modes_lines(validation: Validation) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import NotSupportedError
-from symreln.report.chapters.agreement import _comparison, _farther
+from symreln.report.chapters.agreement import _comparison, _farther, _strengths
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.document import Figure, Table
@@ -177,3 +177,21 @@ def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():
     assert near < found.floor.mean.max_abs_over_initial
     told = str(_comparison(found).caption)
     assert "may be nearer to a prediction" in told
+
+
+def test_starts_that_the_prediction_takes_are_all_told():
+    """A pathway that no unit stays with has no κ; where each has one mode, none goes unused."""
+
+    def told(gates: list[list[int]]) -> str:
+        x = [["1", "1", "-1", "-1"], ["1", "-1", "1", "-1"], ["1/2", "-1/2", "-1/2", "1/2"]]
+        data = {"X": x, "Y": [[1, -1, -1, 1]]}
+        pathways = [{"name": f"p{n}", "gate": gate} for n, gate in enumerate(gates, start=1)]
+        network = {"hidden": 40, "init_std": "1/100", "learning_rate": "1/100", "steps": 9}
+        spec = sr.load({"dataset": data, "pathway": pathways, "network": network})
+        (block, *_) = _strengths(sr.validate(sr.derive(spec), seeds=1))
+        return str(block)
+
+    alone = told(np.eye(4, dtype=int).tolist())
+    assert "Mode by mode" not in alone
+    assert "says nothing of" not in alone
+    assert "It says nothing of p2: there half" in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])

@@ -32,6 +32,7 @@ from symreln.validation.findings import (
     Finding,
     PairDiagnosis,
 )
+from symreln.validation.told import failed_text
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (
@@ -245,6 +246,15 @@ def test_more_than_half_of_the_distance_names_an_assumption(gates, scale, failed
     assert pair.failed == failed
     named = {GATES: gates, SCALE: scale}
     assert pair.left == (named[failed[0]] if failed else None)
+
+
+def test_what_goes_with_an_unnamed_assumption_is_not_called_unexplained():
+    def told(alignment: float) -> str:
+        found = (finding(ALIGNMENT, alignment), finding(SCALE, 0.08))
+        return failed_text("here", PairDiagnosis(pair="theory_vs_gdln", findings=found), 0.05)
+
+    assert told(0.01).endswith("8 % is left then, which is more than the tolerance: 1 % with …")
+    assert told(0.06).endswith("more than the tolerance and unexplained")
 
 
 def test_few_units_are_the_width_and_a_smaller_start_does_not_mend_them():

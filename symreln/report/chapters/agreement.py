@@ -186,6 +186,24 @@ def _strengths(validation: Validation) -> list[Block]:
         for name, kappa in list(validation.kappas.items())[:12]
     )
     others = sorted(found.kappa for found in validation.early.values())
+    unused = (  # of pathways with one mode there is no other
+        f" Mode by mode they go from {others[0]:.3f} to {others[-1]:.3f}, which the prediction "
+        "does not use: the units of a pathway have one law for all of its modes."
+        if len(validation.early) > len(fastest)
+        else ""
+    )
+    silent = [p.name for p in validation.derivation.pathways if p.name not in validation.kappas]
+    half = (
+        f" It says nothing of {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''}: there "
+        "half of the units count, as the closed forms have it for all."
+        if silent
+        else ""
+    )
+    network = (
+        "."
+        if validation.network is None
+        else f", and not the initial strengths; those the {validation.network_name} tests."
+    )
     return [
         prose(
             Strong("Initial strengths"),
@@ -194,13 +212,10 @@ def _strengths(validation: Validation) -> list[Block]:
             ", ",
             Math(r"\kappa"),
             " from following single units of no network through the early phase, in which only "
-            f"the targets move them: {shown}, each that of the pathway's fastest mode. Mode by "
-            f"mode they go from {others[0]:.3f} to {others[-1]:.3f}, which the prediction does not "
-            "use: the units of a pathway have one law for all of its modes. Pathways of later "
-            "stages, which learn what is not there yet, count half of the units, as the closed "
-            "forms do for all. A pathway of the GDLN has as many units as the prediction counts, "
-            "so the GDLN tests the reduction and not the initial strengths; those the network "
-            "tests.",
+            f"the targets move them: {shown}, each that of the pathway's fastest mode.{unused}"
+            f"{half} A pathway of the GDLN has as many units as the "
+            "prediction counts, or as the spec gives it and weights that start as strong, so the "
+            f"GDLN tests the reduction{network}",
         ),
         *unequal_start_blocks(validation.derivation, validation.kappas),
     ]
