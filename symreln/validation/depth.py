@@ -32,8 +32,10 @@ from symreln.validation.distributions import (
     compare_curves,
     crossing_times,
 )
+from symreln.validation.metrics import drop_time
 from symreln.validation.scalar_modes import gated_graph
 from symreln.validation.trained import shared_progress, training_settings
+from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec
@@ -103,12 +105,17 @@ class DepthComparison:
         runs = {"relu": self.relu, "gdln": self.gdln, "shallow": self.shallow}
         return {name: _scatter(crossing_times(run.losses, 0.5)) for name, run in runs.items()}
 
+    @property
+    def untested(self) -> bool:
+        """Whether neither kind has learned anything, so that there is nothing to tell apart."""
+        return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
+
     def sentence(self) -> str:
         """Say whether the distributions differ."""
         test, depth = self.curves, len(self.widths)
         found = (
             f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
-            f"; exchanged labels reach it in {100 * test.p:.2g} % of draws"
+            f"; exchanged labels reach it in {percent(test.p)} of draws"
         )
         head = (
             f"ReLU networks with {depth} hidden layers and their gated network DIFFER"
@@ -116,6 +123,8 @@ class DepthComparison:
             else f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
             "networks cannot be told apart"
         )
+        if self.untested:
+            head = f"Nothing was learned in {self.relu.settings.steps - 1} steps, so far {head}"
         inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
         return (
             f"{head} by their loss curves: {found}; {inside}networks' 5 % to 95 % band; "
@@ -142,6 +151,7 @@ class DepthComparison:
             "crossings": [_crossing(each) for each in self.crossings],
             "scatter": self.scatter,
             "differ": self.differ,
+            "not_tested": self.untested,
             "significant": SIGNIFICANT,
             "versions": library_versions(),
         }

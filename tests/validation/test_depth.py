@@ -142,6 +142,16 @@ def test_sentence_rows_and_json_say_what_was_found(compared):
     assert "cannot be told apart" in alike.sentence()
 
 
+def test_nothing_learned_is_said(compared):
+    assert not compared.untested
+    assert "Nothing was learned" not in compared.sentence()
+    assert compared.to_json()["not_tested"] is False
+    found = compare_depth(load("depth", (*SMALL, "network.steps=20")), seeds=3, rng=3)
+    assert found.untested
+    assert found.to_json()["not_tested"] is True
+    assert found.sentence().startswith("Nothing was learned in 19 steps, so far 3 ReLU networks")
+
+
 @pytest.mark.parametrize(
     ("name", "seeds", "changes", "error", "message"),
     [
