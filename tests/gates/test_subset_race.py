@@ -64,6 +64,8 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
     assert kinds[-1] == sorted([[right], sorted([left, both])])
     (mark,) = [each for each in found.boundaries if {*each.between} >= {"100", "011"}]
     assert (str(mark.value.to_sympy()), mark.kind, mark.winner) == ("sqrt(5)", "speed", True)
+    (only,) = [each for each in found.boundaries if each.kind == "existence"]
+    assert (str(only.value.to_sympy()), only.between) == ("sqrt(5)", ("111",))
     # A direction along one kind alone keeps that kind's gate; that of both only where they tie.
     for part in found.pieces:
         for rank in part.ranks:
