@@ -3,8 +3,8 @@
 One approximation is replaced at a time by what it stands for, and the distance is measured again.
 An assumption is named where that takes away more than half of the distance: what is left is then
 less than what it cost. Where several do, all are named, but for gates and alignment where a smaller
-start alone mends it; a ReLU network's gates only where the GDLN, which has them, bears the theory
-out. Where none does, the distance is unexplained, and that is said.
+start alone mends it; gates only where a GDLN, which has them, bears the theory out, one that starts
+aligned where there is one. Where none does, the distance is unexplained, and that is said.
 
 | assumption | replaced by |
 |---|---|
@@ -141,16 +141,17 @@ def _gates(case: Confronted, pair: str, again: Again) -> Finding | None:
     if pair != "theory_vs_relu":
         return None
     moving, gdln = case.distance("moving_vs_relu"), case.distance("theory_vs_gdln")
-    what, bare = "gates that move, predicted from single units", None
+    what = "gates that move, predicted from single units"
     if moving is None:
-        bare = _ungated(case)
-        what, moving = "one pathway, always open, as in a linear network", bare
+        what, moving = "one pathway, always open, as in a linear network", _ungated(case)
     if moving is None or gdln is None:
         return None
     before = case.distance(pair)
     assert before is not None
-    # A linear network has no gates, whatever the GDLN says of the theory that has some.
-    if gdln > case.tolerance and bare is None:
+    # Where the random start of deep layers is what the GDLN fails by, an aligned one speaks for it.
+    if network_of(case.numbers.spec).layers > 2:
+        gdln = min(gdln, case.metrics[ALIGNED].max_abs_over_initial)
+    if gdln > case.tolerance:
         # Then the theory fails with its own gates in place: they are not what it fails by.
         why = "the GDLN, whose gates are the spec's, disagrees too"
         return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)
