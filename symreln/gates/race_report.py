@@ -18,6 +18,7 @@ from symreln.gates.confronted import (
 from symreln.gates.consistent import gate_spectrum
 from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.finite_start import finite_start
+from symreln.gates.race_reasons import explained
 from symreln.integration import network_of
 
 if TYPE_CHECKING:
@@ -377,6 +378,7 @@ def finding_table(
         speed = "0" if other.speed is None else str(other.speed.to_sympy())
         can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
         lines.append(f"\n{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it.")
+    lines += explained(name, points)
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 """Gates by subset of a label, raced over a parameter: spectra at values, and known answers."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from click.testing import CliRunner
 
 from symreln.cli import cli
 from symreln.errors import InputError, NotSupportedError
+from symreln.gates.confronted import RacePoint
 from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
+from symreln.gates.finite_start import FiniteStart
 from symreln.gates.line import parameter_range
+from symreln.gates.race_report import finding_table
 from symreln.gates.stages import stage_residuals
 from symreln.gates.subset_race import subset_names, subset_race, subset_race_table
 from symreln.spec.reader import load
@@ -115,6 +119,28 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     assert "m = 1 (left)" in drawn
     assert "trained networks" in drawn
     assert "predicted" not in drawn
+
+
+def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
+    """Classes of one kind each learn a part of the targets: nothing is predicted, which is said."""
+    spec = load(written(tmp_path))
+    limits = parameter_range(spec.parameters[0])
+    found = subset_race(spec.dataset, spec.dataset.targets, "kind", limits)
+    shares = {"111": 0.1, "100": 0.6, "011": 0.3}
+    point = RacePoint(
+        value=Fraction(1), order=(("011",), ("100",)), predicted=None, shares=shares,
+        spread=dict.fromkeys(shares, 0.0), units=shares, outside=0.0, left=0.0, quarter=5,
+        steps=10, tau=1.0,
+    )  # fmt: skip
+    text = finding_table(found, (), [point], 2)
+    assert "–: nothing is predicted" in text
+    assert "does not have most of the weight at a = 1: these are shares at the end" in text
+    turned = replace(point, order=(("100",), ("011",)))
+    assert "does not have most" not in finding_table(found, (), [turned], 2)
+    start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())
+    foretold = finding_table(found, (), [replace(point, predicted=start)], 2)
+    assert "nothing is predicted" not in foretold
+    assert "at a = 1: shares were predicted" in foretold
 
 
 def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
