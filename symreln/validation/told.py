@@ -138,7 +138,7 @@ def failed_text(
 def _beyond(found: PairDiagnosis, tolerance: float) -> str:
     """Say what explains the rest: an assumption that went unnamed for one that mends part of it."""
     rest = [
-        each
+        f"{percent(each.after, tolerance)} with {each.replaced}"
         for each in found.findings
         if each.assumption not in found.failed
         and each.after is not None
@@ -146,7 +146,7 @@ def _beyond(found: PairDiagnosis, tolerance: float) -> str:
     ]
     if not rest:
         return " and unexplained"
-    return ": " + " and ".join(f"{percent(e.after, tolerance)} with {e.replaced}" for e in rest)
+    return ": " + " and ".join(rest)
 
 
 def modes_lines(validation: Validation) -> Iterator[str]:

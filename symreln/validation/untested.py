@@ -55,6 +55,8 @@ class Untested:
         """Return the reason, as it stands after a colon."""
         change = percent(self.fell, self.tolerance)
         if self.hopeless:
+            if self.learnable <= 0:  # no tolerance is small enough for that
+                return "nothing can be learned of these targets with these gates"
             return (
                 f"all that can be learned is {percent(self.learnable, self.tolerance)} of L(0), "
                 f"within the tolerance of {bound_text(self.tolerance)}; it takes a smaller one"

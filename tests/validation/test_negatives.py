@@ -332,6 +332,8 @@ def test_deep_networks_with_nothing_to_learn_are_predicted_to_stay_where_they_ar
     found = sr.validate(derive_unchecked(replace(spec, pathways=(whole,))), seeds=2)
     assert np.all(found.prediction.loss == 0.5)
     assert found.verdict == "not tested"
+    assert "nothing can be learned of these targets" in found.sentence()
+    assert "smaller" not in found.sentence()
 
 
 def test_directions_that_turn_are_assumption_2_1_1():
