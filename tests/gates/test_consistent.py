@@ -12,7 +12,7 @@ from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.consistent import gate_spectrum, self_consistent_gates, singular_pairs
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.programming import dot
+from symreln.gates.programming import dot, fractions
 from symreln.gates.stages import predicted_stages, residual_after, stage_residuals
 from symreln.spec.model import Dataset
 from symreln.spec.reader import load
@@ -97,7 +97,7 @@ def test_vectors_are_eigenvectors_and_open_their_gate(seed: int) -> None:
 
 def _floats(vector: tuple) -> list[float]:
     return [
-        float(value.number) if hasattr(value, "number") else int(value.p) / int(value.q)
+        float(value.number) if hasattr(value, "number") else float(fractions([value])[0])
         for value in vector
     ]
 

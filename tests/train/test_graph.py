@@ -25,7 +25,7 @@ from symreln.train.network import EdgeWeights, GatedPathway, TrainingSettings
 from symreln.train.randomness import seed_children
 from symreln.train.record import Recording
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode, chain_graph
-from symreln.validation.graphs import gated_graph
+from symreln.validation.scalar_modes import gated_graph
 from tests.graphs.examples import backpropagated, random_data, start
 from tests.graphs.test_flow import arrays, inside
 
