@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -33,9 +34,12 @@ def ends(part: object) -> tuple[str | None, str | None]:
 
 
 def within(piece: Piece, value: Fraction) -> bool:
-    """Whether a number lies strictly inside an interval."""
-    low = piece.low is None or piece.low.to_float() < value
-    return low and (piece.high is None or value < piece.high.to_float())
+    """Whether a number lies strictly inside an interval; floats cannot tell an end of it."""
+    exact = AlgebraicNumber.rational(Scalar((), value))
+    if exact in (piece.low, piece.high):
+        return False
+    low = piece.low is None or piece.low.enclose() < exact.enclose()
+    return low and (piece.high is None or exact.enclose() < piece.high.enclose())
 
 
 def entry(random: Random, degree: int) -> Scalar:
