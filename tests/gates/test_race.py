@@ -35,7 +35,7 @@ def ends(part: object) -> tuple[str | None, str | None]:
 
 def within(piece: Piece, value: Fraction) -> bool:
     """Whether a number lies strictly inside an interval; floats cannot tell an end of it."""
-    exact = AlgebraicNumber.rational(Scalar((), value))
+    exact = AlgebraicNumber.rational(Scalar.of(value))
     if exact in (piece.low, piece.high):
         return False
     low = piece.low is None or piece.low.enclose() < exact.enclose()
