@@ -62,13 +62,8 @@ def predict_descent(
     """
     network = network_of(derivation.spec)
     modes = _modes(derivation)
-    starts = [
-        replace(each, factor=start_factor(network, kappas[mode.label]))
-        for each, _, mode, begin in modes
-        if begin == 0 and mode.label in kappas
-    ]
     found: MatrixTrajectory = derivation.switched_matrices.descent(
-        network.steps, [each for each, *_ in modes], starts
+        network.steps, [each for each, *_ in modes], first_starts(derivation, kappas)
     )
     return replace(
         flow,
@@ -80,6 +75,21 @@ def predict_descent(
         modes=_curves(modes, found.strengths[0]),
         flow_loss=flow.loss,
     )
+
+
+def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[EqualModes]:
+    """Return how the modes of the first phase start that have a κ, by the label of their strength.
+
+    Args:
+        derivation: Without free parameters, with a network.
+        kappas: κ by label.
+    """
+    network = network_of(derivation.spec)
+    return [
+        replace(each, factor=start_factor(network, kappas[mode.label]))
+        for each, _, mode, begin in _modes(derivation)
+        if begin == 0 and mode.label in kappas
+    ]
 
 
 class SwitchedNetworks:

@@ -164,6 +164,34 @@ class SwitchedMatrices:
             state = reduced.stepped(state, maps, rate)
         return losses
 
+    def similarities(self, steps: Sequence[int], starts: Sequence[EqualModes] = ()) -> np.ndarray:
+        r"""Return the products of what the hidden layer holds of samples, by gradient descent.
+
+        .. math:: S_{\mu\nu} = \sum_p (V_p^T x_\mu)^T B_p^T B_p (V_p^T x_\nu), \quad
+                  B_p = W_{1,p} V_p,
+
+        x under the gates of the step's phase.
+
+        Args:
+            steps: K of them, ascending.
+            starts: As for the flow.
+
+        Returns:
+            Shape (K, P, P).
+        """
+        state, rate, phase = self._start(starts), 1 / self.phases[0].tau, 0
+        found = []
+        for step in range(steps[-1] + 1):
+            while phase < len(self.switches) and step >= self.switches[phase]:
+                phase += 1
+            reduced = self._reduced[phase]
+            if step == steps[len(found)]:
+                widths, inputs = reduced.widths, reduced.inputs
+                held = [q[:w].T @ x for q, w, x in zip(state, widths, inputs, strict=True)]
+                found.append(sum(h.T @ h for h in held))
+            state = reduced.stepped(state, reduced.maps(state), rate)
+        return np.array(found)
+
     def _followed(
         self,
         times: np.ndarray,

@@ -7,7 +7,8 @@ holds of two samples add up over pathways:
 .. math:: S_{\mu\nu}(t) = \sum_p \sum_\alpha \pi_\alpha(t)\,
           (v_\alpha^T g_p(\mu) I_p x_\mu)\, (v_\alpha^T g_p(\nu) I_p x_\nu).
 
-The strengths are those of the prediction; nothing is fitted, and no network is looked at.
+The strengths are those of the prediction; nothing is fitted, and no network is looked at. Where
+pathways are no modes, the matrices of the reduction hold W1ᵀ W1 itself.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.dynamics.solutions import odd_relu
+from symreln.early import mode_kappas
 from symreln.errors import NotSupportedError
 from symreln.integration import network_of
 from symreln.prediction import probe_bases
+from symreln.switched import first_starts
 from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from symreln.validation.confront import Validation
     from symreln.validation.trained import ProgressCallback
 
+#: Levels at which pathways are modes.
+MODES = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES)
 #: Steps at which representations are compared.
 MOMENTS = 16
 #: Share of a training's memory that similarities may take.
@@ -84,6 +89,7 @@ class RepresentationComparison:
         subjects: The network, where there is one, and the GDLN.
         seeds: Networks of each kind.
         labels: Name of a label of samples and its values, for the picture; None without labels.
+        by_matrices: Whether the prediction is that of the coupled matrices, not of modes.
     """
 
     steps: tuple[int, ...]
@@ -91,6 +97,7 @@ class RepresentationComparison:
     subjects: tuple[Subject, ...]
     seeds: int
     labels: tuple[str, tuple[str, ...]] | None
+    by_matrices: bool
 
     @cached_property
     def paths(self) -> dict[str, np.ndarray]:
@@ -143,8 +150,8 @@ def check_representations(derivation: Derivation) -> None:
     """Refuse derivations whose representations are not predicted.
 
     Raises:
-        NotSupportedError: Another number of layers than two, gates that switch, pathways that
-            are not modes, layers that start apart, or a ReLU network whose output alone is linear.
+        NotSupportedError: Another number of layers than two, gates that switch, layers that start
+            apart, nothing but numbers proven, or a ReLU network whose output alone is linear.
     """
     network = network_of(derivation.spec)
     level = derivation.verdict.level
@@ -157,11 +164,27 @@ def check_representations(derivation: Derivation) -> None:
         reason = "a ReLU network that is linear at half speed has an output that is, but no layer"
     elif network.init_std_out is not None:
         reason = "they are predicted of layers that start alike"
-    elif level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES):
-        reason = f"they are predicted of pathways that are modes, and the verdict is {level.value}"
+    elif level is Level.COUPLED_MATRICES and derivation.narrow:
+        reason = "which directions few units hold of coupled matrices is not derived"
+    elif level not in (*MODES, Level.COUPLED_MATRICES):
+        reason = f"the verdict is {level.value}, which predicts nothing"
     if reason:
         msg = f"--representations: {reason}. Leave it out"
         raise NotSupportedError(msg)
+
+
+def similarities_by_matrices(
+    derivation: Derivation, kappas: Mapping[str, float], steps: tuple[int, ...]
+) -> np.ndarray:
+    """Return the predicted Hᵀ H at some steps from the coupled matrices, shape (K, P, P).
+
+    Args:
+        derivation: Without free parameters.
+        kappas: κ of pathways by name, where they start from it.
+        steps: Which steps of training.
+    """
+    starts = first_starts(derivation, mode_kappas(derivation, kappas))
+    return derivation.switched_matrices.similarities(steps, starts)
 
 
 def predicted_similarities(
@@ -208,7 +231,12 @@ def compare_representations(
     steps = tuple(map(int, spread_moments(validation.prediction.loss, MOMENTS)))
     size = 8 * len(steps) * spec.dataset.samples**2
     seeds = max(1, min(validation.seeds, int(SHARE * machine().room / size)))
-    theory = predicted_similarities(numbers, validation.prediction, steps)
+    by_matrices = numbers.verdict.level not in MODES
+    theory = (
+        similarities_by_matrices(numbers, validation.kappas, steps)
+        if by_matrices
+        else predicted_similarities(numbers, validation.prediction, steps)
+    )
     trained = _trained(spec, validation.kappas, seeds, validation.rng, steps, progress)
     return RepresentationComparison(
         steps=steps,
@@ -216,6 +244,7 @@ def compare_representations(
         subjects=tuple(_subject(name, found, theory) for name, found in trained),
         seeds=seeds,
         labels=_labels(spec),
+        by_matrices=by_matrices,
     )
 
 

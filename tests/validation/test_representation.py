@@ -11,6 +11,7 @@ import pytest
 import symreln as sr
 from symreln.errors import NotSupportedError
 from symreln.report.chapters.representations import representation_chapter
+from symreln.report.inlines import plain_text
 from symreln.report.representation_figure import representation_drawing
 from symreln.spec.reader import load
 from symreln.validation.distributions import spread_moments
@@ -20,8 +21,10 @@ from symreln.validation.representation import (
     correlations,
     predicted_similarities,
     relative_distance,
+    similarities_by_matrices,
 )
 from symreln.validation.scaling import classical_scaling, paths, shown_share, spread, turned_onto
+from symreln.verdict import Level
 
 HIERARCHY = (
     "network.steps=1501",
@@ -119,6 +122,31 @@ def test_predicted_similarity_is_the_square_root_of_the_map(compared):
     np.testing.assert_allclose(last[0], inputs.T @ root @ inputs, atol=2e-3 * root.max())
 
 
+def test_matrices_and_modes_are_two_routes(compared):
+    validation, found = compared
+    derivation = validation.derivation.at_values
+    assert not found.by_matrices
+    matrices = similarities_by_matrices(derivation, validation.kappas, found.steps)
+    grown = found.half_way
+    # Modes leave out what the start holds beside them: of the order of H σ².
+    assert relative_distance(found.theory[grown:], matrices[grown:]).max() < 1e-3
+
+
+def test_coupled_matrices_predict_what_gated_networks_hold():
+    smaller = ("network.hidden=200", "network.steps=901", "network.init_std=1/10000")
+    derivation = sr.derive(load("contextual-different", smaller))
+    assert derivation.verdict.level is Level.COUPLED_MATRICES
+    validation = sr.validate(derivation, seeds=3, rng=0)
+    found = compare_representations(validation)
+    assert found.by_matrices
+    gdln = next(each for each in found.subjects if each.name == "gdln")
+    # As near as networks are to each other, at every step and not at the end alone.
+    assert (gdln.distance < 1.5 * gdln.floor).all()
+    assert gdln.correlation[-1] > 0.999
+    (text, *_) = representation_chapter(found, "ReLU network", figures=False).blocks
+    assert "coupled matrices" in plain_text(text.content)
+
+
 def test_networks_hold_what_is_predicted(compared):
     _, found = compared
     for subject in found.subjects:
@@ -153,7 +181,7 @@ def test_chapter_figure_and_json_say_what_was_measured(compared):
     ("name", "changes", "reason"),
     [
         ("linear-hierarchy", ("network.layers=3",), "one hidden layer"),
-        ("contextual-different", (), "pathways that are modes"),
+        ("linear-hierarchy", ('network.init_std=["1/1000", "1/100"]',), "start alike"),
     ],
 )
 def test_what_is_not_predicted_is_refused(name, changes, reason):

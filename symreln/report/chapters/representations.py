@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.report.document import Figure, Math, Section, Table, prose
+from symreln.report.document import Figure, Math, Paragraph, Section, Table, prose
 from symreln.report.representation_figure import NAME
 
 if TYPE_CHECKING:
@@ -20,17 +20,7 @@ def representation_chapter(
     """Return the chapter on the similarity of samples to the hidden layer."""
     names = {"relu": network_name, "gdln": "GDLN"}
     blocks: list[Block] = [
-        prose(
-            "How alike two samples are to a hidden layer is the product of what it holds of them. "
-            "A pathway that is aligned and balanced has ",
-            Math(r"W_1^T W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^T"),
-            ", and a hidden unit belongs to one pathway, so that the predicted similarity is ",
-            Math(
-                r"S_{\mu\nu}(t) = \sum_p \sum_\alpha \pi_\alpha(t)\, (v_\alpha^T g_p(\mu) x_\mu)"
-                r"\, (v_\alpha^T g_p(\nu) x_\nu)"
-            ),
-            ", with the strengths of the prediction and nothing fitted.",
-        ),
+        _matrices() if found.by_matrices else _modes(),
         _table(found, names),
     ]
     if figures:
@@ -51,6 +41,29 @@ def representation_chapter(
             )
         )
     return Section(title="Representations", blocks=tuple(blocks), label="sec:representations")
+
+
+def _modes() -> Paragraph:
+    return prose(
+        "How alike two samples are to a hidden layer is the product of what it holds of them. "
+        "A pathway that is aligned and balanced has ",
+        Math(r"W_1^T W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^T"),
+        ", and a hidden unit belongs to one pathway, so that the predicted similarity is ",
+        Math(
+            r"S_{\mu\nu}(t) = \sum_p \sum_\alpha \pi_\alpha(t)\, (v_\alpha^T g_p(\mu) x_\mu)"
+            r"\, (v_\alpha^T g_p(\nu) x_\nu)"
+        ),
+        ", with the strengths of the prediction and nothing fitted.",
+    )
+
+
+def _matrices() -> Paragraph:
+    return prose(
+        "How alike two samples are to a hidden layer is the product of what it holds of them. A "
+        "hidden unit belongs to one pathway, so that the predicted similarity is ",
+        Math(r"S_{\mu\nu}(t) = \sum_p (g_p(\mu) x_\mu)^T W_{1,p}^T W_{1,p}(t)\, (g_p(\nu) x_\nu)"),
+        ", with the coupled matrices of the prediction and nothing fitted.",
+    )
 
 
 def _table(found: RepresentationComparison, names: dict[str, str]) -> Table:
