@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.dynamics.initial import gram_scale
+from symreln.early import start_factor
 from symreln.errors import NotSupportedError
+from symreln.prediction import probe_bases
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.inlines import plain_text
 from symreln.report.representation_figure import representation_drawing
@@ -130,6 +133,23 @@ def test_matrices_and_modes_are_two_routes(compared):
     grown = found.half_way
     # Modes leave out what the start holds beside them: of the order of H σ².
     assert relative_distance(found.theory[grown:], matrices[grown:]).max() < 1e-3
+
+
+def test_matrices_start_where_kappa_says(compared):
+    """Along the growing direction (v, u)/√2 the start is f g, elsewhere g, in W1ᵀ W1 and all."""
+    derivation = compared[0].derivation.at_values
+    (pathway,) = derivation.pathways
+    inputs = derivation.spec.dataset.inputs.to_numpy()
+    kappa = 3.0
+    (plain,) = similarities_by_matrices(derivation, {}, (0,))
+    (found,) = similarities_by_matrices(derivation, {pathway.name: kappa}, (0,))
+    factor = start_factor(derivation.spec.network, kappa)
+    scale = float(gram_scale(derivation.spec.network))
+    seen = probe_bases(pathway)[1].T @ inputs
+    np.testing.assert_allclose(plain, scale * inputs.T @ inputs, rtol=1e-9, atol=1e-12 * scale)
+    wanted = plain + 0.5 * (factor - 1) * scale * seen.T @ seen
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12 * scale)
+    assert factor > 1.5
 
 
 def test_coupled_matrices_predict_what_gated_networks_hold():
