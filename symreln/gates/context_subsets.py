@@ -66,7 +66,7 @@ class SubsetFormulas:
         """
         values = {C: contexts, M: size, N: items, SCALE: sp.Rational(scale)}
         return SubsetFormulas(
-            **{name: sp.sympify(getattr(self, name)).subs(values) for name in vars(self)}
+            **{name: formula.subs(values) for name, formula in vars(self).items()}
         )
 
 
@@ -194,8 +194,8 @@ def comparisons() -> dict[str, Any]:
         "residual": found.residual,
         "residual, partial gate": found.partial,
     }
-    squares = {name: (sp.sympify(s.subs(M, M + 1)) ** 2, s**2) for name, s in named.items()}
-    return {name: sp.factor(sp.cancel(a - b)) for name, (a, b) in squares.items()}
+    squares: dict[str, Any] = {name: speed**2 for name, speed in named.items()}
+    return {name: sp.factor(sp.cancel(s.subs(M, M + 1) - s)) for name, s in squares.items()}
 
 
 def fastest(contexts: int) -> dict[str, tuple[int, ...]]:

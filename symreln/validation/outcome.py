@@ -159,7 +159,7 @@ class Validation:
 
         Judged are the networks, the GDLNs, and a GDLN that started aligned, those that there are.
         """
-        return not self.disagreements and self.untested is None
+        return self.verdict == "agrees"
 
     @property
     def verdict(self) -> str:
