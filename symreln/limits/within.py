@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError, SymrelnError
 from symreln.limits.partial import Reached, partial_derivation
-from symreln.limits.supervise import Watch, ended_by_signals, require_measurable
+from symreln.limits.supervise import Watch, require_measurable
 from symreln.limits.units import megabytes, seconds
+from symreln.signals import ended_by_signals
 from symreln.spec.finding import shown
 from symreln.spec.overrides import override_texts
 from symreln.verdict import Level
