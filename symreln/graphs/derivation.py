@@ -16,6 +16,7 @@ from symreln.graphs.recognise import recognise
 from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
 from symreln.spec.model import Spec
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 from symreln.verdict import Level
 
@@ -52,6 +53,7 @@ class GraphStep:
     outcome: Truth
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphDerivation:
     """Everything derived of a graph on a dataset; it holds for all values of the parameters.
@@ -73,6 +75,14 @@ class GraphDerivation:
     balances: tuple[Balance, ...]
     norms: tuple[NormBalance, ...]
     recognised: Recognised
+
+    def _summary(self) -> list[str]:
+        from symreln.report.summary import graph_summary
+
+        return graph_summary(self)
+
+    def _headline(self) -> str:
+        return f"GraphDerivation({self.spec.title!r}, {self.level.value})"
 
     @property
     def graph(self) -> Graph:

@@ -21,6 +21,7 @@ from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
 from symreln.provenance import library_versions
+from symreln.summaries import short_repr
 from symreln.train.deep import train_deep_network
 from symreln.train.graph import train_graph
 from symreln.validation.distributions import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 FORMAT = "symreln-depth/1"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DepthComparison:
     """Distributions over seeds.

@@ -9,6 +9,7 @@ from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.integration import network_of
 from symreln.moving import moving_prediction, why_not_moving
 from symreln.prediction import predict_training
+from symreln.summaries import short_repr
 from symreln.validation.band import PredictedBand, predicted_band, why_no_band
 from symreln.validation.mode_descent import mode_descent
 from symreln.verdict import Level
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 TOO_LONG = "descending that many drawn networks takes minutes on these data; --terms asks for it"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Foretold:
     """Predictions of one derivation, none of which has seen a trained network.

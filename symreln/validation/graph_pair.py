@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 from symreln.train.graph import train_graph
 from symreln.train.record import Recording
 from symreln.validation.graph_start import GraphStart, graph_start
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphPair:
     """What was predicted and trained of one experiment.
