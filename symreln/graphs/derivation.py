@@ -15,6 +15,7 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.recognise import recognise
 from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
+from symreln.progress import phase
 from symreln.spec.model import Spec
 from symreln.summaries import short_repr
 from symreln.truth import Truth
@@ -248,6 +249,7 @@ class GraphDerivation:
         return write_graph(self, directory, formats)
 
 
+@phase("deriving")
 def derive_graph(
     spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
 ) -> GraphDerivation:
@@ -284,10 +286,10 @@ def derive_graph(
     for component in found.components:
         told.component(component)
     told.level(found)
+    with phase("checks"):
+        steps = found.steps
     failed = [
-        step.name
-        for step in found.steps
-        if step.outcome is not Truth.PROVEN and step.name != "diagonal"
+        step.name for step in steps if step.outcome is not Truth.PROVEN and step.name != "diagonal"
     ]
     if failed:
         msg = f"checks failed: {', '.join(failed)}; this is a bug of symreln"

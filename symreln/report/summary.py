@@ -39,16 +39,16 @@ def _modes(derivation: Derivation) -> list[str]:
     learning = [(pathway, mode) for pathway, mode in found if not mode.is_null]
     lines = []
     for pathway, mode in learning[:MOST_MODES]:
-        numbers = [
-            f"{name} = {short_number(number, symbols, values)}"
+        shown = {
+            name: short_number(number, symbols, values)
             for name, number in (("s", mode.s), ("d", mode.d), ("d_eff", mode.d_eff))
             if number is not None
-        ]
-        times = f", {mode.multiplicity} times" if mode.multiplicity > 1 else ""
-        lines.append(
-            f"{mode.label} of '{pathway.name}': {', '.join(numbers)}{times}, {mode.family}"
-        )
-    lines = [_short(line) for line in lines]
+        }
+        if shown.get("d_eff") == shown.get("d"):
+            shown.pop("d_eff", None)
+        said = [f"{name} = {text}" for name, text in shown.items()]
+        said += [f"{mode.multiplicity} times"] if mode.multiplicity > 1 else []
+        lines.append(_short(f"{mode.label} of '{pathway.name}': {', '.join([*said, mode.family])}"))
     left = len(learning) - MOST_MODES
     return lines if left <= 0 else [*lines, f"… {left} more modes: .pathways[i].modes"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.arguments import check_counts, instance_of
+from symreln.progress import phase
 from symreln.summaries import short_repr
 from symreln.validation.findings import PairDiagnosis
 from symreln.validation.graph_diagnosis import diagnose_graph
@@ -184,6 +185,7 @@ class GraphValidation:
         return graph_validation_to_json(self)
 
 
+@phase("validating")
 def validate_graph(
     derivation: GraphDerivation,
     seeds: int = 20,
@@ -228,7 +230,8 @@ def validate_graph(
         rng=rng,
         untested=_untested(pair, float(spec.validation.tolerance)),
     )
-    return replace(found, diagnosis=diagnose_graph(pair, found.disagreements, rng))
+    with phase("diagnosis"):
+        return replace(found, diagnosis=diagnose_graph(pair, found.disagreements, rng))
 
 
 def _untested(pair: GraphPair, tolerance: float) -> Untested | None:
