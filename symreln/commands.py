@@ -156,11 +156,13 @@ class Session:
         self, spec: Spec, keep: Callable[[Derivation], object]
     ) -> tuple[Derivation, Validation]:
         """Derive, hand the derivation to ``keep``, train and compare."""
-        from symreln.divergence import check_before_deriving
         from symreln.progress import Progress
-        from symreln.validation.confront import validate as confront
 
         progress = Progress(quiet=self.request.quiet)
+        with progress("loading what trains networks"):
+            from symreln.divergence import check_before_deriving
+            from symreln.validation.confront import validate as confront
+
         check_before_deriving(spec)
         with progress("deriving"):
             derivation = self._derived(spec)
@@ -208,9 +210,12 @@ class Session:
         return derivation, validation
 
     def _load(self) -> Spec:
-        spec = load_spec(self.request)
-        if self.steps is not None:
-            self.steps.spec(spec)
+        from symreln.progress import Progress
+
+        with Progress(quiet=self.request.quiet)("reading the spec"):
+            spec = load_spec(self.request)
+            if self.steps is not None:
+                self.steps.spec(spec)
         return spec
 
     def _derived(self, spec: Spec) -> Derivation:

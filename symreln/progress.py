@@ -92,7 +92,8 @@ class _Display:
 
     def _rewrite(self, text: str) -> None:
         self._shown = True
-        _write(f"\r{text[:COLUMNS]:<{COLUMNS}}")
+        # Back to the first column: a message that comes next is written over it.
+        _write(f"\r{text[:COLUMNS]:<{COLUMNS}}\r")
 
     def end(self) -> None:
         self._ended.set()

@@ -70,7 +70,7 @@ def test_on_a_terminal_one_line_says_what_is_done_now_and_how_far_it_is(terminal
         assert wait_for("\rworking: part … 0 s", stderr)
         report(1, 4)
         assert wait_for("\rworking: part: 25%, about 0 s left", stderr)
-    assert re.search(r"\rworking: \d+\.\d s +\n$", stderr.getvalue())
+    assert re.search(r"\rworking: \d+\.\d s +\r\n$", stderr.getvalue())
     assert stderr.getvalue().count("\n") == 1
 
 
