@@ -58,9 +58,10 @@ class _Phase:
 class _Display:
     """Shows the phases of one thread until the outermost one ends."""
 
-    def __init__(self, *, rewrites: bool) -> None:
+    def __init__(self, *, rewrites: bool, silent_since: float) -> None:
         self.phases: list[_Phase] = []
         self.rewrites = rewrites
+        self.silent_since = silent_since
         self.thread = threading.get_ident()
         self._shown = False
         self._ended = threading.Event()
@@ -80,7 +81,7 @@ class _Display:
     def _show(self, phases: list[_Phase]) -> None:
         now = time.monotonic()
         if self.rewrites:
-            if now - phases[0].start >= PATIENCE:
+            if now - self.silent_since >= PATIENCE:
                 outer = f"{phases[0].name}: " if len(phases) > 1 else ""
                 self._rewrite(f"{outer}{phases[-1]}")
             return
@@ -99,12 +100,15 @@ class _Display:
         self._ended.set()
         with self._lock:
             if self._shown:
+                self.silent_since = time.monotonic()
                 whole = self.phases[0]
                 self._rewrite(f"{whole.name}: {time.monotonic() - whole.start:.1f} s")
                 _write("\n")
 
 
 _display: _Display | None = None
+#: When the last outermost phase ended, and since when nothing had been shown.
+_last = (0.0, 0.0)
 
 
 @contextmanager
@@ -118,7 +122,7 @@ def phase(name: str) -> Iterator[Callable[[int, int], None]]:
         yield _nobody
         return
     if _display is None:
-        with _outermost(name, quiet=False) as report:
+        with _outermost(name, quiet=False, silent_since=time.monotonic()) as report:
             yield report
         return
     known = _display.phases
@@ -134,10 +138,12 @@ def phase(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def _outermost(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+def _outermost(
+    name: str, *, quiet: bool, silent_since: float
+) -> Iterator[Callable[[int, int], None]]:
     """Begin a display with its first phase; ``quiet``: of nothing, this and all within."""
-    global _display
-    display = _Display(rewrites=_terminal())
+    global _display, _last
+    display = _Display(rewrites=_terminal(), silent_since=silent_since)
     mine = _Phase(name=name)
     display.phases.append(mine)
     _display = display
@@ -148,6 +154,7 @@ def _outermost(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]
     finally:
         _display = None
         display.end()
+        _last = time.monotonic(), display.silent_since
 
 
 class Progress:
@@ -163,7 +170,13 @@ class Progress:
     @contextmanager
     def __call__(self, name: str) -> Iterator[Callable[[int, int], None]]:
         """Name a phase; yields a callback (done, total)."""
-        opened = phase(name) if _display is not None else _outermost(name, quiet=self.quiet)
+        if _display is not None:
+            opened = phase(name)
+        else:
+            # Short phases one after the other are a long silence.
+            now, (ended, since) = time.monotonic(), _last
+            since = since if now - ended < LOOK else now
+            opened = _outermost(name, quiet=self.quiet, silent_since=since)
         with opened as report:
             yield report
 

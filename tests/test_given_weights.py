@@ -105,7 +105,7 @@ def test_refusals():
         ([3], "rows"),
     ):
         with pytest.raises(InputError, match=match):
-            sr.from_weights(load(), wrong, w2)
+            sr.from_weights(load(), wrong, w2)  # pyright: ignore[reportArgumentType]
     two = [{"name": "a", "gate": [1, 1, 0, 0]}, {"name": "b", "gate": [0, 0, 1, 1]}]
     for derivation, match in (
         (load(two), "single pathway"),

@@ -90,6 +90,18 @@ def test_what_is_quick_is_silent(monkeypatch):
     assert stream.getvalue() == ""
 
 
+def test_short_phases_one_after_the_other_are_not_a_long_silence(terminal, monkeypatch):
+    stderr = terminal()
+    monkeypatch.setattr(progress, "PATIENCE", 0.3)
+    monkeypatch.setattr(progress, "_last", (0.0, 0.0))
+    working = Progress(quiet=False)
+    for _ in range(4):
+        with working("a part"):
+            time.sleep(0.15)
+        monkeypatch.setattr(progress, "LOOK", 0.1)
+    assert "\ra part …" in stderr.getvalue()
+
+
 def test_in_python_progress_is_for_terminals_and_notebooks_alone(monkeypatch, soon, terminal):
     stderr = terminal()
 
