@@ -109,9 +109,11 @@ class Session:
         return 0
 
     def _run(self) -> int:
-        from symreln import console
         from symreln.progress import Progress
-        from symreln.report.write import write_derivation, write_validation
+
+        with Progress(quiet=self.request.quiet)("loading the program"):
+            from symreln import console
+            from symreln.report.write import write_derivation, write_validation
 
         request, folder = self.request, self.request.folder
         spec = self._load()
@@ -128,9 +130,11 @@ class Session:
         return 0 if validation.agrees else 3
 
     def _validate(self) -> int:
-        from symreln import console
         from symreln.progress import Progress
-        from symreln.report.write import write_validation
+
+        with Progress(quiet=self.request.quiet)("loading the program"):
+            from symreln import console
+            from symreln.report.write import write_validation
 
         request, folder = self.request, self.request.folder
 
@@ -159,7 +163,7 @@ class Session:
         from symreln.progress import Progress
 
         progress = Progress(quiet=self.request.quiet)
-        with progress("loading what trains networks"):
+        with progress("loading the program"):
             from symreln.divergence import check_before_deriving
             from symreln.validation.confront import validate as confront
 
