@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.given_weights import from_weights

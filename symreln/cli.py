@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -23,6 +25,14 @@ from symreln.gates.command import gates  # noqa: E402
 from symreln.gates.race_command import race  # noqa: E402
 from symreln.gates.replay_command import replay  # noqa: E402
 from symreln.options import spec_options, training_options  # noqa: E402
+from symreln.signals import (  # noqa: E402
+    INTERRUPTED,
+    SIGNALLED,
+    end_silently,
+    set_interrupt,
+    signal_name,
+)
+from symreln.streams import PrintError, let_go_of_stdout  # noqa: E402
 from symreln.sweep.command import sweep  # noqa: E402
 
 if TYPE_CHECKING:
@@ -35,10 +45,11 @@ EXIT_CODES = """
 Exit codes:
   0    done
   1    a bug of symreln
-  2    wrong usage or an invalid spec or certificate
+  2    wrong usage, an invalid spec or certificate, or a file or stream that cannot be written
   3    theory and training disagree, or nothing was learned that could tell
   4    a limit was hit; what is proven so far is written
-  130  interrupted
+  130  interrupted (SIGINT)
+  143  ended by SIGTERM (129 by SIGHUP)
 """
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -114,21 +125,23 @@ def verify(certificate: Path, as_json: bool) -> int:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
     from symreln import console, verify_family, verify_graph, verify_pair, verify_phases
     from symreln import verify as verifier
+    from symreln.progress import Progress
     from symreln.report.folder import CERTIFICATE, FAMILY
 
     folder = certificate if certificate.is_dir() else None
     path = certificate if folder is None else folder / CERTIFICATE
-    if folder is None and verify_family.is_family(path):
-        checks = verify_family.verify_file(path)
-    elif verify_graph.is_graph(path):
-        checks = verify_graph.verify_file(path)
-        if folder is not None:
-            verify_phases.require_no_others(folder, [])
-    else:
-        checks = verifier.verify_file(path)
-    if folder is not None and (beside := folder / FAMILY).exists():
-        checks += verify_family.verify_file(beside)
-        verify_pair.require_pair_of_files(path, beside)
+    with Progress(quiet=False)("verifying"):
+        if folder is None and verify_family.is_family(path):
+            checks = verify_family.verify_file(path)
+        elif verify_graph.is_graph(path):
+            checks = verify_graph.verify_file(path)
+            if folder is not None:
+                verify_phases.require_no_others(folder, [])
+        else:
+            checks = verifier.verify_file(path)
+        if folder is not None and (beside := folder / FAMILY).exists():
+            checks += verify_family.verify_file(beside)
+            verify_pair.require_pair_of_files(path, beside)
     console.show_verified(certificate if folder is None else path, checks, as_json=as_json)
     return 0
 
@@ -189,10 +202,28 @@ def schema() -> int:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the right exit code."""
+    sys.exit(_run(arguments, began=_STARTED if arguments is None else time.monotonic()))
+
+
+def run_process() -> int:
+    """Run the command line of a process of its own; return its exit code.
+
+    Ctrl-C is an exception while there is work that it interrupts, and silent before and after.
+    """
+    set_interrupt(signal.default_int_handler)
+    try:
+        return _run(None, began=_STARTED)
+    except KeyboardInterrupt:  # between the work and here
+        return INTERRUPTED
+    finally:
+        set_interrupt(end_silently)
+
+
+def _run(arguments: list[str] | None, *, began: float) -> int:
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
     gc.set_threshold(200_000, 50, 50)
-    sys.exit(_guarded(arguments, began=_STARTED if arguments is None else time.monotonic()))
+    return _guarded(arguments, began=began)
 
 
 def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:
@@ -207,23 +238,25 @@ def guarded(work: Callable[[], Any]) -> int:
     """Return the exit code of some work; every error becomes a message and its code."""
     try:
         result = work()
+        click.echo(nl=False)  # what is still in the buffer
+    except PrintError as error:
+        let_go_of_stdout()
+        return 0 if error.reader_left else _complain(str(error), error.exit_code)
     except SymrelnError as error:
         return _complain(str(error), error.exit_code)
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return _complain("interrupted; what was written before stays", 130)
+        return _complain("interrupted; what was written before stays", INTERRUPTED)
+    except SystemExit as ended:
+        return _ended(ended)
     except click.ClickException as error:
         error.show()
         return 2
-    except BrokenPipeError:
-        # The reader of stdout went away (`symreln tasks | head`): nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except MemoryError:
         return _complain("out of memory; a smaller problem or fewer --seeds may fit", 4)
     except OSError as error:
-        return _complain(f"{error.filename or 'file'}: {error.strerror or error}", 2)
+        return _not_written(error)
     except Exception as error:
         if os.environ.get("SYMRELN_DEBUG"):
             raise
@@ -234,6 +267,25 @@ def guarded(work: Callable[[], Any]) -> int:
             1,
         )
     return result if isinstance(result, int) else 0
+
+
+def _ended(ended: SystemExit) -> int:
+    """Return the code of :func:`symreln.signals.ended_by_signals`, or of what click ended for."""
+    if isinstance(ended.__context__, OSError):  # a pipe, but not that of stdout
+        return _not_written(ended.__context__)
+    code = ended.code if isinstance(ended.code, int) else 1
+    if code > SIGNALLED:
+        name = signal_name(code - SIGNALLED)
+        return _complain(f"ended by {name}; what was written before stays", code)
+    return code
+
+
+def _not_written(error: OSError) -> int:
+    """Say which file failed, and what is there all the same."""
+    why = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+        why += "; it is not there or as it was before, other files are whole. Make room"
+    return _complain(f"{error.filename or type(error).__name__}: {why}", 2)
 
 
 def _complain(message: str, code: int) -> int:

@@ -95,9 +95,10 @@ class Session:
             derivation = self._derived(spec)
             written = self._written(derivation, request.formats)
         console.note_earlier_run(folder)
-        # Only what is printed or kept is made into text once more.
-        text = dumps(derivation.to_json()) if request.as_json or key is not None else ""
-        summary = console.summary_of(derivation)
+        with Progress(quiet=request.quiet)("summary"):
+            # Only what is printed or kept is made into text once more.
+            text = dumps(derivation.to_json()) if request.as_json or key is not None else ""
+            summary = console.summary_of(derivation)
         console.show_derivation(text, summary, folder, written, as_json=request.as_json)
         # A spec or a program that was edited meanwhile has another key: these results are not its
         # own. Modules are read when they are first used, long after the first key.
@@ -108,9 +109,11 @@ class Session:
         return 0
 
     def _run(self) -> int:
-        from symreln import console
         from symreln.progress import Progress
-        from symreln.report.write import write_derivation, write_validation
+
+        with Progress(quiet=self.request.quiet)("loading the program"):
+            from symreln import console
+            from symreln.report.write import write_derivation, write_validation
 
         request, folder = self.request, self.request.folder
         spec = self._load()
@@ -127,8 +130,11 @@ class Session:
         return 0 if validation.agrees else 3
 
     def _validate(self) -> int:
-        from symreln import console
-        from symreln.report.write import write_validation
+        from symreln.progress import Progress
+
+        with Progress(quiet=self.request.quiet)("loading the program"):
+            from symreln import console
+            from symreln.report.write import write_validation
 
         request, folder = self.request, self.request.folder
 
@@ -140,7 +146,8 @@ class Session:
         if spec.graph is not None:
             return self._confront_graph(spec)
         _, validation = self._confronted(spec, keep)
-        written = write_validation(validation, folder, drawer=self.drawer)
+        with Progress(quiet=request.quiet)("writing the results"):
+            written = write_validation(validation, folder, drawer=self.drawer)
         console.show_validation(validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 
@@ -153,11 +160,13 @@ class Session:
         self, spec: Spec, keep: Callable[[Derivation], object]
     ) -> tuple[Derivation, Validation]:
         """Derive, hand the derivation to ``keep``, train and compare."""
-        from symreln.divergence import check_before_deriving
         from symreln.progress import Progress
-        from symreln.validation.confront import validate as confront
 
         progress = Progress(quiet=self.request.quiet)
+        with progress("loading the program"):
+            from symreln.divergence import check_before_deriving
+            from symreln.validation.confront import validate as confront
+
         check_before_deriving(spec)
         with progress("deriving"):
             derivation = self._derived(spec)
@@ -174,7 +183,7 @@ class Session:
             from symreln.validation.representation import check_representations
 
             check_representations(derivation)
-        with progress("training") as report:
+        with progress("validating") as report:
             validation = confront(
                 derivation,
                 seeds=self.request.seeds,
@@ -205,9 +214,12 @@ class Session:
         return derivation, validation
 
     def _load(self) -> Spec:
-        spec = load_spec(self.request)
-        if self.steps is not None:
-            self.steps.spec(spec)
+        from symreln.progress import Progress
+
+        with Progress(quiet=self.request.quiet)("reading the spec"):
+            spec = load_spec(self.request)
+            if self.steps is not None:
+                self.steps.spec(spec)
         return spec
 
     def _derived(self, spec: Spec) -> Derivation:

@@ -17,6 +17,7 @@ from symreln.dynamics.converging import Earlier, Later, Push, residuals
 from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
 from symreln.pathways.drives import driven_classes, original_of, sources
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 from symreln.verdict import Level, stage_modes
 
@@ -92,6 +93,7 @@ class Unbounded:
     why: str
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Convergence:
     """The second stage against the first, from the expected start, for the flow.

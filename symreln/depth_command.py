@@ -111,7 +111,8 @@ def depth(
 
     with training_machine(asked), Progress(quiet=quiet)("training") as report:
         found = compare_depth(given, seeds, rng, report, share=share, ready=tell)
-    written = _write(found, folder)
+    with Progress(quiet=quiet)("writing the results"):
+        written = _write(found, folder)
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0

@@ -10,6 +10,7 @@ from symreln.dynamics import switchboard
 from symreln.dynamics.loss import mode_space_loss, strength_symbol
 from symreln.dynamics.solutions import odd_relu
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 from symreln.verdict import Level, diagonalisable
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from symreln.widths import NarrowPathway
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class ModeDerivation:
     """One mode of a pathway.
@@ -75,6 +77,7 @@ class ModeDerivation:
         return self.s.is_zero
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class PathwayDerivation:
     """One pathway with everything derived for it.
@@ -111,6 +114,7 @@ class PathwayDerivation:
         return ", ".join(str(m.number) for m in self.modes if m.class_index == class_index)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class StageDerivation:
     """The pathways that learn together.
@@ -147,6 +151,7 @@ class Step:
     outcome: Truth
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Derivation:
     """Everything derived from a spec.
@@ -375,19 +380,24 @@ class Derivation:
 
         return derivation_to_json(self)
 
-    def __repr__(self) -> str:
-        """Return a line: the dataclass's own would print every matrix."""
+    def _headline(self) -> str:
+        """Return a line, for what holds a derivation."""
         return (
             f"Derivation({self.spec.title!r}, {self.verdict.level.value}, "
             f"stages={len(self.stages)}, pathways={len(self.pathways)})"
         )
+
+    def _summary(self) -> list[str]:
+        from symreln.report.summary import derivation_summary
+
+        return derivation_summary(self)
 
     def _repr_html_(self) -> str:
         """Return the document in a frame of its own, folded, for a notebook."""
         from symreln.report import html
         from symreln.report.content import derivation_document
 
-        return html.framed(derivation_document(self), repr(self))
+        return html.framed(derivation_document(self), self._headline())
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures."""

@@ -11,6 +11,7 @@ from symreln.dynamics.competition import MOST_LISTED, Competition, Equilibrium
 from symreln.dynamics.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.summaries import short_repr
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MOST_FOLLOWED = 48
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Race:
     """Modes that compete, and how the competition ends.

@@ -20,26 +20,36 @@ if TYPE_CHECKING:
     from symreln.dynamics.solutions.lambda_balanced import BalancedMatrices
 
 #: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
-Rows = Sequence[Sequence[int | Fraction | float | str]]
+NUMBERS = (int, float, Fraction, np.number)
+Number = int | Fraction | float | str
+Rows = Sequence[Sequence[Number]] | np.ndarray
 
 
 def from_weights(
-    derivation: Derivation, w1: ExactMatrix | Rows, w2: ExactMatrix | Rows
+    derivation: Derivation,
+    w1: ExactMatrix | Rows | Number,
+    w2: ExactMatrix | Rows | Number,
+    *,
+    tolerance: float = lambda_balanced.TOLERANCE,
 ) -> BalancedMatrices:
-    r"""Solve the flow of a single pathway from its initial weights, exactly.
+    r"""Solve the flow of a single pathway from its initial weights.
 
     No alignment and no small start is assumed. The inputs must be white and the weights λ-balanced,
-    :math:`W_2^T W_2 - W_1 W_1^T = \lambda I`, decided exactly; λ may be 0 or of either sign.
+    :math:`W_2^T W_2 - W_1 W_1^T = \lambda I`; λ may be 0 or of either sign. Of exact weights both
+    is decided exactly. Where a weight is a float, both may be off by a relative ``tolerance``: the
+    solution then says by how much, ``white_defect`` and ``balance_defect``.
 
     Args:
         derivation: Of one pathway of two layers without weight decay. Parameters take their
             declared values.
-        w1: W₁, H rows, one column an input of the pathway.
-        w2: W₂, one row an output of the pathway, H columns.
+        w1: W₁, H rows, one column an input of the pathway; a number is one row and column.
+        w2: W₂, one row an output of the pathway, H columns; likewise.
+        tolerance: Largest relative defect where weights are floats, at least 0.
 
     Returns:
-        The solution: ``to_numpy(times)`` and ``enclose(time)`` of W₂W₁, times in steps, with the
-        time constant of the spec's network, or in units of it without a network.
+        The solution: ``to_numpy(times)`` and ``enclose(time)`` of W₂W₁, ``blocks(times)`` and
+        ``enclose_blocks(time)`` of W₁ᵀW₁, W₂W₁ and W₂W₂ᵀ; times in steps, with the time constant
+        of the spec's network, or in units of it without a network.
 
     Raises:
         InputError: The sizes do not fit, or an entry is no number.
@@ -60,6 +70,9 @@ def from_weights(
     from symreln.derivation import Derivation
 
     instance_of(derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)")
+    if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
+        msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"
+        raise InputError(msg)
     why = why_not(derivation)
     if why:
         msg = f"from_weights: {why}"
@@ -67,12 +80,14 @@ def from_weights(
     numbers = derivation.at_values
     effective = numbers.pathways[0].effective
     rows = effective.sparse_sigma_yx.select(rows=effective.pathway.outputs)
+    (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")
     return lambda_balanced.solve(
         rows.exact,
         effective.sigma_x,
-        _exact(w1, "w1"),
-        _exact(w2, "w2"),
+        first,
+        second,
         numbers.tau or Fraction(1),
+        tolerance if rounded or also else 0.0,
     )
 
 
@@ -107,21 +122,28 @@ def white_inputs(derivation: Derivation) -> bool:
     return lambda_balanced.white_scale(sigma_x) is not None
 
 
-def _exact(weights: ExactMatrix | Rows, name: str) -> ExactMatrix:
+def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix, bool]:
+    """Return weights as exact numbers, a float as its decimals, and whether there was a float."""
     if isinstance(weights, ExactMatrix):
-        return weights
+        return weights, False
     try:
-        rows = [[_number(entry) for entry in row] for row in weights]
+        if isinstance(weights, NUMBERS):
+            weights = [[weights]]
+        rows = [[_plain(entry) for entry in row] for row in weights]
+        exact = [[_number(entry) for entry in row] for row in rows]
     except Finding as finding:
         msg = f"{name}: found {finding.found}, expected {finding.expected}. {finding.hint}"
         raise InputError(msg.strip()) from finding
     except TypeError as error:
         msg = f"{name}: give rows of numbers, for example [[1, 0], [0, '1/2']]"
         raise InputError(msg) from error
-    return ExactMatrix.from_rows(rows)
+    rounded = any(isinstance(entry, float) for row in rows for entry in row)
+    return ExactMatrix.from_rows(exact), rounded
+
+
+def _plain(entry: object) -> object:
+    return entry.item() if isinstance(entry, np.generic) else entry
 
 
 def _number(entry: object) -> Fraction:
-    if isinstance(entry, np.generic):
-        entry = entry.item()
     return exact_fraction(entry) if isinstance(entry, str) else exact_number(entry)

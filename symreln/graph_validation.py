@@ -43,7 +43,7 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     progress = Progress(quiet=request.quiet)
     with progress("deriving"):
         derivation = _derived(session, spec)
-    with progress("training") as report:
+    with progress("validating") as report:
         validation = _trained(session, derivation, report)
     with progress("writing the report"):
         written = write_graph_validation(validation, request.folder, drawer=session.drawer)

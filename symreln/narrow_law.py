@@ -12,6 +12,7 @@ from symreln.dynamics.few_units import FewUnits
 from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
@@ -26,6 +27,7 @@ DRAWS, FEWEST = 400, 50
 BUDGET = 5e9
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NarrowLaw:
     """Networks with few units that were drawn and descended in mode coordinates.

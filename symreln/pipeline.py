@@ -27,6 +27,7 @@ from symreln.pathways.modes import sparse_generators, twin_spectrum
 from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
 from symreln.pathways.symmetry import symmetry_search
 from symreln.pathways.targets import Targets
+from symreln.progress import phase
 from symreln.spec.finding import quoted
 from symreln.spec.model import Spec
 from symreln.verdict import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
@@ -50,6 +51,7 @@ def _silent(step: str, payload: object) -> None:
     """Tell nobody that a step is finished."""
 
 
+@phase("deriving")
 def derive(
     spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
 ) -> Derivation:
@@ -85,7 +87,8 @@ def derive(
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True), None) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
-    steps = derivation_steps(derivation) + _later_steps(derivation)
+    with phase("checks"):
+        steps = derivation_steps(derivation) + _later_steps(derivation)
     (progress or _silent)("checks", steps)
     return derivation.with_checks(steps, _family(derivation))
 
@@ -99,6 +102,7 @@ def _later_steps(derivation: Derivation) -> tuple[Step, ...]:
     )
 
 
+@phase("every size")
 def _family(derivation: Derivation) -> FamilyDerivation | None:
     """Return the derivation for every size where a size is a symbol."""
     if not derivation.spec.sizes:
@@ -125,8 +129,10 @@ def derive_unchecked(
         symmetry = StageSymmetry([number - 1 for number in numbers], search)
         effective = _effective(spec, numbers, goal, symmetry)
         done("effective datasets", effective)
-        spectra = _spectra(spec, numbers, effective, spectrum, done)
-        verdict = judge(stage, effective, spectra, symmetry)
+        with phase("joint spectra"):
+            spectra = _spectra(spec, numbers, effective, spectrum, done)
+        with phase("verdict"):
+            verdict = judge(stage, effective, spectra, symmetry)
         done("verdict", verdict)
         left = _converged(goal, effective, spectra, verdict)
         stages.append(

@@ -25,6 +25,7 @@ from symreln.integration import (
     reduced_flow,
 )
 from symreln.mode_system import mode_system
+from symreln.summaries import short_repr
 from symreln.verdict import Level
 from symreln.widths import check_decided, learned_counts
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from symreln.narrow_law import NarrowLaw
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModeCurve:
     """Predicted strength of one mode.

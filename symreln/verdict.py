@@ -15,6 +15,7 @@ from symreln.pathways.alike import StageSymmetry
 from symreln.pathways.closure import node_name, symmetric_closure
 from symreln.pathways.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.pathways.modes import Coefficients, PathwayModes
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Level(Enum):
         return list(Level).index(self)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class StageVerdict:
     """What holds for the pathways of one stage.
@@ -65,6 +67,7 @@ class StageVerdict:
     components: tuple[frozenset[Node], ...]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class DiagonalisabilityVerdict:
     """Whether the pathways are mutually diagonalisable (the papers' "mutually diagonalizable").

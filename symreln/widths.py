@@ -9,6 +9,7 @@ from symreln.dynamics.initial import pathway_units
 from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, precision
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import NetworkSpec
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NarrowPathway:
     """A pathway whose units do not suffice for its modes.

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln import cli, progress, tables
+from symreln import cli, tables
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -315,23 +315,6 @@ def test_zero_targets_derive_and_have_nothing_to_validate(tmp_path, capsys):
     code, _, err = run(capsys, "validate", str(spec), "--out", str(tmp_path / "b"))
     assert code == 2
     assert "nothing to learn" in err
-
-
-def test_a_phase_that_takes_longer_than_patience_says_so_before_it_ends(monkeypatch, capsys):
-    import time
-
-    monkeypatch.setattr(progress, "PATIENCE", 0.01)
-    with progress.Progress(quiet=False)("thinking"):
-        deadline = time.monotonic() + 30
-        seen = ""
-        while "thinking" not in seen and time.monotonic() < deadline:
-            time.sleep(0.01)
-            seen += capsys.readouterr().err
-    assert seen == "thinking …\n"
-    capsys.readouterr()
-    with progress.Progress(quiet=True)("thinking"):
-        time.sleep(0.05)
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("cached", [False, True])

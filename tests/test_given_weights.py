@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 import symreln as sr
 from symreln.dynamics.solutions import lambda_balanced
@@ -89,13 +90,22 @@ def test_refusals():
     w1, w2 = balanced(Fraction(1))
     with pytest.raises(NoClosedFormError, match="coloured"):
         sr.from_weights(load(x=[[1, 1, -1, -1], [1, -1, 1, 2]]), w1, w2)
-    with pytest.raises(NoClosedFormError, match="no multiple of the identity"):
+    with pytest.raises(NoClosedFormError, match=r"off .* by 0\..* 0 is needed of exact weights"):
         sr.from_weights(load(), [[1, 0], [0, 2]], w2)
+    with pytest.raises(NoClosedFormError, match="at most 1e-09 is needed"):
+        sr.from_weights(load(), [[1.0, 0], [0, 2]], w2)
+    with pytest.raises(InputError, match="tolerance"):
+        sr.from_weights(load(), w1, w2, tolerance=-1)
     with pytest.raises(InputError, match="fit together"):
         sr.from_weights(load(), w1, w2[:2])
-    for wrong, match in (([["x", 0]], "w1: found"), ([[True, 0]], "w1: found"), (3, "rows")):
+    for wrong, match in (
+        ([["x", 0]], "w1: found"),
+        ([[True, 0]], "w1: found"),
+        (3, "of shape"),
+        ([3], "rows"),
+    ):
         with pytest.raises(InputError, match=match):
-            sr.from_weights(load(), wrong, w2)
+            sr.from_weights(load(), wrong, w2)  # pyright: ignore[reportArgumentType]
     two = [{"name": "a", "gate": [1, 1, 0, 0]}, {"name": "b", "gate": [0, 0, 1, 1]}]
     for derivation, match in (
         (load(two), "single pathway"),
@@ -119,3 +129,147 @@ def test_parameters_take_their_values():
     assert solution.beta == 9
     with pytest.raises(NoClosedFormError, match="no multiple"):
         sr.from_weights(sr.derive(spec), [[1, 0], [0, 1]], [[1, 0]])
+
+
+def white(rng, n_x, samples):
+    """Return inputs with X Xᵀ/P = I, up to rounding."""
+    q, _ = np.linalg.qr(rng.normal(size=(samples, n_x)))
+    return q.T * np.sqrt(samples)
+
+
+def lambda_balanced_weights(rng, sizes, balance):
+    """Return W1, W2 with W2ᵀW2 − W1W1ᵀ = balance I, up to rounding, from a square root."""
+    n_x, hidden, n_y = sizes
+    if balance < 0:
+        w2, w1 = lambda_balanced_weights(rng, sizes[::-1], -balance)
+        return w1.T, w2.T
+    w1 = rng.normal(size=(hidden, n_x)) / 3
+    values, vectors = np.linalg.eigh(w1 @ w1.T + balance * np.eye(hidden))
+    values = np.where(values > 1e-12, values, 0)
+    rank = np.linalg.matrix_rank(vectors * values)
+    frame, _ = np.linalg.qr(rng.normal(size=(n_y, max(rank, 1))))
+    w2 = frame @ (vectors * np.sqrt(values)).T[-max(rank, 1) :]
+    return w1, w2
+
+
+def in_floats(rng, sizes, balance, samples=12):
+    """Return a derivation of float data, float weights, and the data."""
+    n_x, _, n_y = sizes
+    x, y = white(rng, n_x, samples), rng.normal(size=(n_y, samples))
+    spec = sr.load({"dataset": {"X": x.tolist(), "Y": y.tolist()}, "pathway": [{"name": "whole"}]})
+    return sr.derive(spec), *lambda_balanced_weights(rng, sizes, balance), x, y
+
+
+def integrated(w1, w2, x, y, t):
+    """Return QQᵀ from the full gradient flow of the weights on the data, at rtol 1e-12."""
+    sigma, sigma_x = y @ x.T / x.shape[1], x @ x.T / x.shape[1]
+
+    def rhs(_, w):
+        first, second = w[: w1.size].reshape(w1.shape), w[w1.size :].reshape(w2.shape)
+        error = sigma - second @ first @ sigma_x
+        return np.concatenate([(second.T @ error).ravel(), (error @ first.T).ravel()])
+
+    start = np.concatenate([w1.ravel(), w2.ravel()])
+    end = solve_ivp(rhs, (0, t), start, rtol=1e-12, atol=1e-14, method="DOP853").y[:, -1]
+    q = np.vstack([end[: w1.size].reshape(w1.shape).T, end[w1.size :].reshape(w2.shape)])
+    return q @ q.T
+
+
+SIZES = [
+    ((3, 3, 3), 0.7), ((3, 2, 4), 0.4), ((4, 2, 3), -0.3), ((3, 2, 3), 0.0), ((2, 5, 6), 0.5),
+    ((1, 1, 1), 0.2), ((1, 1, 1), -0.2), ((1, 1, 3), 0.3), ((3, 1, 1), -0.3), ((1, 4, 1), 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "balance"), SIZES)
+def test_float_weights_and_inputs_follow_the_integrated_flow_in_every_block(sizes, balance):
+    rng = np.random.default_rng(5)
+    derivation, w1, w2, x, y = in_floats(rng, sizes, balance)
+    solution = sr.from_weights(derivation, w1, w2)
+    assert float(solution.balance) == pytest.approx(balance, abs=1e-12)
+    assert max(solution.white_defect, solution.balance_defect) < 1e-14
+    n_x = sizes[0]
+    for t in (0.0, 0.3, 2.0):
+        whole = integrated(w1, w2, x, y, t) if t else np.vstack([w1.T, w2]) @ np.hstack([w1, w2.T])
+        found = solution.blocks([t])
+        np.testing.assert_allclose(found.input_gram[0], whole[:n_x, :n_x], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(found.product[0], whole[n_x:, :n_x], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(found.output_gram[0], whole[n_x:, n_x:], rtol=1e-9, atol=1e-10)
+        np.testing.assert_array_equal(solution.to_numpy([t]), found.product)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "balance"), [((3, 3, 3), 0.0), ((3, 3, 3), 0.6), ((2, 1, 3), 0.5)]
+)
+def test_the_published_solution_is_the_same(sizes, balance):
+    """[Braun2022], [Domine2024]: QQᵀ with the inverse of F, which is invertible here."""
+    rng = np.random.default_rng(2)
+    derivation, w1, w2, x, y = in_floats(rng, sizes, balance)
+    sigma = y @ x.T / x.shape[1]
+    n_x, n_y = sizes[0], sizes[2]
+    half = balance / 2
+    f = np.block([[-half * np.eye(n_x), sigma.T], [sigma, half * np.eye(n_y)]])
+    q, inverse = np.vstack([w1.T, w2]), np.linalg.inv(f)
+    solution = sr.from_weights(derivation, w1, w2)
+    for t in (0.5, 3.0):
+        grown = expm(f * t)
+        middle = np.eye(q.shape[1]) + q.T @ (grown @ inverse @ grown - inverse) @ q / 2
+        published = grown @ q @ np.linalg.inv(middle) @ q.T @ grown
+        found = solution.blocks([t])
+        np.testing.assert_allclose(found.input_gram[0], published[:n_x, :n_x], rtol=1e-9)
+        np.testing.assert_allclose(found.product[0], published[n_x:, :n_x], rtol=1e-9)
+        np.testing.assert_allclose(found.output_gram[0], published[n_x:, n_x:], rtol=1e-9)
+
+
+def test_defects_are_measured_and_nothing_is_certified_with_them():
+    rng = np.random.default_rng(3)
+    derivation, w1, w2, x, y = in_floats(rng, (3, 2, 4), 0.4)
+    off = 1e-4 * rng.normal(size=w1.shape)
+    with pytest.raises(NoClosedFormError, match="at most 1e-09"):
+        sr.from_weights(derivation, w1 + off, w2)
+    solution = sr.from_weights(derivation, w1 + off, w2, tolerance=1e-3)
+    gap = w2.T @ w2 - (w1 + off) @ (w1 + off).T
+    rest = gap - np.trace(gap) / 2 * np.eye(2)
+    size = np.linalg.norm(w1 + off) ** 2 + np.linalg.norm(w2) ** 2
+    assert solution.balance_defect == pytest.approx(np.linalg.norm(rest) / size, rel=1e-6)
+    assert not solution.exact
+    # The flow differs from the solution in proportion to what is reported, within a small factor.
+    error = np.abs(solution.to_numpy([1.0])[0] - integrated(w1 + off, w2, x, y, 1.0)[3:, :3]).max()
+    assert 0 < error < 100 * solution.balance_defect
+    for ask in (lambda: solution.enclose(Fraction(1)), solution.plateau):
+        with pytest.raises(NoClosedFormError, match="a proof needs 0"):
+            ask()
+
+
+def test_float_white_inputs_need_float_weights_and_coloured_ones_are_refused():
+    rng = np.random.default_rng(4)
+    derivation, *_ = in_floats(rng, (2, 2, 2), 0.0)
+    with pytest.raises(NoClosedFormError, match="Weights in floats are taken up to 1e-09"):
+        sr.from_weights(derivation, [[1, 0], [0, 1]], [[1, 0], [0, 1]])
+    found = sr.from_weights(derivation, np.eye(2), np.eye(2))
+    assert 0 < found.white_defect < 1e-14
+    assert found.balance_defect == 0
+    with pytest.raises(NoClosedFormError, match=r"coloured: Sigma\^x is off .* of its size"):
+        sr.from_weights(load(x=[[1, 1, -1, -1], [1, -1, 1, 2]]), np.eye(2), np.ones((3, 2)))
+
+
+def test_exact_weights_stay_exact_and_every_block_is_certified():
+    w1, w2 = balanced(Fraction(1))
+    solution = sr.from_weights(load(), w1, w2)
+    assert solution.exact
+    assert solution.plateau() == solution.sigma_yx
+    balls, floats = solution.enclose_blocks(Fraction(3)), solution.blocks([3.0])
+    for ball, block in zip(balls, floats, strict=True):
+        for place in np.ndindex(block[0].shape):
+            assert float(ball[place]) == pytest.approx(block[0][place], rel=1e-11, abs=1e-13)
+
+
+def test_a_number_is_a_matrix_of_one_row_and_column():
+    spec = {"dataset": {"X": [[1, 1]], "Y": [[2, 2]]}, "pathway": [{"name": "whole"}]}
+    derivation = sr.derive(sr.load(spec))
+    number, matrix = (
+        sr.from_weights(derivation, 0.1, 0.3),
+        sr.from_weights(derivation, [[0.1]], [[0.3]]),
+    )
+    assert number == matrix
+    assert number.balance == Fraction(2, 25)

@@ -31,6 +31,7 @@ import numpy as np
 
 from symreln.dynamics.solutions.deep_numbers import rising_clock, strength_float
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_415
@@ -47,6 +48,7 @@ SETTLED = 38.0
 SPACING = 2e-3
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChainStart:
     """Effective starts of modes of L random layers.

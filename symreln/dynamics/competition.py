@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,6 +69,7 @@ class Equilibrium:
     drives: tuple[Coefficients, ...]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Competition:
     """Classes of modes that act on each other, directly or through others.

@@ -21,6 +21,7 @@ import numpy as np
 
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
 from symreln.dynamics.packing import Packing
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,7 @@ NAME = "coupled matrices"
 SPAN_TOLERANCE = 1e-11
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MatrixPathway:
     """A pathway in floats.
@@ -51,6 +53,7 @@ class MatrixPathway:
     stage: int
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MatrixTrajectory:
     """What the integration gives.
@@ -65,6 +68,7 @@ class MatrixTrajectory:
     strengths: tuple[np.ndarray, ...]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoupledMatrices:
     """The reduced flow of a gated deep linear network with one hidden layer.
@@ -199,6 +203,7 @@ class _Coupled:
         return np.concatenate(wide, axis=-1) @ self.g
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReducedMatrices:
     """S, K, G and the data in reduced coordinates.

@@ -10,6 +10,7 @@ import sympy as sp
 
 from symreln.dynamics.integrate import integrate
 from symreln.dynamics.two_layer import TIME, TIME_CONSTANT
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 NAME = "coupled modes"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class CoupledModes:
     r"""Modes whose strengths compete.

@@ -29,6 +29,7 @@ import numpy as np
 
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 
 #: Units that are followed. The standard error of κ is then about 2 %, of a drop time a few
 #: thousandths of a growth time.
@@ -41,6 +42,7 @@ SETTLED = 0.25
 MOST_LOOKS = 40
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class EarlyStrength:
     """What the early phase says of one mode.
@@ -64,6 +66,7 @@ class EarlyStrength:
     units: np.ndarray | None = field(default=None, repr=False, compare=False)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EarlyMode:
     """Equal modes that are asked for.

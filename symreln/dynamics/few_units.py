@@ -23,10 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symreln.summaries import short_repr
+
 #: Eigenvalue of the inputs' correlation, relative to the largest, that counts as none.
 NOTHING = 1e-12
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FewUnits:
     """Networks of one pathway in its mode coordinates.
@@ -136,6 +139,7 @@ class FewUnits:
         return Descended(losses=losses, strengths=strengths, maps=maps[:, :modes, :modes])
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Descended:
     """What drawn networks of one pathway did.

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.summaries import short_repr
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,6 +36,7 @@ SAME = 1e-9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateClass:
     """Gates that are alike.

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from symreln.dynamics.coupled_matrices import orthonormal_span
+from symreln.summaries import short_repr
 
 #: A scipy.sparse.csr_array; scipy ships no types.
 SparseArray = Any
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GatedData:
     """Features of every pathway and the targets, sparse.

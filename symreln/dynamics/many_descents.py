@@ -16,6 +16,7 @@ from symreln.dynamics.block_flow import symmetric_root
 from symreln.dynamics.plain_module import PlainModule
 from symreln.dynamics.reduced_flow import ModeStart, start_grams
 from symreln.dynamics.ternary import tie
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from symreln.dynamics.ternary import ReducedModule
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ManyDescents:
     """The systems of a reduced flow, ready to be descended from many starts.

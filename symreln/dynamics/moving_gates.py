@@ -30,6 +30,7 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relations
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 
 #: Draws whose mean is the prediction, and units of each: their mean is then known to about 0.1 %
 #: of L(0) on the contextual tasks.
@@ -38,6 +39,7 @@ DRAWS, UNITS = 2, 1000
 LOOKS = 60
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Descent:
     """How the units are trained.
@@ -57,6 +59,7 @@ class Descent:
     weight_decay: float = 0.0
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MovingGates:
     """What many units do together.

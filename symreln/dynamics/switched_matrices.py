@@ -26,6 +26,7 @@ from symreln.dynamics.coupled_matrices import (
 )
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
 from symreln.dynamics.packing import Packing
+from symreln.summaries import short_repr
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +46,7 @@ class EqualModes:
     factor: float = 1.0
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SwitchedMatrices:
     """A gated deep linear network with one hidden layer whose gates switch.

@@ -25,6 +25,7 @@ from symreln.exact.factoring import factorisation
 from symreln.exact.field import Field, common_denominator
 from symreln.exact.polynomials import SPECTRAL
 from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -135,6 +136,7 @@ class SpecialPoint:
     note: str = ""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class ExceptionalSet:
     """The zeros of one irreducible polynomial.
@@ -168,6 +170,7 @@ class ExceptionalSet:
         return all(consequence.effect.harmless for consequence in self.consequences)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class ExceptionalSets:
     """Where the generic answer does not hold as it stands.

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,6 +183,7 @@ def seen(
     return nothing, e.masked(*plain)
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class FamilyMatrix:
     """The matrix with entries D δ + E between two spaces over the same N.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.families.separate import closed_at
+from symreln.summaries import short_repr
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import SizeSymbol, Spec
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SectorStage:
     """One stage in one sector.
@@ -58,6 +60,7 @@ class SectorStage:
         return tuple(item for item in self.slots if item is not None)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyStage:
     """One stage, for every size.
@@ -150,6 +153,7 @@ class FamilyMode:
         return replace(self.s, coefficients=coefficients)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyPathway:
     """A pathway, or one for every value of the index, with its modes."""
@@ -159,6 +163,7 @@ class FamilyPathway:
     modes: tuple[FamilyMode, ...]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyDerivation:
     """Everything derived for every size at once.

@@ -23,6 +23,7 @@ from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.families.algebra import FamilyMatrix, from_standard, from_trivial
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,7 @@ MOST_TRIALS = 12
 """Weights t that are tried. At most one in each pair of joint eigenvalues collides at each t."""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyClass:
     """Conjugate modes of one pathway, for every N.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from symreln.exact.field import Field
 from symreln.families.spectrum import joint_classes
 from symreln.families.template import SPECIAL
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from symreln.families.template import PathwayTemplate, Sector
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Learner:
     """A pathway in one sector, before any division by the number of samples.

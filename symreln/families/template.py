@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.summaries import short_repr
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from fractions import Fraction
@@ -17,6 +19,7 @@ SPECIAL = "k"
 """Name of the value of the index that one pathway treats apart."""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sector:
     """An invariant part of the dataset, with as many equal copies as its multiplicity says.
@@ -37,6 +40,7 @@ class Sector:
     targets: FamilyMatrix
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class PathwayTemplate:
     """One pathway, or one for every value of the index.
@@ -81,6 +85,7 @@ class Basis:
     scale: Fraction
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyTemplate:
     """Dataset and pathways for every size.

@@ -24,6 +24,7 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import Diagonality, decide_diagonal
 from symreln.graphs.recognise import unequal_data
 from symreln.graphs.words import Letter, Rules, Words
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 from symreln.verdict import Level
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 LEVELS = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES, Level.COUPLED_MATRICES)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Component:
     """One part.

@@ -20,6 +20,7 @@ from symreln.graphs.flow import GraphFlow
 from symreln.graphs.modes import TOLERANCE, graph_modes
 from symreln.graphs.numbers import half_time
 from symreln.graphs.scalars import ScalarFlows, chain_velocity, sampled
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ MOST_WEIGHTS = 50_000
 """Weights of the whole graph up to which the full flow is integrated: seconds."""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strengths:
     """Strengths of the modes of pathways that see the same data.
@@ -55,6 +57,7 @@ class Strengths:
     plateaus: np.ndarray
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Curves:
     """What the reduction predicts at the declared values.
@@ -247,6 +250,7 @@ def _speed(derivation: GraphDerivation, part: _Part, start: float) -> float | No
     return alone / half_time(part.component.counts, s, d, start)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathwayModes:
     """Modes of a pathway that learn something, strongest first; float64.

@@ -15,6 +15,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.graphs.paths import pathways
 from symreln.pathways.effective import effective_dataset
 from symreln.pathways.targets import Targets
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.graphs.model import Graph
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import Dataset
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bundle:
     """Pathways that see the same data.
@@ -40,6 +42,7 @@ class Bundle:
     effective: EffectiveDataset
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphData:
     r"""A graph on a dataset: pathways, bundles and their exact correlations.

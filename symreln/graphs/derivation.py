@@ -15,7 +15,9 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.recognise import recognise
 from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
+from symreln.progress import phase
 from symreln.spec.model import Spec
+from symreln.summaries import short_repr
 from symreln.truth import Truth
 from symreln.verdict import Level
 
@@ -52,6 +54,7 @@ class GraphStep:
     outcome: Truth
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphDerivation:
     """Everything derived of a graph on a dataset; it holds for all values of the parameters.
@@ -73,6 +76,14 @@ class GraphDerivation:
     balances: tuple[Balance, ...]
     norms: tuple[NormBalance, ...]
     recognised: Recognised
+
+    def _summary(self) -> list[str]:
+        from symreln.report.summary import graph_summary
+
+        return graph_summary(self)
+
+    def _headline(self) -> str:
+        return f"GraphDerivation({self.spec.title!r}, {self.level.value})"
 
     @property
     def graph(self) -> Graph:
@@ -238,6 +249,7 @@ class GraphDerivation:
         return write_graph(self, directory, formats)
 
 
+@phase("deriving")
 def derive_graph(
     spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
 ) -> GraphDerivation:
@@ -274,10 +286,10 @@ def derive_graph(
     for component in found.components:
         told.component(component)
     told.level(found)
+    with phase("checks"):
+        steps = found.steps
     failed = [
-        step.name
-        for step in found.steps
-        if step.outcome is not Truth.PROVEN and step.name != "diagonal"
+        step.name for step in steps if step.outcome is not Truth.PROVEN and step.name != "diagonal"
     ]
     if failed:
         msg = f"checks failed: {', '.join(failed)}; this is a bug of symreln"

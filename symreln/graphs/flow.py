@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import InputError, LimitReachedError
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ RELATIVE_TOLERANCE = 1e-12
 """Local error of a step, relative to an entry; the absolute one follows the largest entry."""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphFlow:
     """Weights on the edges of a graph and what drives them.

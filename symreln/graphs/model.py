@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symreln.errors import Problem, SpecError
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,7 @@ MAX_PATHS = 1000
 """As many as a spec may list by hand: beyond it the exact reduction has that many terms squared."""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Node:
     """A layer or a part of one: units that are gated together.
@@ -73,6 +75,7 @@ class Edge:
     gate_text: str = "all"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Graph:
     """Nodes and edges without cycles; every node lies between an input and an output.

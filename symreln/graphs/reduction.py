@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.graphs.flow import GraphFlow
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from symreln.graphs.spaces import NodeSpaces
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EdgeReduction:
     """A graph's flow in coordinates of its nodes' spaces, float64.

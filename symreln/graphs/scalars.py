@@ -10,6 +10,7 @@ from scipy.integrate import DOP853
 
 from symreln.errors import LimitReachedError
 from symreln.graphs.flow import RELATIVE_TOLERANCE, rounding
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from symreln.graphs.modes import GraphMode
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalarFlows:
     r"""One number an edge and mode; the flow of :mod:`symreln.graphs.modes` for all modes.

@@ -26,6 +26,7 @@ from flint import fmpz_mat
 from symreln.errors import InputError
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from symreln.graphs.data import GraphData
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NodeSpaces:
     """A space at every node that it was found for.

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any
 #: Seconds between two searches for the children's own children; in between only known processes
 #: are asked.
 SEARCH_SECONDS = 0.25
+#: Seconds between two looks for the parent, where the system does not tell of its end.
+PARENT_SECONDS = 0.5
 
 
 class Child:
@@ -133,6 +136,25 @@ def first_message() -> dict[str, Any]:
     message = json.loads(line)
     end_if_orphaned(message["parent"])
     return message
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process when its parent ends, in whatever way, or now if it is gone.
+
+    To be called before anything slow is imported: that takes long enough for the parent to die.
+    Of an interrupt the parent tells the user.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    die_with_parent()
+    end_if_orphaned(parent)
+    if os.name == "posix" and sys.platform != "linux":
+        threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
+
+
+def _watch_parent(parent: int) -> None:
+    while True:
+        end_if_orphaned(parent)
+        time.sleep(PARENT_SECONDS)
 
 
 def die_with_parent() -> None:

@@ -32,7 +32,11 @@ class StepWriter:
 
     def say(self, step: str, content: dict[str, Any]) -> None:
         """Write one step."""
-        os.write(self._handle, json.dumps({"step": step, **content}).encode() + b"\n")
+        line = json.dumps({"step": step, **content}).encode() + b"\n"
+        try:
+            os.write(self._handle, line)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def spec(self, spec: Spec) -> None:
         """Tell what is to be derived."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +18,7 @@ from symreln.limits.units import shown_bytes, shown_seconds
 from symreln.limits.worker import REFUSED
 from symreln.report.folder import BESIDE, DERIVED
 from symreln.report.jsonio import dumps, write_text
+from symreln.signals import ended_by_signals, signal_name
 
 if TYPE_CHECKING:
     from symreln.request import Request
@@ -112,7 +110,7 @@ class Watch:
             return self._memory(text, "an allocation was refused")
         if code >= 0:
             return code
-        name = _signal_name(-code)
+        name = signal_name(-code)
         if name == "SIGABRT":  # how FLINT ends where it gets no memory
             return self._memory(text, "the work aborted; so it does where memory is refused")
         if name == "SIGXCPU":
@@ -258,34 +256,6 @@ def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> 
             return outcome if isinstance(outcome, int) else _cut(watch, outcome)
         finally:
             watch.end()
-
-
-@contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Turn signals that would end this process at once into an exception, so that children end."""
-    names = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    found = [number for number in names if number is not None]
-
-    def stop(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    try:
-        old = {number: signal.signal(number, stop) for number in found}
-    except ValueError:  # not the main thread: nobody sends it signals
-        yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _cut(watch: Watch, reached: Reached) -> int:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError, SymrelnError
 from symreln.limits.partial import Reached, partial_derivation
-from symreln.limits.supervise import Watch, ended_by_signals, require_measurable
+from symreln.limits.supervise import Watch, require_measurable
 from symreln.limits.units import megabytes, seconds
+from symreln.progress import phase
+from symreln.signals import ended_by_signals
 from symreln.spec.finding import shown
 from symreln.spec.overrides import override_texts
 from symreln.verdict import Level
@@ -53,6 +55,7 @@ class PartialDerivation:
         return f"PartialDerivation({limits['said']} in {limits['reached_in']})"
 
 
+@phase("deriving")
 def derive_within(
     source: str | os.PathLike[str],
     *,

@@ -14,11 +14,13 @@ def main() -> None:
     """Read a request from stdin, carry it out, and end with its exit code."""
     message = first_message()
 
+    from symreln import streams
     from symreln.cli import guarded
     from symreln.commands import Session
     from symreln.limits.steps import StepWriter
     from symreln.request import Request
 
+    streams.prepare()
     request = Request.from_json(message["request"])
     bound_itself(request.time_limit, request.memory_limit)
     session = Session(request=request, steps=StepWriter(message["steps"]))

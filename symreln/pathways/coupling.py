@@ -33,6 +33,7 @@ import numpy as np
 from symreln.exact.entries import merged
 from symreln.exact.field import Field
 from symreln.exact.sparse import SparseMatrix
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ Node = tuple[int, int]
 Actions = tuple[tuple[SparseMatrix, ...], ...]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModeCoupling:
     """One class of modes of a source pathway acting on one class of a target pathway.
@@ -152,6 +154,7 @@ class ModeCoupling:
         return common_basis_overlaps(self.stage[p], a, self.stage[j], i)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class StageCouplings:
     """All couplings of a stage.

@@ -12,6 +12,7 @@ import numpy as np
 from symreln.exact.backed import SparseBacked
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.targets import Targets
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import Dataset, PathwaySpec
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Twin:
     """A pathway that a symmetry maps to this one.
@@ -34,6 +36,7 @@ class Twin:
     inputs: np.ndarray
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EffectiveDataset:
     r"""Inputs and targets under one pathway's gate and masks, with their correlations.

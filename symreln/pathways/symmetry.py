@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.summaries import short_repr
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,6 +38,7 @@ _STEP, _FIRST, _SECOND = (
 _SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31))
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Symmetry:
     """Permutations that map a spec onto itself, proven.

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from symreln.exact.sparse import SparseMatrix
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
@@ -38,6 +39,7 @@ class Learned(Protocol):
         ...
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Targets:
     """Targets of a stage, shape (n_y, P).

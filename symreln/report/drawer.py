@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from symreln.processors import cores
+from symreln.progress import phase
 from symreln.report.document import Drawing
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ class _Pending:
 
     def __call__(self) -> Answer:
         if self._answer is None:
-            self._answer = self._drawer._hear() or _here(self._order)
+            with phase("font" if "characters" in self._order else "figures"):
+                self._answer = self._drawer._hear() or _here(self._order)
         return self._answer
 
 

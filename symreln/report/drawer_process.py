@@ -51,10 +51,9 @@ def _prepare() -> None:
 
 def main() -> None:
     """Carry out orders until there are no more."""
-    from symreln.limits.processes import die_with_parent, end_if_orphaned
+    from symreln.limits.processes import end_with_parent
 
-    die_with_parent()
-    end_if_orphaned(int(sys.argv[1]))
+    end_with_parent(int(sys.argv[1]))
     _prepare()
     for line in sys.stdin.buffer:
         answer = json.dumps(carry_out(json.loads(line)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.progress import phase
 from symreln.provenance import library_versions
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
@@ -79,6 +80,7 @@ def _start_json(start: GraphStart | str) -> dict[str, Any] | None:
     }
 
 
+@phase("figures")
 def write_graph_validation(
     validation: GraphValidation, directory: str | Path, *, drawer: Drawer | None = None
 ) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symreln.progress import phase
 from symreln.report import html, jsonio, latex
 from symreln.report.chapters.graph import graph_document
 from symreln.report.drawer import Drawer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 FORMATS = ("json", "tex", "html")
 
 
+@phase("document")
 def write_graph(
     derivation: GraphDerivation,
     directory: str | Path,

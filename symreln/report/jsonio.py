@@ -186,8 +186,21 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``, all or nothing.
 
     The bytes go to a new file in the same folder, to disk, and only then take the name: a process
-    that dies leaves the old file whole.
+    that dies leaves the old file whole, and so does a full disk.
+
+    Raises:
+        OSError: It cannot be written; ``filename`` is ``path``.
     """
+    try:
+        _write_bytes(path, data)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # Of the right class by its number. What failed may name no file, or the unfinished one.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
     name = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:

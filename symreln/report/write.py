@@ -11,6 +11,7 @@ import numpy as np
 from symreln.dynamics.integrate import DRAWING_TOLERANCE
 from symreln.errors import InputError, NotSupportedError
 from symreln.prediction import closed_forms, predict
+from symreln.progress import phase
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawer import Drawer
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 FORMATS = ("json", "tex", "html")
 
 
+@phase("document")
 def write_derivation(
     derivation: Derivation,
     directory: str | Path,
@@ -92,10 +94,11 @@ def write_proven(
     return written
 
 
+@phase("certificate")
 def _write_certificates(derivation: Derivation, folder: Path) -> list[Path]:
     contents = {folder / CERTIFICATE: derivation.certificate}
-    for step, phase in zip(derivation.spec.switches, derivation.later, strict=True):
-        contents[folder / phase_certificate(step)] = phase.certificate
+    for step, later in zip(derivation.spec.switches, derivation.later, strict=True):
+        contents[folder / phase_certificate(step)] = later.certificate
     family = derivation.family
     if family is not None and family.template is not None:
         contents[folder / FAMILY] = family.certificate
@@ -178,6 +181,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
         return None
 
 
+@phase("figures")
 def write_validation(
     validation: Validation, directory: str | Path, *, drawer: Drawer | None = None
 ) -> list[Path]:

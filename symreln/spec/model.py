@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -93,6 +94,7 @@ class SizeSymbol:
         return sp.Symbol(self.name, integer=True, positive=True)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class PathwayFamily:
     """Pathways that are written as one entry with ``each``: one for every value of a label.
@@ -118,6 +120,7 @@ class PathwayFamily:
     stage: int = 1
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
     """Inputs and targets, one column a sample.
@@ -172,6 +175,7 @@ class Dataset:
         return self.targets.shape[0]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Switch:
     """A gate that a pathway takes during the training.
@@ -187,6 +191,7 @@ class Switch:
     gate_text: str
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class PathwaySpec:
     """One pathway of the gated deep linear network, as asked for.
@@ -313,6 +318,7 @@ class ValidationSpec:
     )
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Spec:
     """A checked spec: the only thing that the derivation takes.

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError, SymrelnError
 from symreln.sweep.board import Board, Job
+from symreln.sweep.files import decode
+from symreln.sweep.tasks import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
 CONNECT_SECONDS = 15
 #: Jobs that wait at the cluster beside those under way, a thread of it.
 AHEAD = 2
+Task = tuple[Job, Request]
 
 
 def run_on_cluster(board: Board, address: str) -> None:
@@ -36,7 +39,7 @@ def run_on_cluster(board: Board, address: str) -> None:
     from dask.distributed import as_completed
 
     try:
-        under_way: dict[Any, Job] = {}
+        under_way: dict[Any, Task] = {}
         arriving = as_completed()
         _submit(client, board, under_way, arriving)
         while under_way:
@@ -60,21 +63,22 @@ def _connect(address: str) -> Any:
         raise InputError(msg) from error
 
 
-def _submit(client: Any, board: Board, under_way: dict[Any, Job], arriving: Any) -> None:
+def _submit(client: Any, board: Board, under_way: dict[Any, Task], arriving: Any) -> None:
     """Send jobs while the cluster has room; each is a task of its own, never taken for another."""
     room = AHEAD * max(1, sum(client.nthreads().values()))
     while len(under_way) < room and (task := board.next(wait=False)) is not None:
-        job, request = task
-        future = client.submit(answer, json.dumps(request), pure=False)
-        under_way[future] = job
+        future = client.submit(answer, json.dumps(task[1]), pure=False)
+        under_way[future] = task
         arriving.add(future)
 
 
-def _settle(board: Board, job: Job, future: Any) -> None:
+def _settle(board: Board, task: Task, future: Any) -> None:
     from dask.distributed import KilledWorker
 
+    job, request = task
     try:
         found = json.loads(future.result())
+        files = None if "error" in found else _files(found["files"], request["names"])
     except KilledWorker:  # the cluster has tried several of its workers by then
         board.fail(job, "the workers of the cluster that did it died", 1)
         return
@@ -83,16 +87,28 @@ def _settle(board: Board, job: Job, future: Any) -> None:
         return
     finally:
         future.release()
-    if "error" in found:
+    if files is None:
         board.fail(job, found["error"], found["exit_code"])
         return
-    for name, data in _files(found["files"].items()):
+    for name, data in files.items():
         board.plan.results.write(name, data)
     board.finish(job)
 
 
-def _files(encoded: Iterable[tuple[str, str]]) -> Iterable[tuple[str, bytes]]:
-    return ((name, base64.b64decode(text)) for name, text in encoded)
+def _files(encoded: Mapping[str, str], names: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of an answer: those that were asked for, and each what it says it is.
+
+    Raises:
+        ValueError: A worker, which may be anyone's, answered something else.
+    """
+    if set(encoded) != set(names):
+        other = sorted(map(str, set(encoded) ^ set(names)))[0]
+        msg = f"a worker's answer has other files than were asked for, such as {other[:80]!r}"
+        raise ValueError(msg)
+    files = {name: base64.b64decode(text, validate=True) for name, text in encoded.items()}
+    for name, data in files.items():
+        decode(name, data)
+    return files
 
 
 def answer(request: str) -> str:

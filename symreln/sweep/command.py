@@ -118,7 +118,7 @@ def sweep(
     plan.settle()
     work, count = _back_end(dask, workers or cores())
     failures = _run(plan, part, None if collect else work, count, quiet=quiet)
-    return _conclude(plan, part, failures, as_json=as_json)
+    return _conclude(plan, part, failures, as_json=as_json, quiet=quiet)
 
 
 def _back_end(dask: str | None, workers: int) -> tuple[Callable[[Board], None], int]:
@@ -145,9 +145,10 @@ def _run(
     from symreln.sweep.run import Shard, estimate, missing, sweep
 
     whole = Shard(index=1, parts=1)
-    wanted = (part if isinstance(part, Shard) else whole).seeds(plan)
-    left = missing(plan, wanted)
-    found = estimate(plan, wanted, left)
+    with Progress(quiet=quiet)("looking for what is done"):
+        wanted = (part if isinstance(part, Shard) else whole).seeds(plan)
+        left = missing(plan, wanted)
+        found = estimate(plan, wanted, left)
     if work is None:
         if left:
             msg = (
@@ -164,8 +165,11 @@ def _run(
         return sweep(plan, wanted, left, work, workers, report)
 
 
-def _conclude(plan: Plan, part: object, failures: Sequence[Failure], *, as_json: bool) -> int:
+def _conclude(
+    plan: Plan, part: object, failures: Sequence[Failure], *, as_json: bool, quiet: bool
+) -> int:
     """Write and print the summary, or how much a part has done; return the exit code."""
+    from symreln.progress import Progress
     from symreln.report.jsonio import dumps, write_text
 
     for failure in failures:
@@ -180,13 +184,14 @@ def _conclude(plan: Plan, part: object, failures: Sequence[Failure], *, as_json:
     from symreln.sweep.figure import sweep_figures
     from symreln.sweep.summary import summarise
 
-    summary = summarise(plan, failures)
-    written = []
-    for drawing in sweep_figures(summary):
-        written.append(f"{drawing.name}.svg")
-        write_text(plan.folder / written[-1], drawing.svg)
-    text = dumps(summary.to_json())
-    write_text(plan.folder / RESULT, text)
+    with Progress(quiet=quiet)("summary"):
+        summary = summarise(plan, failures)
+        written = []
+        for drawing in sweep_figures(summary):
+            written.append(f"{drawing.name}.svg")
+            write_text(plan.folder / written[-1], drawing.svg)
+        text = dumps(summary.to_json())
+        write_text(plan.folder / RESULT, text)
     if as_json:
         click.echo(text, nl=False)
         return code

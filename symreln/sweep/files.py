@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from symreln.report.jsonio import write_bytes
+from symreln.summaries import short_repr
 
 FORMAT = "symreln-task/1"
 _HEADER = "header.json"
@@ -27,6 +28,7 @@ _UNIX = 3
 _DAMAGED = "its content is not what was written"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
     """What a task leaves.

@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from symreln.signals import interrupts_held
 from symreln.sweep.board import Board, Job
 from symreln.sweep.tasks import Request
 
@@ -140,15 +141,16 @@ def _spawn() -> subprocess.Popen[str]:
     root = str(Path(__file__).resolve().parents[2])
     paths = filter(None, [root, os.environ.get("PYTHONPATH", "")])
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return subprocess.Popen(
-        # -P: what lies in the working folder is not imported.
-        [sys.executable, "-P", "-m", PROCESS],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(paths)},
-    )
+    with interrupts_held():
+        return subprocess.Popen(
+            # -P: what lies in the working folder is not imported.
+            [sys.executable, "-P", "-m", PROCESS, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(paths)},
+        )
 
 
 def _hear(worker: subprocess.Popen[str]) -> dict[str, Any] | None:

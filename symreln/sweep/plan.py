@@ -20,6 +20,7 @@ from symreln.provenance import library_versions
 from symreln.report.jsonio import write_json
 from symreln.spec.model import Spec
 from symreln.spec.reader import load
+from symreln.summaries import short_repr
 from symreln.sweep.axes import Axis, Combination, combinations
 from symreln.sweep.files import TaskFolder
 
@@ -36,6 +37,7 @@ def program() -> str:
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One combination of a sweep.
@@ -67,6 +69,7 @@ class Row:
         return ", ".join(self.over)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A whole sweep.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.provenance import library_versions
+from symreln.summaries import short_repr
 from symreln.validation.intervals import METHOD, Distance, distance, mutual_distance
 from symreln.validation.metrics import SeedFloor, seed_floor
 
@@ -24,6 +25,7 @@ FORMAT = "symreln-sweep/1"
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu", "moving_vs_relu")
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class SummaryRow:
     """One combination.
@@ -49,6 +51,7 @@ class SummaryRow:
     failures: tuple[Failure, ...] = ()
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """A whole sweep.

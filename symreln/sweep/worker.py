@@ -1,17 +1,21 @@
-"""A worker process: ``python -m symreln.sweep.worker``, started by :mod:`symreln.sweep.local`.
+"""A worker process: ``python -m symreln.sweep.worker PARENT``, started by :mod:`.local`.
 
 Reads requests from stdin, one line of JSON each, and writes their files; answers on stdout. Ends
-when its stdin closes, so that no worker outlives the run that started it by more than its task.
+when its stdin closes, and with the process that started it, also in the middle of a task.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import IO, Any
+
+from symreln.limits.processes import end_with_parent
+
+if __name__ == "__main__":
+    end_with_parent(int(sys.argv[1]))  # before what takes longer to import
 
 from symreln.errors import SymrelnError
 from symreln.sweep.files import TaskFolder
@@ -51,8 +55,6 @@ def _say(replies: IO[str], answer: dict[str, Any]) -> None:
 
 def main() -> None:
     """Serve stdin and stdout."""
-    # An interrupt reaches the whole process group; the parent tells the user about it.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     replies, sys.stdout = sys.stdout, sys.stderr  # a stray print must not break an answer
     try:
         serve(sys.stdin, replies)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 from symreln.train.batches import Batches
 from symreln.train.model import AbstractModel
 from symreln.train.network import TrainingSettings, Weights
@@ -17,6 +18,7 @@ from symreln.train.record import Observer, Recording
 BLOCK = 64  # steps between two looks at finiteness and two reports of progress
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chunk:
     """Results of some seeds, first axis seeds; fields as in ``TrainingRun``."""

@@ -10,11 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 from symreln.train.arrays import Precision, arithmetic_of
 
 PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
     """Hyper-parameters of gradient descent, full-batch unless a batch size is given.
@@ -113,6 +115,7 @@ class TrainingSettings:
             raise InputError(msg)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class GatedPathway:
     """One pathway of a GDLN: ŷ_μ gets g(μ) O W2 W1 I x_μ.
@@ -186,6 +189,7 @@ class GatedPathway:
                 raise InputError(msg)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LayerWeights:
     """Weights of one hidden layer's two sides, for all seeds; ŷ = W2 σ(W1 x).
@@ -213,6 +217,7 @@ class LayerWeights:
         return self.w1.nbytes + self.w2.nbytes
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EdgeWeights:
     """Weights of one edge of a graph, or of one layer of a deep network, for all seeds.
@@ -276,6 +281,7 @@ class MemoryEstimate:
         return f"{size:.0f} MiB, {own:.0f} MiB of them results{where}"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingRun:
     """Recorded training of many seeds.

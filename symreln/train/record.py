@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 from symreln.train.assignment import nearest_outputs
 from symreln.train.network import LayerWeights
 
@@ -22,6 +23,7 @@ Called at snapshot steps only; the weights are copies.
 Quantity = Literal["activity", "contribution", "maps", "gate_maps", "outputs", "similarity"]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Recording:
     """Which quantities are kept at which steps. The losses of all steps always are.

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from symreln.errors import InputError, LimitReachedError
+from symreln.summaries import short_repr
 from symreln.train.network import GatedPathway
 
 MAX_MAPS = 1000
@@ -19,6 +20,7 @@ MAX_MAPS = 1000
 Gate = tuple[float, ...] | None
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class GatedNode:
     """Units that are gated together.
@@ -87,6 +89,7 @@ def _gate(where: str, gate: Sequence[float] | None) -> Gate:
     return found
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class GatedGraph:
     """Nodes and edges without cycles.

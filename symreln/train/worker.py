@@ -1,12 +1,11 @@
-"""A worker process: ``python -m symreln.train.worker``, started by ``symreln.train.workers``.
+"""A worker process: ``python -m symreln.train.worker PARENT``, started by :mod:`.workers`.
 
 Reads a model from stdin, then chunks of seeds; writes progress and results to stdout. Ends when its
-stdin closes, so that no worker outlives the training that started it.
+stdin closes, and with the process that started it, also in the middle of a training.
 """
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from typing import Any, BinaryIO
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from symreln.errors import SymrelnError
+from symreln.limits.processes import end_with_parent
 from symreln.train.chunk import train_chunk
 from symreln.train.deep import DeepModel
 from symreln.train.gdln import GatedModel
@@ -122,8 +122,7 @@ def unpack_weights(arrays: dict[str, np.ndarray]) -> Weights:
 
 def main() -> None:
     """Serve stdin and stdout."""
-    # An interrupt reaches the whole process group; the parent tells the user about it.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    end_with_parent(int(sys.argv[1]))
     replies, sys.stdout = sys.stdout.buffer, sys.stderr  # a stray print must not break a message
     serve(sys.stdin.buffer, replies)
 

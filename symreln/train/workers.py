@@ -21,6 +21,7 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.signals import interrupts_held
 from symreln.train.chunk import Chunk
 from symreln.train.model import AbstractModel
 from symreln.train.network import TrainingSettings
@@ -88,12 +89,13 @@ def _start() -> subprocess.Popen[bytes]:
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, os.environ.get("PYTHONPATH", "")]
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return subprocess.Popen(
-        [sys.executable, "-m", "symreln.train.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-    )
+    with interrupts_held():
+        return subprocess.Popen(
+            [sys.executable, "-m", "symreln.train.worker", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        )
 
 
 def _end(processes: list[subprocess.Popen[bytes]]) -> None:

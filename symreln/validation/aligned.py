@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.prediction import probe_bases
+from symreln.summaries import short_repr
 from symreln.validation.alignment import NeuronAssignment, assign_neurons, measure_alignment
 from symreln.validation.narrow import held_modes
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from symreln.train.network import TrainingRun
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathwayAlignment:
     """Alignment of one pathway's map with its predicted modes at the last step (theory.md 8).
@@ -87,6 +89,7 @@ def _learned(
     return [[each[name] for name in names] for each in held]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class SplitNetwork:
     """ReLU networks seen as pathways: means over seeds."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 from symreln.train.assignment import nearest_gates
 
 # Predicted bases come from exact ones rounded to float64: orthonormal to a few times 1e-16 times
@@ -20,6 +21,7 @@ from symreln.train.assignment import nearest_gates
 ORTHONORMAL = 1e-8
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Alignment:
     """Agreement of maps with predicted modes; leading axes (…) are those of the maps.
@@ -44,6 +46,7 @@ class Alignment:
     outside: np.ndarray
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NeuronAssignment:
     """Hidden units of a ReLU network, each given to the pathway whose gate is nearest.

@@ -25,6 +25,7 @@ from symreln.dynamics.many_descents import ManyDescents
 from symreln.dynamics.reduced_flow import ModeStart
 from symreln.early import start_factor
 from symreln.integration import descending_flow, mode_probes, network_of
+from symreln.summaries import short_repr
 from symreln.switched import SwitchedNetworks
 from symreln.validation.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
 
@@ -50,6 +51,7 @@ QUANTILES = (0.025, 0.5, 0.975)
 MEANS, LEVEL, SEED = 400, 0.95, 16_180
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PredictedBand:
     """Predicted curves of several networks.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.summaries import short_repr
 from symreln.validation.closed import predict_aligned
 from symreln.validation.metrics import CurveComparison, compare
 
@@ -24,6 +25,7 @@ PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
 JUDGED = ("theory_vs_gdln", "theory_vs_relu", "descent_vs_aligned")
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CurvePair:
     """Two kinds of curves, each the mean over its rows.

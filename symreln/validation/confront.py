@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.arguments import check_counts, instance_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
+from symreln.progress import both, phase
 from symreln.validation.aligned import gdln_alignment, split_network
 from symreln.validation.closed import train_aligned
 from symreln.validation.comparing import curve_metrics, curve_pairs
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from symreln.validation.trained import ProgressCallback
 
 
+@phase("validating")
 def validate(
     derivation: Derivation,
     seeds: int = 20,
@@ -52,19 +54,22 @@ def validate(
     seeds, rng = check_counts(seeds, rng, "validate")
     numbers = _checked(derivation, terms)
     foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
-    network, gdln = train_pair(
-        numbers.spec,
-        foretold.kappas,
-        seeds,
-        pair_streams(rng),
-        progress,
-        marks=marks(foretold.prediction),
-    )
+    with phase("training") as report:
+        network, gdln = train_pair(
+            numbers.spec,
+            foretold.kappas,
+            seeds,
+            pair_streams(rng),
+            both(progress, report),
+            marks=marks(foretold.prediction),
+        )
     aligned = None
     if network_of(numbers.spec).unusual:
-        aligned = train_aligned(numbers, foretold.chain)
+        with phase("training from an aligned start"):
+            aligned = train_aligned(numbers, foretold.chain)
     pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
-    more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
+    with phase("terms of the distance"):
+        more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
     found = Validation(
         derivation=derivation,
         network=network,
@@ -80,7 +85,8 @@ def validate(
         **_seen_gates(numbers, network),
         **more,
     )
-    return found.diagnosed() if found.disagreements else found
+    with phase("diagnosis"):
+        return found.diagnosed() if found.disagreements else found
 
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:

@@ -17,6 +17,7 @@ import numpy as np
 
 from symreln.integration import network_of
 from symreln.prediction import closed_forms, learning_modes, predict_training, probe_bases
+from symreln.summaries import short_repr
 from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
 from symreln.validation.metrics import CurveComparison, compare
@@ -55,6 +56,7 @@ class DecayedMode:
     trained: float
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DecayRule:
     """Training with one weight decay.

@@ -20,7 +20,9 @@ import numpy as np
 from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
+from symreln.progress import phase
 from symreln.provenance import library_versions
+from symreln.summaries import short_repr
 from symreln.train.deep import train_deep_network
 from symreln.train.graph import train_graph
 from symreln.validation.distributions import (
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 FORMAT = "symreln-depth/1"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DepthComparison:
     """Distributions over seeds.
@@ -181,6 +184,7 @@ def _step(time: float) -> int | None:
     return int(time) if np.isfinite(time) else None
 
 
+@phase("training")
 def compare_depth(
     spec: Spec,
     seeds: int = 50,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 
 #: Shares of the first loss whose crossing times are compared.
 LEVELS = (0.9, 0.75, 0.5, 0.25, 0.1)
@@ -35,6 +36,7 @@ class Interval:
     high: float | None
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CrossingComparison:
     """When the losses of two samples first fall below a share of where they start.

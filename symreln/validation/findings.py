@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from symreln.summaries import short_repr
+
 ALIGNMENT, GATES, SCALE, STEP, WIDTH, NETWORKS = (
     "alignment",
     "gates",
@@ -43,6 +45,7 @@ class Finding:
         return self.by_chance or (self.after is not None and self.after < self.before / 2)
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class PairDiagnosis:
     """Why one pair of curves disagrees.

@@ -9,6 +9,8 @@ from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.integration import network_of
 from symreln.moving import moving_prediction, why_not_moving
 from symreln.prediction import predict_training
+from symreln.progress import phase
+from symreln.summaries import short_repr
 from symreln.validation.band import PredictedBand, predicted_band, why_no_band
 from symreln.validation.mode_descent import mode_descent
 from symreln.verdict import Level
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 TOO_LONG = "descending that many drawn networks takes minutes on these data; --terms asks for it"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Foretold:
     """Predictions of one derivation, none of which has seen a trained network.
@@ -75,14 +78,15 @@ def foretell(
         return replace(found, band=PredictedBand(losses=drawn.losses, law=drawn))
     why, band = why_no_band(numbers), None
     if not why:
-        band = predicted_band(
-            numbers,
-            found.early,
-            mode_kappas(numbers, found.kappas),
-            scatter,
-            chain=found.chain,
-            whatever_cost=whatever_cost,
-        )
+        with phase("band of networks"):
+            band = predicted_band(
+                numbers,
+                found.early,
+                mode_kappas(numbers, found.kappas),
+                scatter,
+                chain=found.chain,
+                whatever_cost=whatever_cost,
+            )
         why = "" if band is not None else TOO_LONG
     return replace(found, band=band, no_band=why)
 
@@ -98,16 +102,21 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
             chain = closed_start(network)
             why = why_not_moving(numbers)
             return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
-    early = early_strengths(numbers)
+    with phase("κ of the early phase"):
+        early = early_strengths(numbers)
     # Few units are counted one by one: no share of many says how many a pathway has.
     kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
     why = why_not_moving(numbers, whatever_cost=whatever_cost)
+    with phase("mean-field simulation"):
+        moving = None if why else moving_prediction(numbers)
+    with phase("prediction"):
+        prediction = predict_training(numbers, by_mode)
     return Foretold(
-        prediction=predict_training(numbers, by_mode),
+        prediction=prediction,
         early=early,
         kappas=kappas,
-        moving=None if why else moving_prediction(numbers),
+        moving=moving,
         not_moving=why,
         modes=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.integration import network_of
+from symreln.progress import both, phase
+from symreln.summaries import short_repr
 from symreln.train.graph import train_graph
 from symreln.train.record import Recording
 from symreln.validation.graph_start import GraphStart, graph_start
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphPair:
     """What was predicted and trained of one experiment.
@@ -78,8 +81,10 @@ def confront_modes(
         InputError: Training diverged.
     """
     spec, std = modes.spec, float(network_of(modes.spec).init_std)
-    aligned, gdln = _trained(spec, modes.aligned(std), seeds, rng, progress)
-    found = graph_start(spec, modes.parts) if start is None else start
+    with phase("training") as report:
+        aligned, gdln = _trained(spec, modes.aligned(std), seeds, rng, both(progress, report))
+    with phase("effective initial strengths"):
+        found = graph_start(spec, modes.parts) if start is None else start
     return GraphPair(
         modes=modes,
         start=found,

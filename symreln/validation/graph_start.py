@@ -21,6 +21,7 @@ import numpy as np
 
 from symreln.dynamics.chain_start import ALIGNED, DRAWS, SEED
 from symreln.graphs.flow import GraphFlow
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 STEP = 0.2
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class GraphStart:
     """An effective start.

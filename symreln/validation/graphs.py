@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.arguments import check_counts, instance_of
+from symreln.progress import phase
+from symreln.summaries import short_repr
 from symreln.validation.findings import PairDiagnosis
 from symreln.validation.graph_diagnosis import diagnose_graph
 from symreln.validation.graph_pair import ALIGNED, RANDOM, GraphPair, confront_modes
@@ -39,6 +41,7 @@ AGAINST = {
 }
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphValidation:
     """A graph's derivation confronted with trained gated deep linear networks.
@@ -71,6 +74,16 @@ class GraphValidation:
     rng: int
     untested: Untested | None = None
     diagnosis: tuple[PairDiagnosis, ...] = ()
+
+    def _summary(self) -> list[str]:
+        from symreln.report.summary import validation_summary
+
+        return validation_summary(self)
+
+    def _headline(self) -> str:
+        from symreln.report.summary import validation_headline
+
+        return validation_headline(self)
 
     @property
     def seeds(self) -> int:
@@ -172,6 +185,7 @@ class GraphValidation:
         return graph_validation_to_json(self)
 
 
+@phase("validating")
 def validate_graph(
     derivation: GraphDerivation,
     seeds: int = 20,
@@ -216,7 +230,8 @@ def validate_graph(
         rng=rng,
         untested=_untested(pair, float(spec.validation.tolerance)),
     )
-    return replace(found, diagnosis=diagnose_graph(pair, found.disagreements, rng))
+    with phase("diagnosis"):
+        return replace(found, diagnosis=diagnose_graph(pair, found.disagreements, rng))
 
 
 def _untested(pair: GraphPair, tolerance: float) -> Untested | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.summaries import short_repr
 
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
 
@@ -36,6 +37,7 @@ class CurveComparison:
     log10_tail_rms: float | None
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class SeedFloor:
     """What each seed's curve (A) differs from the mean of the others (B).
@@ -54,6 +56,7 @@ class SeedFloor:
     each: tuple[CurveComparison, ...]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SeedBand:
     """Spread over seeds at each step.
@@ -69,6 +72,7 @@ class SeedBand:
     mean: np.ndarray
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateDrift:
     """How far hidden activity patterns are from those of the last snapshot.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.prediction import probe_bases
+from symreln.summaries import short_repr
 from symreln.validation.words import percent
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from symreln.widths import NarrowPathway
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class NarrowOutcome:
     """What the trained networks hold of one pathway's modes at the last step.

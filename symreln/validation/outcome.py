@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.moving_gates import MovingGates
 from symreln.prediction import Prediction
+from symreln.summaries import short_repr
 from symreln.train.network import TrainingRun
 from symreln.validation.aligned import PathwayAlignment
 from symreln.validation.assumptions import AssumptionCost, assumption_costs
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from symreln.validation.terms import Term
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Validation:
     """A derivation confronted with trained networks.
@@ -118,6 +120,16 @@ class Validation:
     diagnosis: tuple[PairDiagnosis, ...] = ()
     study: Study | None = None
     representations: RepresentationComparison | None = None
+
+    def _summary(self) -> list[str]:
+        from symreln.report.summary import validation_summary
+
+        return validation_summary(self)
+
+    def _headline(self) -> str:
+        from symreln.report.summary import validation_headline
+
+        return validation_headline(self)
 
     @property
     def seeds(self) -> int:

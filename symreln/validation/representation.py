@@ -25,6 +25,7 @@ from symreln.early import mode_kappas
 from symreln.errors import NotSupportedError
 from symreln.integration import network_of
 from symreln.prediction import probe_bases
+from symreln.summaries import short_repr
 from symreln.switched import first_starts
 from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
@@ -59,6 +60,7 @@ MOMENTS = 16
 SHARE = 0.25
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """Similarities of one kind of networks beside the predicted ones.
@@ -79,6 +81,7 @@ class Subject:
     floor: np.ndarray | None
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepresentationComparison:
     """Predicted and trained representations.

@@ -20,6 +20,7 @@ from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import check_two_layers, network_of, reduced_flow
 from symreln.prediction import mode_starts, predict_training
+from symreln.summaries import short_repr
 from symreln.train.gdln import train_gdln
 from symreln.train.network import TrainingRun, TrainingSettings
 from symreln.train.relu import train_network
@@ -48,6 +49,7 @@ Train = Callable[..., TrainingRun]
 with ``biases`` if asked for."""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BatchRule:
     """Training by mini-batches, sampled without replacement in every epoch.
@@ -74,6 +76,7 @@ class BatchRule:
     diverged: str = ""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class RateRule:
     """The learning rates η, η/2, η/4, over the same time.
@@ -119,6 +122,7 @@ class BiasRule:
     diverged: str = ""
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RuleComparison:
     """What other learning rules change.

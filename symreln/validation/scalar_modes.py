@@ -15,6 +15,7 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.modes import graph_modes
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
 from symreln.truth import Truth
 from symreln.validation.trained import gain_value
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import Gain, Spec
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphPrediction:
     """Gradient descent on the scalar modes of a graph, step by step.
@@ -42,6 +44,7 @@ class GraphPrediction:
     strengths: dict[str, tuple[float, ...]]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalarModes:
     """The scalar modes of all parts of a graph.

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from symreln.prediction import probe_bases
+from symreln.summaries import short_repr
 from symreln.validation.intervals import LEVEL, Interval
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ METHOD = (
 )
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModeMeasured:
     """One mode, predicted and measured at the steps that were recorded.

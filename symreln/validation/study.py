@@ -32,6 +32,7 @@ import numpy as np
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of, reduced_flow
 from symreln.prediction import closed_forms
+from symreln.summaries import short_repr
 from symreln.validation.changed import (
     Change,
     changed,
@@ -58,6 +59,7 @@ ROUNDING = 1e-12
 RATE, SCALE = "learning rate", "initial scale"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class MeasuredOrder:
     """One deviation at falling learning rate or initial scale.
@@ -91,6 +93,7 @@ class MeasuredOrder:
         return shrinks and abs(self.order.value - self.predicted) < 0.5
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class LevelDistance:
     """The distance of theory to trained networks at one level.
@@ -108,6 +111,7 @@ class LevelDistance:
     pairs: Mapping[str, Distance]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """What halving does.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.prediction import predict_training
+from symreln.summaries import short_repr
 from symreln.validation.metrics import CurveComparison, compare
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from symreln.validation.foretold import Foretold
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Term:
     """One link of the chain.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import builtins
+import json
 
 import pytest
 
 from symreln.errors import InputError
 from symreln.sweep.board import Board
-from symreln.sweep.cluster import cluster_size, run_on_cluster
+from symreln.sweep.cluster import _settle, answer, cluster_size, run_on_cluster
 from symreln.sweep.run import Shard, missing, sweep
 from tests.sweep.examples import plan, spec
 from tests.sweep.test_run import run_here
@@ -52,3 +54,41 @@ def test_a_cluster_makes_the_same_files(spec, tmp_path):
     for name in one.names:
         whole = (one.results.path / name).read_bytes()
         assert (other.results.path / name).read_bytes() == whole
+
+
+@pytest.mark.parametrize("kind", ["outside", "another's", "fewer", "damaged"])
+def test_a_worker_writes_no_file_but_those_it_was_asked_for(spec, tmp_path, kind):
+    """A cluster's worker may be anyone's: what it answers is not where files go."""
+    pytest.importorskip("dask.distributed")
+    whole = plan(spec, tmp_path / "out")
+    board = Board(whole, WHOLE.seeds(whole), [2] * 4)
+    task = board.next()
+    assert task is not None
+    genuine = json.loads(answer(json.dumps(task[1])))["files"]
+    ((name, text),) = genuine.items()
+    evil = {
+        "outside": {**genuine, "../../evil": base64.b64encode(b"x").decode()},
+        "another's": {next(iter(whole.names - {name})): text},
+        "fewer": {},
+        "damaged": {name: base64.b64encode(base64.b64decode(text)[:-1]).decode()},
+    }[kind]
+    before = sorted(tmp_path.rglob("*"))
+    _settle(board, task, Answered(json.dumps({"files": evil})))
+    (failure,) = board.failures
+    assert failure.exit_code == 1
+    assert ("asked for" in failure.message) is (kind != "damaged")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+class Answered:
+    """A future of dask's that is done."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def result(self) -> str:
+        """Return what the worker answered."""
+        return self.text
+
+    def release(self) -> None:
+        """Let go of it."""

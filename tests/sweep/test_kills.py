@@ -83,3 +83,34 @@ def test_killed_workers_and_a_killed_command_change_no_byte(tmp_path, capsys, mo
     monkeypatch.setattr(local, "run_local", run_here)
     assert command(capsys, *typed(source, calm))[0] == 0
     assert contents(calm) == contents(out)
+
+
+def test_a_worker_ends_with_its_command_in_the_middle_of_a_task(tmp_path):
+    """Nobody goes on for minutes, and writes files, for a command that was killed."""
+    source, out = tmp_path / "two.toml", tmp_path / "out"
+    source.write_text(SPEC.replace("steps = 80", "steps = 2000000"))
+    typed = ["sweep", str(source), "--over", "network.hidden=3", "--seeds", "1", "--workers", "1"]
+    client = subprocess.Popen(
+        [sys.executable, "-m", "symreln", *typed, "-q", "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+    )
+    while not (found := children(client.pid)):
+        assert client.poll() is None
+        time.sleep(0.02)
+    (worker,) = found
+    time.sleep(2)  # by now it is in the theory, which takes it more than a minute
+    client.kill()
+    client.wait()
+    deadline = time.monotonic() + 1
+    while running(worker) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not running(worker)
+
+
+def running(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"

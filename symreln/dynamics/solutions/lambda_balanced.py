@@ -8,17 +8,19 @@ With :math:`\Sigma^x = \beta I` and :math:`W_2^T W_2 - W_1 W_1^T = \lambda I` at
    QQ^T(t) = e^{Ft} Q_0 \Bigl[I + \beta Q_0^T \int_0^t e^{2Fu} du\, Q_0\Bigr]^{-1} Q_0^T e^{Ft}
 
 (t in units of τ), Σ = Σ^{yx}. F need not be invertible: λ = 0, unequal sizes, zero modes and
-rank-deficient weights are all covered. The lower left block of QQᵀ is the network W₂W₁.
+rank-deficient weights are all covered. The lower left block of QQᵀ is the network W₂W₁, the
+diagonal ones are W₁ᵀW₁ and W₂W₂ᵀ.
 
 The proof holds for every size: it is an identity between words in matrices that do not commute.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy as sp
 
@@ -27,10 +29,16 @@ from symreln.errors import InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from flint import arb_mat
 
 NAME = "lambda-balanced matrices"
+
+#: Relative defects up to which inputs and weights in floats count as white and λ-balanced. What is
+#: exact to rounding has about 1e-16 times the size of the matrices.
+TOLERANCE = 1e-9
 
 #: Time constants of the fastest mode up to which certified balls are asked for.
 MOST_GROWTH = 1 << 20
@@ -42,34 +50,84 @@ def _words(names: str) -> list[sp.Symbol]:
     return list(sp.symbols(names, commutative=False))
 
 
-def matches(sigma_x: ExactMatrix, w1: ExactMatrix, w2: ExactMatrix) -> tuple[bool, str]:
+class Blocks(NamedTuple):
+    """The blocks of QQᵀ at one time, or at several along a first axis.
+
+    Attributes:
+        input_gram: W₁ᵀW₁, n_x × n_x.
+        product: The network W₂W₁, n_y × n_x.
+        output_gram: W₂W₂ᵀ, n_y × n_y.
+    """
+
+    input_gram: Any
+    product: Any
+    output_gram: Any
+
+
+def matches(
+    sigma_x: ExactMatrix, w1: ExactMatrix, w2: ExactMatrix, tolerance: float = 0.0
+) -> tuple[bool, str]:
     """Say whether the family solves the flow from these weights, and why or why not.
 
     Args:
         sigma_x: n_x × n_x, exact.
         w1: H × n_x, exact.
         w2: n_y × H, exact.
+        tolerance: Largest relative defect of either condition; 0 decides exactly.
     """
-    if white_scale(sigma_x) is None:
+    needed = "0 is needed of exact weights" if not tolerance else f"at most {tolerance:g} is needed"
+    may = "" if tolerance else f". Weights in floats are taken up to {TOLERANCE:g}"
+    beta, coloured = white_defect(sigma_x)
+    if beta <= 0 or coloured > tolerance:
         return False, (
-            "the inputs are coloured: Sigma^x is no positive multiple of the identity, and the "
-            "Riccati equation then does not close"
+            f"the inputs are coloured: Sigma^x is off {float(beta):.4g} I by {coloured:.3g} of its "
+            f"size, {needed}; the Riccati equation does not close otherwise{may}"
         )
-    found = imbalance(w1, w2)
-    if found is None:
-        return False, "W2^T W2 - W1 W1^T is no multiple of the identity at t = 0"
-    return True, f"white inputs, and W2^T W2 - W1 W1^T = {found} I"
+    balance, unbalanced = balance_defect(w1, w2)
+    if unbalanced > tolerance:
+        return False, (
+            "W2^T W2 - W1 W1^T is no multiple of the identity at t = 0: it is off "
+            f"{float(balance):.4g} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
+        )
+    return True, f"white inputs, and W2^T W2 - W1 W1^T = {balance} I"
+
+
+def white_defect(sigma_x: ExactMatrix) -> tuple[Fraction, float]:
+    r"""Return beta, the mean eigenvalue of Sigma^x, and ‖Sigma^x − beta I‖ / ‖beta I‖."""
+    beta, rest = _nearest_multiple(sigma_x)
+    size = abs(float(beta)) * sigma_x.shape[0] ** 0.5
+    return beta, rest / size if size else math.inf
+
+
+def balance_defect(w1: ExactMatrix, w2: ExactMatrix) -> tuple[Fraction, float]:
+    r"""Return lambda, and ‖W2ᵀW2 − W1W1ᵀ − lambda I‖ over ‖W1‖² + ‖W2‖² (Frobenius norms)."""
+    first, second = w1 @ w1.T, w2.T @ w2
+    balance, rest = _nearest_multiple(second - first)
+    size = float(sum(m.entry(i, i).to_fraction() for m in (first, second) for i in _places(m)))
+    return balance, rest / size if rest else 0.0
+
+
+def _nearest_multiple(matrix: ExactMatrix) -> tuple[Fraction, float]:
+    """Return the nearest multiple of the identity and how far it is; 0.0 where it is equal."""
+    exact = _multiple(matrix)
+    if exact is not None:
+        return exact, 0.0
+    rows = matrix.to_fractions()
+    mean = sum((rows[i][i] for i in _places(matrix)), Fraction(0)) / matrix.shape[0]
+    squares = (
+        (value - mean * (i == j)) ** 2 for i, row in enumerate(rows) for j, value in enumerate(row)
+    )
+    return mean, math.sqrt(sum(squares, Fraction(0)))
+
+
+def _places(matrix: ExactMatrix) -> range:
+    return range(matrix.shape[0])
 
 
 def white_scale(sigma_x: ExactMatrix) -> Fraction | None:
     """Return beta > 0 with Sigma^x = beta I, or None."""
     beta = _multiple(sigma_x)
     return beta if beta is not None and beta > 0 else None
-
-
-def imbalance(w1: ExactMatrix, w2: ExactMatrix) -> Fraction | None:
-    """Return lambda with W2ᵀW2 − W1W1ᵀ = lambda I, or None."""
-    return _multiple(w2.T @ w2 - w1 @ w1.T)
 
 
 def _multiple(matrix: ExactMatrix) -> Fraction | None:
@@ -98,6 +156,9 @@ class BalancedMatrices:
         beta: β, the scale of white inputs.
         balance: λ.
         tau: Time constant in steps.
+        white_defect: ‖Σ^x − βI‖/‖βI‖; 0 where the inputs are exactly white. Beyond 0, β is the mean
+            eigenvalue, and the flow differs from this solution in proportion to the defect.
+        balance_defect: The same of W₂ᵀW₂ − W₁W₁ᵀ against λI, over ‖W₁‖² + ‖W₂‖².
     """
 
     sigma_yx: ExactMatrix
@@ -106,6 +167,13 @@ class BalancedMatrices:
     beta: Fraction
     balance: Fraction
     tau: Fraction = Fraction(1)
+    white_defect: float = 0.0
+    balance_defect: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether inputs and weights satisfy the conditions exactly, so that this is the flow."""
+        return not (self.white_defect or self.balance_defect)
 
     def residual(self) -> sp.Expr:
         """Zero exactly when the solution holds, for matrices of any size; see the module."""
@@ -128,6 +196,7 @@ class BalancedMatrices:
         """
         from symreln.dynamics.solutions.lambda_numbers import learned_by
 
+        self._require_exact("plateau")
         if learned_by(self) is None:
             msg = (
                 f"{NAME}: it is not proven that everything is learned; where weights miss a "
@@ -136,15 +205,23 @@ class BalancedMatrices:
             raise NoClosedFormError(msg)
         return self.sigma_yx.scale(1 / self.beta)
 
-    def to_numpy(self, times: np.ndarray) -> np.ndarray:
+    def to_numpy(self, times: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return W₂W₁ in float64, shape (times, n_y, n_x), stable for any t >= 0 in steps.
 
         Raises:
             InputError: The times are no numbers from 0 on.
         """
-        from symreln.dynamics.solutions.lambda_numbers import product_float
+        return self.blocks(times).product
 
-        return product_float(
+    def blocks(self, times: Sequence[float] | np.ndarray) -> Blocks:
+        """Return all blocks of QQᵀ in float64, times first, stable for any t >= 0 in steps.
+
+        Raises:
+            InputError: The times are no numbers from 0 on.
+        """
+        from symreln.dynamics.solutions.lambda_numbers import gram_float
+
+        whole = gram_float(
             self.sigma_yx.to_numpy(),
             self.w1.to_numpy(),
             self.w2.to_numpy(),
@@ -153,6 +230,8 @@ class BalancedMatrices:
             tau=float(self.tau),
             times=float_times(times, ascending=False),
         )
+        n_x = self.w1.shape[1]
+        return Blocks(whole[:, :n_x, :n_x], whole[:, n_x:, :n_x], whole[:, n_x:, n_x:])
 
     def enclose(self, time: Fraction, bits: int = 200) -> arb_mat:
         """Return certified balls of W₂W₁, n_y × n_x, at an exact time in steps.
@@ -163,10 +242,16 @@ class BalancedMatrices:
 
         Raises:
             InputError: The time or the bits are no such numbers.
+            NoClosedFormError: Inputs or weights have a defect, so that nothing certifies the flow.
             LimitReachedError: It takes too many bits.
         """
-        from symreln.dynamics.solutions.lambda_numbers import product_ball
+        return self.enclose_blocks(time, bits).product
 
+    def enclose_blocks(self, time: Fraction, bits: int = 200) -> Blocks:
+        """Return certified balls of all blocks of QQᵀ, as :meth:`enclose` does of one."""
+        from symreln.dynamics.solutions.lambda_numbers import blocks_ball
+
+        self._require_exact("enclose")
         (moment,) = exact_times([time])
         rows = [entry for row in self.sigma_yx.to_fractions() for entry in row]
         fastest = max([abs(self.beta * self.balance), *map(abs, rows)])
@@ -176,7 +261,16 @@ class BalancedMatrices:
                 "exponentials are not evaluated. Give an earlier time"
             )
             raise LimitReachedError(msg)
-        return product_ball(self, moment, whole_number(bits, "bits", 2))
+        return blocks_ball(self, moment, whole_number(bits, "bits", 2))
+
+    def _require_exact(self, what: str) -> None:
+        if not self.exact:
+            msg = (
+                f"{what}: the inputs are white up to {self.white_defect:.3g}, the weights balanced "
+                f"up to {self.balance_defect:.3g}, and a proof needs 0. Give exact data, weights "
+                "(fractions or texts such as '1/10'), or use to_numpy or blocks"
+            )
+            raise NoClosedFormError(msg)
 
     def to_latex(self) -> str:
         """Return the LaTeX of QQᵀ(t), without delimiters."""
@@ -197,8 +291,17 @@ def solve(
     w1: ExactMatrix,
     w2: ExactMatrix,
     tau: Fraction = Fraction(1),
+    tolerance: float = 0.0,
 ) -> BalancedMatrices:
-    """Return the solution from exact initial weights.
+    """Return the solution from initial weights, given as exact numbers.
+
+    Args:
+        sigma_yx: n_y × n_x.
+        sigma_x: n_x × n_x.
+        w1: H × n_x.
+        w2: n_y × H.
+        tau: Time constant in steps.
+        tolerance: Largest relative defect of whiteness and balance; 0 decides exactly.
 
     Raises:
         InputError: The sizes do not fit.
@@ -208,18 +311,25 @@ def solve(
     hidden = w1.shape[0]
     if sigma_x.shape != (n_x, n_x) or w1.shape != (hidden, n_x) or w2.shape != (n_y, hidden):
         msg = (
-            f"{NAME}: Sigma^yx {sigma_yx.shape}, Sigma^x {sigma_x.shape}, W1 {w1.shape} and "
-            f"W2 {w2.shape} do not fit together"
+            f"{NAME}: W1 {w1.shape} and W2 {w2.shape} do not fit together with {n_x} inputs and "
+            f"{n_y} outputs. Give W1 of shape (H, {n_x}) and W2 of shape ({n_y}, H)"
         )
         raise InputError(msg)
-    solved, why = matches(sigma_x, w1, w2)
+    solved, why = matches(sigma_x, w1, w2, tolerance)
     if not solved:
         msg = f"{NAME}: {why}"
         raise NoClosedFormError(msg)
-    beta, balance = white_scale(sigma_x), imbalance(w1, w2)
-    assert beta is not None
-    assert balance is not None
-    return BalancedMatrices(sigma_yx=sigma_yx, w1=w1, w2=w2, beta=beta, balance=balance, tau=tau)
+    (beta, coloured), (balance, unbalanced) = white_defect(sigma_x), balance_defect(w1, w2)
+    return BalancedMatrices(
+        sigma_yx=sigma_yx,
+        w1=w1,
+        w2=w2,
+        beta=beta,
+        balance=balance,
+        tau=tau,
+        white_defect=coloured,
+        balance_defect=unbalanced,
+    )
 
 
 def series(order: int) -> sp.Expr:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.dynamics.solutions.common import phi
+from symreln.dynamics.solutions.lambda_balanced import Blocks
 from symreln.errors import LimitReachedError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _FEW_BITS = 1 << 12
 _DOUBLINGS = 60
 
 
-def product_float(
+def gram_float(
     sigma_yx: np.ndarray,
     w1: np.ndarray,
     w2: np.ndarray,
@@ -43,7 +44,7 @@ def product_float(
     tau: float,
     times: np.ndarray,
 ) -> np.ndarray:
-    """Return W₂W₁ in float64 at any times, shape (times, n_y, n_x).
+    """Return QQᵀ in float64 at any times, shape (times, n_x + n_y, n_x + n_y).
 
     Directions in which Q(0) is below 1e-14 of its size count as empty: in floats they cannot be
     told from it. Errors are relative to the largest entry.
@@ -57,15 +58,14 @@ def product_float(
         tau: Time constant in steps.
         times: Times in steps, >= 0, of any order.
     """
-    n_x = w1.shape[1]
     basis, eigenvalues = eigenbasis(sigma_yx, beta * balance)
     start = np.vstack([w1.T, w2])
     rows = basis.T @ start
     rows[np.linalg.norm(rows, axis=1) < _ROUNDING * np.linalg.norm(start)] = 0
-    found = np.empty((len(times), len(w2), n_x))
+    found = np.empty((len(times), len(start), len(start)))
     for index, time in enumerate(np.asarray(times, dtype=float) / tau):
         factor = start if time == 0 else basis @ _factor(rows, eigenvalues, beta, float(time))
-        found[index] = factor[n_x:] @ factor[:n_x].T
+        found[index] = factor @ factor.T
     return found
 
 
@@ -135,41 +135,44 @@ def _pivoted(rows: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return lower, np.array(scales)
 
 
-def product_ball(
+def blocks_ball(
     solution: BalancedMatrices, time: Fraction, bits: int, most: int = 1 << 17
-) -> arb_mat:
-    """Return certified balls of W₂W₁ at an exact time in steps, n_y × n_x.
+) -> Blocks:
+    """Return certified balls of the blocks of QQᵀ at an exact time in steps.
 
     The working precision is raised until every entry has ``bits`` correct bits relative to the
-    largest entry.
+    largest entry of its block.
 
     Raises:
         LimitReachedError: That would take more than ``most`` bits: the modes have grown too far
             apart.
     """
-    from flint import arb
-
     from symreln.exact.enclosure import precision
 
     working = 2 * bits
     while working <= most:
         with precision(working):
-            found = _product(solution, time)
-            if found is not None:
-                entries = found.entries()
-                largest = max((abs(entry).upper() for entry in entries), default=arb(0))
-                if all(entry.rad() <= largest * arb(2) ** -bits for entry in entries):
-                    return found
+            found = _gram(solution, time)
+            if found is not None and all(_narrow(block, bits) for block in found):
+                return found
         working *= 2
     msg = f"lambda-balanced matrices: t = {time} needs more than {most} bits"
     raise LimitReachedError(msg)
+
+
+def _narrow(block: arb_mat, bits: int) -> bool:
+    """Whether every entry has so many correct bits, relative to the largest one."""
+    from flint import arb
+
+    largest = max((abs(entry).upper() for entry in block.entries()), default=arb(0))
+    return all(entry.rad() <= largest * arb(2) ** -bits for entry in block.entries())
 
 
 def learned_by(solution: BalancedMatrices) -> Fraction | None:
     """Return a time in steps from which everything is proven to be learned in the end.
 
     None where none was found: times are doubled until the modes have grown too far apart for
-    :func:`product_ball`, or nothing moves any more.
+    :func:`blocks_ball`, or nothing moves any more.
     """
     from symreln.exact.enclosure import precision
 
@@ -180,7 +183,7 @@ def learned_by(solution: BalancedMatrices) -> Fraction | None:
     time = solution.tau
     for _ in range(_DOUBLINGS):
         try:
-            found = product_ball(solution, time, _BITS, _FEW_BITS)
+            found = blocks_ball(solution, time, _BITS, _FEW_BITS).product
         except LimitReachedError:
             return None
         with precision(2 * _BITS):
@@ -218,8 +221,8 @@ def _least_square(sigma_yx: ExactMatrix) -> arb | None:
     return roots[0] if roots else None
 
 
-def _product(solution: BalancedMatrices, time: Fraction) -> arb_mat | None:
-    """Return W₂W₁ at the working precision, or None where the balls are too wide to solve."""
+def _gram(solution: BalancedMatrices, time: Fraction) -> Blocks | None:
+    """Return the blocks of QQᵀ at the working precision, or None where balls are too wide."""
     from flint import arb_mat
 
     from symreln.exact.enclosure import ball
@@ -251,4 +254,10 @@ def _product(solution: BalancedMatrices, time: Fraction) -> arb_mat | None:
         whole = right.transpose() * middle.solve(right)
     except ZeroDivisionError:
         return None
-    return arb_mat([[whole[n_x + k, i] for i in range(n_x)] for k in range(n_y)])
+    above, below = range(n_x), range(n_x, n)
+    return Blocks(
+        *(
+            arb_mat([[whole[i, j] for j in columns] for i in rows])
+            for rows, columns in ((above, above), (below, above), (below, below))
+        )
+    )

@@ -1,0 +1,72 @@
+"""Signals that end a command, and how it then ends.
+
+Standard library alone, and little of it: this is loaded before everything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+#: An exit code that says which signal is this and its number.
+SIGNALLED = 128
+INTERRUPTED = 130
+
+
+def end_silently(*_: object) -> None:
+    """Handle an interrupt while there is nothing to tidy up and nothing to tell."""
+    os._exit(INTERRUPTED)
+
+
+def set_interrupt(handler: object) -> None:
+    """Set what Ctrl-C does, unless whoever started this process has it ignored."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, handler)  # pyright: ignore[reportArgumentType]
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Turn signals that would end this process at once into an exception, so that children end.
+
+    It is a SystemExit with 128 + the signal's number: 143 for SIGTERM, 129 for SIGHUP.
+    """
+    names = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    # What is ignored stays so (nohup).
+    found = [each for each in names if each and signal.getsignal(each) is not signal.SIG_IGN]
+
+    def stop(number: int, _frame: object) -> None:
+        raise SystemExit(SIGNALLED + number)
+
+    try:
+        old = {number: signal.signal(number, stop) for number in found}
+    except ValueError:  # not the main thread: nobody sends it signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Start child processes that no Ctrl-C reaches: their parent ends them, without a word."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)

@@ -1,0 +1,133 @@
+"""Reprs that fit on a screen, whatever a result holds.
+
+A dataclass's own repr prints every field of every value within it: a confrontation's is a third of
+a million characters. :func:`short_repr` prints a line a field instead, or the class's summary.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator, Mapping, Set
+from enum import Enum
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+#: Lines of a repr, of a summary's, and characters of a line.
+MOST_LINES = 28
+SUMMARY_LINES = 10
+LINE = 100
+#: Items of a collection and numbers of an array that are printed.
+MOST_ITEMS = 4
+#: Characters that an item has at least, where a line is full.
+LEAST_ROOM = 32
+
+
+def short_repr(cls: Class) -> Class:
+    """Give a dataclass a repr of at most a screen; decorates it from outside.
+
+    Where the class has a method ``_summary()``, its first ten lines are the repr; else it is every
+    field, in a line each where they do not fit in one. ``_headline()``, where there is one, is
+    what stands for an instance within others.
+    """
+    cls.__repr__ = _repr  # pyright: ignore[reportAttributeAccessIssue]
+    return cls
+
+
+def _repr(self: Any) -> str:
+    summary = getattr(self, "_summary", None)
+    if summary is not None:
+        lines = [line for text in summary() for line in _wrapped(text)]
+        return "\n".join(_cut(lines, SUMMARY_LINES))
+    name = type(self).__name__
+    fields = [f for f in dataclasses.fields(self) if f.repr]
+    short = f"{name}({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in fields)})"
+    if len(short) <= LINE:
+        return short
+    lines = [f"  {f.name}={brief(getattr(self, f.name), LINE - len(f.name) - 4)}" for f in fields]
+    return "\n".join([f"{name}(", *_cut(lines, MOST_LINES), ")"])
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, LINE, subsequent_indent="  ") or [""]
+
+
+def _cut(lines: list[str], most: int) -> list[str]:
+    left = len(lines) - most
+    return lines if left <= 0 else [*lines[: most - 1], f"  … {left + 1} more lines"]
+
+
+def brief(value: object, room: int = LINE) -> str:
+    """Return one line of at most ``room`` characters about a value.
+
+    Example:
+        >>> brief(tuple(range(1000)))
+        '(1000: 0, 1, 2, 3, …)'
+        >>> brief({"steps": [0.5] * 1000}, 41)
+        "{'steps': [1000: 0.5, 0.5, 0.5, 0.5, …]}"
+    """
+    text = " ".join(_brief(value, room).split())
+    return text if len(text) <= room else text[: max(room - 1, 1)] + "…"
+
+
+def _brief(value: object, room: int) -> str:
+    share = max(room // MOST_ITEMS, LEAST_ROOM)
+    if isinstance(value, str):
+        return repr(value if len(value) <= room else value[:room])
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return _array(value)
+    if isinstance(value, Mapping):
+        texts = (f"{k!r}: {brief(v, share)}" for k, v in value.items())
+        return "{" + _items(texts, value) + "}"
+    if isinstance(value, list):
+        return f"[{_items((brief(each, share) for each in value), value)}]"
+    if isinstance(value, tuple | Set):
+        end = "," if len(value) == 1 else ""
+        return f"({_items((brief(each, share) for each in value), value)}{end})"
+    if isinstance(value, Enum):
+        return str(value.value)
+    headline = getattr(type(value), "_headline", None)
+    if headline is not None:
+        return headline(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _nested(value, room)
+    return repr(value)
+
+
+def _items(texts: Iterator[str], of: Any) -> str:
+    shown = [text for text, _ in zip(texts, range(MOST_ITEMS), strict=False)]
+    return f"{len(of)}: {', '.join(shown)}, …" if len(of) > MOST_ITEMS else ", ".join(shown)
+
+
+def _array(value: Any) -> str:
+    size = " × ".join(map(str, value.shape)) or "scalar"
+    if not value.size:
+        return f"array {size}"
+    if value.size <= MOST_ITEMS:
+        return f"array {size}: {', '.join(map(_number, value.flat))}"
+    return f"array {size} from {_number(value.flat[0])} to {_number(value.flat[-1])}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _nested(value: Any, room: int) -> str:
+    """Return a dataclass within another value: its plain fields, and that there are others."""
+    if type(value).__repr__ is not _repr and not _generated(type(value)):
+        return repr(value)  # its own, of a line
+    name, texts, left = type(value).__name__, [], False
+    for field in dataclasses.fields(value):
+        held = getattr(value, field.name)
+        plain = held is None or isinstance(held, str | int | float | Enum)
+        if plain and len(name) + sum(map(len, texts)) + len(field.name) < room - 12:
+            texts.append(f"{field.name}={brief(held, room)}")
+        else:
+            left = True
+    return f"{name}({', '.join([*texts, *(['…'] if left else [])])})"
+
+
+def _generated(cls: type) -> bool:
+    """Whether a class's repr is what ``@dataclass`` makes, of all that it holds."""
+    return getattr(cls.__repr__, "__wrapped__", None) is not None

@@ -1,0 +1,182 @@
+"""What is shown of long work: where, when, and what not."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import threading
+import time
+
+import pytest
+
+import symreln as sr
+from symreln import progress
+from symreln.progress import Progress, phase
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Let everything be long work."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.02)
+    monkeypatch.setattr(progress, "LOOK", 0.01)
+
+
+@pytest.fixture
+def terminal(monkeypatch, soon):
+    """A terminal that nobody sees, in a process of somebody who works in Python."""
+
+    def begin() -> Terminal:  # in the test itself: pytest sets stderr before each of its parts
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.delitem(sys.modules, "symreln.cli", raising=False)
+        return stream
+
+    return begin
+
+
+def wait_for(text, stream, seconds=30):
+    deadline = time.monotonic() + seconds
+    while text not in stream.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return text in stream.getvalue()
+
+
+def test_a_command_has_one_plain_line_a_phase_where_there_is_no_terminal(monkeypatch, soon):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress(quiet=False)("working") as report:
+        assert wait_for("working …\n", stream)
+        with phase("first part"):
+            assert wait_for("working: first part …\n", stream)
+            report(1, 2)
+            time.sleep(0.1)
+        with phase("quick part"):
+            pass
+    assert stream.getvalue() == "working …\nworking: first part …\n"
+
+
+def test_on_a_terminal_one_line_says_what_is_done_now_and_how_far_it_is(terminal):
+    stderr = terminal()
+    with Progress(quiet=False)("working"), phase("part") as report:
+        assert wait_for("\rworking: part … 0 s", stderr)
+        report(1, 4)
+        assert wait_for("\rworking: part: 25%, about 0 s left", stderr)
+    assert re.search(r"\rworking: \d+\.\d s +\r\n$", stderr.getvalue())
+    assert stderr.getvalue().count("\n") == 1
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_quiet_silences_everything_within(terminal, quiet):
+    stderr = terminal()
+    with Progress(quiet=quiet)("working"), phase("part"), Progress(quiet=False)("inner"):
+        time.sleep(0.15)
+    assert (stderr.getvalue() == "") is quiet
+
+
+def test_what_is_quick_is_silent(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress(quiet=False)("working"), phase("part"):
+        time.sleep(0.7)
+    assert stream.getvalue() == ""
+
+
+def test_short_phases_one_after_the_other_are_not_a_long_silence(terminal, monkeypatch):
+    stderr = terminal()
+    monkeypatch.setattr(progress, "PATIENCE", 0.3)
+    monkeypatch.setattr(progress, "_last", (0.0, 0.0))
+    working = Progress(quiet=False)
+    for _ in range(4):
+        with working("a part"):
+            time.sleep(0.15)
+        monkeypatch.setattr(progress, "LOOK", 0.1)
+    assert "\ra part …" in stderr.getvalue()
+
+
+def test_in_python_progress_is_for_terminals_and_notebooks_alone(monkeypatch, soon, terminal):
+    stderr = terminal()
+
+    @phase("working")
+    def work() -> None:
+        time.sleep(0.1)
+
+    work()
+    assert "working" in stderr.getvalue()
+    plain = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", plain)
+    work()
+    assert plain.getvalue() == ""
+    for name in ("ipykernel", "IPython"):
+        monkeypatch.setitem(sys.modules, name, sys)
+    work()
+    assert "working" in plain.getvalue()
+
+
+def test_a_process_of_a_command_shows_nothing_by_itself(monkeypatch, terminal):
+    stderr = terminal()
+    monkeypatch.setitem(sys.modules, "symreln.cli", sys)
+    with phase("working"):
+        time.sleep(0.1)
+    assert stderr.getvalue() == ""
+
+
+def test_other_threads_and_missing_streams_change_nothing(monkeypatch, terminal):
+    stderr = terminal()
+
+    def elsewhere() -> None:
+        with phase("elsewhere") as report:
+            report(1, 2)
+            time.sleep(0.1)
+
+    with phase("here"):
+        other = threading.Thread(target=elsewhere)
+        other.start()
+        other.join()
+    assert "elsewhere" not in stderr.getvalue()
+    monkeypatch.setattr(sys, "stderr", None)
+    with Progress(quiet=False)("working"):
+        time.sleep(0.1)
+
+
+def test_an_error_ends_the_line_and_the_next_work_begins_anew(terminal):
+    stderr = terminal()
+
+    @phase("broken")
+    def fail() -> None:
+        time.sleep(0.1)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert stderr.getvalue().endswith("\n")
+    with phase("next"):
+        assert wait_for("\rnext …", stderr)
+
+
+def test_deriving_and_validating_say_what_they_do(terminal):
+    stderr = terminal()
+    small = ("network.hidden=24", "network.steps=400", "network.init_std=1/100")
+    derivation = sr.derive(sr.load("contextual-3", overrides=small))
+    assert "deriving: " in stderr.getvalue()
+    sr.validate(derivation, seeds=2)
+    names = set(re.findall(r"\rvalidating: ([^:…]+?)(?::| …)", stderr.getvalue()))
+    assert {"κ of the early phase", "training"} <= names
+
+
+def test_a_command_that_derives_in_silence_with_quiet(monkeypatch, soon, capsys, tmp_path):
+    from symreln import cli
+
+    asked = ["derive", "xor", "--no-cache", "--format", "json", "--out", str(tmp_path)]
+    assert cli._guarded(asked) == 0
+    assert "deriving …" in capsys.readouterr().err
+    assert cli._guarded([*asked, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

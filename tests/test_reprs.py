@@ -1,0 +1,144 @@
+"""Reprs of everything that a result holds: a screen at most, and the essential is in them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.summaries import brief, short_repr
+from symreln.sweep.plan import Plan
+from symreln.sweep.summary import summarise
+from symreln.validation.graphs import validate_graph
+
+LINES, CHARACTERS = 30, 3000
+SMALL = ("network.hidden=24", "network.steps=60")
+
+
+def held(roots: list[object]) -> Iterator[object]:
+    """Yield every value of symreln that can be reached from some, each once."""
+    seen: dict[int, object] = {}
+    stack = list(roots)
+    while stack:
+        value = stack.pop()
+        if id(value) in seen or isinstance(value, str | bytes | np.ndarray | type | ModuleType):
+            continue
+        seen[id(value)] = value
+        if isinstance(value, Mapping):
+            stack += value.values()
+        elif isinstance(value, tuple | list | set | frozenset):
+            stack += value
+        elif type(value).__module__.startswith("symreln."):
+            yield value
+            stack += vars(value).values() if hasattr(value, "__dict__") else ()
+
+
+@pytest.fixture(scope="module")
+def derivation():
+    """Three contexts, four pathways, two stages."""
+    return sr.derive(sr.load("contextual-3", overrides=SMALL))
+
+
+@pytest.fixture(scope="module")
+def validation(derivation):
+    """It with tiny networks."""
+    return sr.validate(derivation, seeds=2)
+
+
+@pytest.fixture(scope="module")
+def roots(derivation, validation, tmp_path_factory):
+    """What the calls of ``symreln`` return."""
+    xor = sr.derive(sr.load("xor"))
+    routing = sr.derive_graph(sr.load("routing", overrides=SMALL))
+    data = {"dataset": {"X": [[1, 1], [1, -1]], "Y": [[3, 1]]}, "pathway": [{"name": "whole"}]}
+    weights = sr.from_weights(sr.derive(sr.load(data)), [[1, 0]], [[Fraction(1, 2)]])
+    plan = Plan(
+        source="xor", axes=(), seeds=3, folder=tmp_path_factory.mktemp("sweep"), overrides=()
+    )
+    plan.settle()
+    return [
+        *(validation, derivation.evaluate(), derivation.convergence, validation.intervals),
+        *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
+        *(routing, validate_graph(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
+        *(plan, summarise(plan)),
+    ]
+
+
+def test_no_repr_is_longer_than_a_screen(roots):
+    long, kinds = [], set()
+    for value in held(roots):
+        text = repr(value)
+        kinds.add(type(value).__name__)
+        if len(text) > CHARACTERS or len(text.splitlines()) > LINES:
+            long.append(f"{type(value)}: {len(text)} characters, {len(text.splitlines())} lines")
+    assert not long, "\n".join(sorted(set(long)))
+    assert {"Validation", "TrainingRun", "GraphValidation", "Spec", "Dataset", "Plan"} <= kinds
+    assert len(kinds) > 80
+
+
+def test_a_derivation_says_its_verdict_its_modes_and_its_checks(derivation):
+    text = repr(derivation)
+    assert len(text.splitlines()) <= 10
+    assert text.startswith("Three contexts, equal structures\nverdict: closed by symmetry\n")
+    mode = derivation.pathways[0].modes[0]
+    assert f"{mode.label} of 'common': s = sqrt(" in text
+    assert "two-layer balanced" in text
+    proven = len(derivation.steps)
+    assert f"checks: {proven} of {proven} proven" in text
+
+
+def test_a_validation_says_its_verdict_and_its_distances(validation):
+    text = repr(validation)
+    assert len(text.splitlines()) <= 10
+    assert validation.derivation.spec.title in text
+    assert "2 seeds" in text
+    assert validation.sentence()[:60] in " ".join(text.split())
+    pair = next(iter(validation.metric_rows()))
+    assert f"{pair[0]}: max |ΔL|/L(0) {pair[1]}" in text
+
+
+def test_a_graph_says_its_parts_and_its_verdict(roots):
+    (text,) = [repr(each) for each in roots if type(each).__name__ == "GraphDerivation"]
+    assert "verdict: " in text
+    assert "pathways, depth" in text
+    assert text.splitlines()[-1].startswith("checks: ")
+
+
+def test_every_field_is_named_and_plain_ones_are_whole(validation):
+    run = validation.network
+    text = repr(run)
+    for field in dataclasses.fields(run):
+        assert f"{field.name}=" in text
+    assert "array 2 × 60 from " in text
+    spec = repr(validation.derivation.spec)
+    assert "title='Three contexts, equal structures'" in spec
+    assert "Dataset(" in spec
+    assert "name='off_1'" in spec
+
+
+@short_repr
+@dataclasses.dataclass(frozen=True)
+class Large:
+    """A result of many fields that hold much."""
+
+    curve: np.ndarray
+    table: dict[int, tuple[int, ...]]
+    within: object = None
+    text: str = "x" * 9999
+
+
+def test_whatever_a_field_holds():
+    large = Large(np.arange(1e6), {n: tuple(range(n)) for n in range(999)})
+    text = repr(Large(np.zeros((0, 3)), {}, within=[large] * 50, text="x"))
+    assert len(text) < 500
+    assert "array 0 × 3" in text
+    assert "within=[50: Large(" in text
+    assert brief(large).startswith("Large(within=None")
+    assert "array 1000000 from 0 to 1e+06" in repr(large)
+    wide = dataclasses.make_dataclass("Wide", [(f"field_{n}", int, n) for n in range(500)])
+    assert len(repr(short_repr(wide)()).splitlines()) == LINES

@@ -1,0 +1,141 @@
+"""Closed streams, full disks and signals: the right exit code, nothing lost, nobody left behind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from symreln import cli
+from symreln.report import jsonio
+
+ROOT = str(Path(cli.__file__).parents[1])
+POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")
+DERIVE = "derive xor --no-cache --format json --out {out}"
+
+
+def shell(command: str, out: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``symreln`` as a shell does, with its redirections."""
+    return subprocess.run(
+        ["bash", "-c", f'"{sys.executable}" -m symreln {command}'.format(out=out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    )
+
+
+@POSIX
+@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "<&-"])
+def test_messages_that_nobody_hears_change_nothing(tmp_path, stream):
+    if "full" in stream and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    found = shell(f"{DERIVE} {stream}", tmp_path)
+    assert found.returncode == 0
+    assert "verdict: closed" in found.stdout
+    assert (tmp_path / "derivation.json").is_file()
+
+
+@POSIX
+@pytest.mark.parametrize("command", ["tasks", "--help", DERIVE])
+@pytest.mark.parametrize("stream", [">&-", ">/dev/full", ">&- 2>&-"])
+def test_results_that_cannot_be_printed_end_in_2_and_files_stay(tmp_path, command, stream):
+    if "full" in stream and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    found = shell(f"{command} {stream}", tmp_path)
+    assert found.returncode == 2
+    if "2>&-" not in stream:
+        assert "standard output: " in found.stderr
+        assert "files that were written stay" in found.stderr
+    if command is DERIVE:
+        assert json.loads((tmp_path / "derivation.json").read_text("utf-8"))["format"]
+        assert (tmp_path / "certificate.json").is_file()
+
+
+@POSIX
+def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
+    """Else what is printed would be written into it."""
+    program = (
+        "from symreln import streams; streams.prepare(); import os;"
+        f"number = os.open({str(tmp_path / 'own')!r}, os.O_WRONLY | os.O_CREAT); assert number > 2"
+    )
+    command = f'"{sys.executable}" -c "{program}" <&- >&- 2>&-'
+    environment = {**os.environ, "PYTHONPATH": ROOT}
+    assert subprocess.run(["bash", "-c", command], check=False, env=environment).returncode == 0
+
+
+def test_a_full_disk_names_the_file_and_leaves_no_half_of_it(tmp_path, monkeypatch, capsys):
+    (tmp_path / "derivation.json").write_text("old", "utf-8")
+    genuine = os.fsync
+
+    def full(handle: int) -> None:  # after the certificate
+        if stat.S_ISREG(os.fstat(handle).st_mode) and (tmp_path / "certificate.json").exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        genuine(handle)
+
+    monkeypatch.setattr(jsonio.os, "fsync", full)
+    asked = ["derive", "xor", "--no-cache", "--format", "json", "--out", str(tmp_path)]
+    assert cli._guarded(asked) == 2
+    err = capsys.readouterr().err
+    assert f"symreln: {tmp_path / 'derivation.json'}: No space left on device" in err
+    assert {path.name for path in tmp_path.iterdir()} == {"certificate.json", "derivation.json"}
+    assert (tmp_path / "derivation.json").read_text("utf-8") == "old"
+    assert json.loads((tmp_path / "certificate.json").read_text("utf-8"))
+
+
+def test_a_file_that_cannot_be_made_is_named_by_its_own_name(tmp_path):
+    path = tmp_path / "missing" / "result.json"
+    with pytest.raises(FileNotFoundError) as caught:
+        jsonio.write_text(path, "{}")
+    assert caught.value.filename == str(path)
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("number", "code", "says"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
+)
+def test_signals_have_codes_and_a_short_message(tmp_path, number, code, says):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "symreln", "run", "contextual-3", "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    )
+    time.sleep(1.5)
+    os.killpg(process.pid, number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert says in err
+    assert "Traceback" not in err
+
+
+@POSIX
+def test_an_interrupt_before_the_work_is_silent():
+    program = "import os, signal, symreln.__main__; os.kill(os.getpid(), signal.SIGINT)"
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    )
+    assert (found.returncode, found.stderr) == (130, b"")
+
+
+def test_every_exit_code_is_in_the_help_and_in_the_readme():
+    readme = (Path(ROOT) / "README.md").read_text("utf-8")
+    listed = readme[readme.index("**Exit codes**") :].split("\n\n")[0]
+    for code in ("0", "1", "2", "3", "4", "130", "143"):
+        assert f"\n  {code} " in cli.EXIT_CODES
+        assert f" {code} " in listed.replace("\n", " ")
