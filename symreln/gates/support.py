@@ -1,0 +1,76 @@
+r"""Whether hidden units can keep a pathway's gate while they grow, decided exactly.
+
+While outputs are small a unit with gate g turns to the leading singular pair (v, u) of
+:math:`Y\,{\rm diag}(g) X^T/P`, over all inputs and outputs: a unit of a ReLU network sees them all.
+It keeps the gate exactly where v, or with several leading pairs some vector of their span, is
+positive on the samples that g opens and on no other. Else every unit that had the gate leaves it,
+and the network has no units for the pathway: it is unsupported. Samples that are zero open and
+close nothing.
+
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.exact.order import order_key
+from symreln.gates.consistent import columns, gate_spectrum, opening, singular_pairs
+from symreln.gates.programming import dot
+
+if TYPE_CHECKING:
+    from symreln.derivation import PathwayDerivation
+    from symreln.gates.consistent import Pair, Vector
+    from symreln.spec.model import Dataset
+
+#: Samples that are named.
+MOST_NAMED = 6
+
+
+def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
+    """Return why no hidden unit of a ReLU network keeps a pathway's gate, or "".
+
+    Args:
+        dataset: X and Y, without parameters.
+        pathway: One of the first stage, with gates of 0 and 1.
+    """
+    gate = [int(bool(value)) for value in pathway.effective.pathway.gate]
+    pairs = singular_pairs(gate_spectrum(dataset.inputs, dataset.targets, gate))
+    learning = [mode for mode in pathway.modes if not mode.is_null]
+    if not pairs or not learning:
+        return ""  # nothing grows there, and nothing is asked of its units
+    samples = {i: x for i, x in enumerate(columns(dataset.inputs)) if any(x)}
+    if opening(pairs[0], list(samples.values()), [gate[i] for i in samples]) is None:
+        return f"its gate is not self-consistent: {_instead(pairs[0], samples, gate)}"
+    if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
+        return (
+            f"hidden units with its gate grow at {pairs[0].s.to_float():.4g}, its leading mode at "
+            f"{learning[0].s.to_float():.4g}: units see inputs and outputs that the pathway "
+            "does not"
+        )
+    return ""
+
+
+def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
+    """Say what units along a gate's leading direction open instead."""
+    direction, *more_directions = pair.vectors
+    if more_directions:
+        return (
+            f"none of the directions in which its units grow, a space of {len(pair.vectors)} "
+            "dimensions, opens exactly its samples"
+        )
+    seen = {i: dot(direction, x) for i, x in samples.items()}
+    # (v, u) and (-u, -v) grow alike: the one that opens more as the gate does is spoken of.
+    wrong = min(
+        ([i for i, x in seen.items() if gate[i] != (x * sign > 0)] for sign in (1, -1)), key=len
+    )
+    more = [i + 1 for i in wrong if not gate[i]]
+    less = [i + 1 for i in wrong if gate[i]]
+    parts = [f"opens {_named(more)} too"] * bool(more) + [f"closes {_named(less)}"] * bool(less)
+    return f"the direction in which its units grow {' and '.join(parts)}"
+
+
+def _named(samples: list[int]) -> str:
+    shown = ", ".join(map(str, samples[:MOST_NAMED]))
+    more = f" and {len(samples) - MOST_NAMED} more" if len(samples) > MOST_NAMED else ""
+    return f"{'sample' if len(samples) == 1 else 'samples'} {shown}{more}"
