@@ -71,10 +71,8 @@ class Regime:
         if not self.lazy:
             return ""
         start = f"the initial strength {float(self.strength0):.3g}"
-        low, high = self.scales
-        scale = f"relative scale s/(4 d_eff pi_0) from {low:.2g} to {high:.2g}"
-        if self.modes == 1:
-            scale = f"relative scale s/(4 d_eff pi_0) {low:.2g}"
+        low, high = (f"{scale:.2g}" for scale in self.scales)
+        scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         if self.name == "lazy":
             return f"{start} is at least half of the plateau of every mode ({scale})"
         more = len(self.lazy) - MOST_NAMED
