@@ -270,7 +270,7 @@ class Derivation:
 
         Of pathways of the first stage of a ReLU network; empty where parameters have no values.
         """
-        from symreln.early import unsupported_pathways
+        from symreln.gates.support import unsupported_pathways
 
         if any(parameter.value is None for parameter in self.spec.parameters):
             return {}

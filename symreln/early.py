@@ -17,7 +17,7 @@ from symreln.dynamics.early_phase import (
 )
 from symreln.dynamics.initial import pathway_units
 from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import why_unsupported
+from symreln.gates.support import first_pathways, has_early_phase
 from symreln.integration import gate_floats, network_of
 
 if TYPE_CHECKING:
@@ -76,13 +76,12 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
         derivation: Without free parameters, with a network.
     """
     network = network_of(derivation.spec)
-    first = _first_pathways(derivation)
     step = 1 / float(network.tau(derivation.spec.dataset.samples))
     keep = 1 - step * float(network.weight_decay)
     if not has_early_phase(derivation) or keep <= 0:
         return EarlyStrengths()
     unsupported = dict(derivation.unsupported)
-    kept = [pathway for pathway in first if pathway.name not in unsupported]
+    kept = [p for p in first_pathways(derivation) if p.name not in unsupported]
     asked = [
         (pathway, mode, early)
         for place, pathway in enumerate(kept)
@@ -121,34 +120,6 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
         elsewhere=found[0].elsewhere,
         closed=found[0].closed,
     )
-
-
-def has_early_phase(derivation: Derivation) -> bool:
-    """Whether hidden units choose gates: those of a ReLU network, for gates of 0 and 1."""
-    network = derivation.spec.network
-    return (
-        network is not None
-        and network.layers == 2
-        and network.activation != "linear"
-        and derivation.effective_network == network
-        and not any(p.effective.pathway.has_gains for p in _first_pathways(derivation))
-    )
-
-
-def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
-    """Return which pathways of the first stage no hidden unit can keep, by name, with the reason.
-
-    Exact; see :mod:`symreln.gates.support`. Of later stages nothing is said: their units come from
-    earlier ones.
-
-    Args:
-        derivation: Without free parameters.
-    """
-    if not has_early_phase(derivation):
-        return {}
-    dataset = derivation.spec.dataset
-    reasons = {p.name: why_unsupported(dataset, p) for p in _first_pathways(derivation)}
-    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def _why_none(strength: EarlyStrength) -> str:
@@ -198,12 +169,6 @@ def _scales(network: NetworkSpec) -> tuple[float, float]:
     first, second = float(network.init_std), float(network.init_std_out)
     mean = float(np.sqrt((first**2 + second**2) / 2))
     return first / mean, second / mean
-
-
-def _first_pathways(derivation: Derivation) -> list[PathwayDerivation]:
-    """Return the pathways that learn first."""
-    stage = min(pathway.stage for pathway in derivation.pathways)
-    return [pathway for pathway in derivation.pathways if pathway.stage == stage]
 
 
 def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:

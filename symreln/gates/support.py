@@ -14,17 +14,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
-from symreln.gates.consistent import columns, gate_spectrum, opening, singular_pairs
+from symreln.exact.spectrum import joint_spectrum
+from symreln.gates.consistent import columns, gated_correlation, opening, singular_pairs
 from symreln.gates.programming import dot
 
 if TYPE_CHECKING:
-    from symreln.derivation import PathwayDerivation
+    from symreln.derivation import Derivation, PathwayDerivation
     from symreln.gates.consistent import Pair, Vector
     from symreln.spec.model import Dataset
 
 #: Samples that are named.
 MOST_NAMED = 6
+
+
+def has_early_phase(derivation: Derivation) -> bool:
+    """Whether hidden units choose gates: those of a ReLU network, for gates of 0 and 1."""
+    network = derivation.spec.network
+    return (
+        network is not None
+        and network.layers == 2
+        and network.activation != "linear"
+        and derivation.effective_network == network
+        and not any(p.effective.pathway.has_gains for p in first_pathways(derivation))
+    )
+
+
+def first_pathways(derivation: Derivation) -> list[PathwayDerivation]:
+    """Return the pathways that learn first."""
+    stage = min(pathway.stage for pathway in derivation.pathways)
+    return [pathway for pathway in derivation.pathways if pathway.stage == stage]
+
+
+def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
+    """Return which pathways of the first stage no hidden unit can keep, by name, with the reason.
+
+    Of later stages nothing is said: their units come from earlier ones.
+
+    Args:
+        derivation: Without free parameters.
+    """
+    if not has_early_phase(derivation):
+        return {}
+    dataset = derivation.spec.dataset
+    reasons = {p.name: why_unsupported(dataset, p) for p in first_pathways(derivation)}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
@@ -34,8 +69,13 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         dataset: X and Y, without parameters.
         pathway: One of the first stage, with gates of 0 and 1.
     """
-    gate = [int(bool(value)) for value in pathway.effective.pathway.gate]
-    pairs = singular_pairs(gate_spectrum(dataset.inputs, dataset.targets, gate))
+    own = pathway.effective.pathway
+    gate = [int(bool(value)) for value in own.gate]
+    if (len(own.inputs), len(own.outputs)) == (dataset.n_x, dataset.n_y):
+        sigma = pathway.effective.sigma_yx
+    else:
+        sigma = gated_correlation(dataset.inputs, dataset.targets, gate)
+    pairs = singular_pairs(joint_spectrum(sigma, ExactMatrix.zeros(dataset.n_x, dataset.n_x)))
     learning = [mode for mode in pathway.modes if not mode.is_null]
     if not pairs or not learning:
         return ""  # nothing grows there, and nothing is asked of its units
