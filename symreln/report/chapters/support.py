@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from symreln.report.document import Block, Strong, prose
 from symreln.report.typeset import typeset
-from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +36,9 @@ def counted(early: EarlyStrengths) -> list[str]:
     """Return which of the units that were followed count for no pathway, a sentence."""
     if not early.followed:
         return []
+    # Here, because it brings what trains networks, and a derivation alone needs none of it.
+    from symreln.validation.words import percent
+
     return [
         f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} settle on no "
         f"pathway's gate, and {percent(early.closed)} are closed on all samples: they count for "
