@@ -194,8 +194,10 @@ def test_starts_that_the_prediction_takes_are_all_told():
     assert "Mode by mode" not in alone
     assert "says nothing of" not in alone
     assert "Unsupported" not in alone
-    one = told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    # The gate of both equal targets is kept too, beside those of single samples: once it had no κ.
+    assert "Unsupported" not in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    one = told([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
     assert "Unsupported pathways" in one
-    assert "p2 (its gate is not self-consistent: " in one
-    assert "p1 (" not in one
+    assert "p1 (its gate is not self-consistent: " in one
+    assert "p2 (" not in one
     assert "says nothing of" not in one  # said once, with the reason
