@@ -247,7 +247,14 @@ def check(seed: int, data: Symmetric, figures: Figures, draws: int = 40) -> None
     kappas = pathway_kappas(derivation, early)
     supported = [p for p in derivation.pathways if p.name not in early.unsupported]
     figures.counts.update(
-        {"datasets": 1, "pathways": len(data.gates), "supported pathways": len(supported)}
+        {
+            "datasets": 1,
+            "pathways": len(data.gates),
+            "supported pathways": len(supported),
+            "pathways whose gate is not self-consistent": len(derivation.unsupported),
+            "self-consistent, and no unit keeps it": len(early.unsupported)
+            - len(derivation.unsupported),
+        }
     )
     originals = pathway_orbits(
         derivation.spec.dataset, [p.effective.pathway for p in derivation.pathways]
