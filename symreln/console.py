@@ -61,6 +61,8 @@ def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
     from symreln.relaxation import diverging_lines
     from symreln.report.chapters.converging import convergence_lines
+    from symreln.report.chapters.regime import regime_lines
+    from symreln.report.chapters.support import unsupported_lines
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
@@ -80,6 +82,8 @@ def summary_of(derivation: Derivation) -> Summary:
             *_family_lines(derivation),
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
             *convergence_lines(derivation),
+            *regime_lines(derivation),
+            *unsupported_lines(derivation.unsupported),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
             *(
@@ -193,6 +197,8 @@ def show_run(
 
 
 def _show_agreement(validation: Validation | GraphValidation) -> None:
+    from symreln.report.chapters.regime import regime_lines
+    from symreln.report.chapters.support import counted, unsupported_lines
     from symreln.validation.confront import Validation
     from symreln.validation.told import modes_lines
 
@@ -209,7 +215,13 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
 
             _show_rules(validation.rules, subjects(validation))
         _show_study(validation)
-        for line in modes_lines(validation):
+        lines = [
+            *modes_lines(validation),
+            *regime_lines(validation.derivation),
+            *unsupported_lines(validation.derivation.early.unsupported),
+            *counted(validation.derivation.early),
+        ]
+        for line in lines:
             click.echo(line)
     click.echo(validation.sentence())
 

@@ -80,17 +80,19 @@ class PickedUp:
 
 @dataclass(frozen=True, kw_only=True)
 class Unbounded:
-    """A mode of the second stage whose half-time is not bounded.
+    """A mode of the second stage of which nothing is bounded: half-time, or what it picks up.
 
     Attributes:
         label: Symbol of its strength.
         pathway: Number of its pathway.
         why: Why not.
+        is_null: Whether it has s = 0, so that what it picks up is meant.
     """
 
     label: str
     pathway: int
     why: str
+    is_null: bool = False
 
 
 @short_repr
@@ -105,6 +107,8 @@ class Convergence:
         modes: Bounds of the modes that learn.
         unbounded: The modes that learn and have none.
         picked_up: Bounds of null modes that are driven.
+        not_limited: The null modes that are driven and have no bound below the plateaus of what
+            drives them.
         undecided: Why there are no bounds of modes, empty where they were looked for.
         beyond: Later stages than the second, of whose modes nothing is bounded.
     """
@@ -114,6 +118,7 @@ class Convergence:
     picked_up: tuple[PickedUp, ...]
     undecided: str
     unbounded: tuple[Unbounded, ...] = ()
+    not_limited: tuple[Unbounded, ...] = ()
     beyond: tuple[int, ...] = ()
 
 
@@ -153,8 +158,15 @@ def convergence(derivation: Derivation) -> Convergence | None:
         classes, reason = driven_classes(second.verdict, _modes(second), before, pushing)
         if reason:
             return replace(nothing, apart=apart, undecided=reason)
-        modes, unbounded, picked_up = _all_bounds(exact, second, classes, earlier)
-    return replace(nothing, apart=apart, modes=modes, unbounded=unbounded, picked_up=picked_up)
+        bounds = _all_bounds(exact, second, classes, earlier)
+    return replace(
+        nothing,
+        apart=apart,
+        modes=tuple(each for each in bounds if isinstance(each, LaterBound)),
+        picked_up=tuple(each for each in bounds if isinstance(each, PickedUp)),
+        unbounded=tuple(e for e in bounds if isinstance(e, Unbounded) and not e.is_null),
+        not_limited=tuple(e for e in bounds if isinstance(e, Unbounded) and e.is_null),
+    )
 
 
 def convergence_steps(found: Convergence) -> list[Step]:
@@ -181,14 +193,18 @@ def convergence_steps(found: Convergence) -> list[Step]:
                 outcome=Truth.PROVEN,
             )
         )
+    open_statements = [
+        *((f"How early {what} can learn", why) for what, why in open_questions(found)),
+        *((f"How much {what} can pick up", why) for what, why in open_limits(found)),
+    ]
     return steps + [
         Step(
             name="unconverged stage",
-            statement=f"How early {what} can learn while earlier stages converge.",
+            statement=f"{statement} while earlier stages converge.",
             check=f"not bounded: {why}",
             outcome=Truth.UNDECIDED,
         )
-        for what, why in open_questions(found)
+        for statement, why in open_statements
     ]
 
 
@@ -210,15 +226,24 @@ def _proven(found: Convergence) -> str:
 def open_questions(found: Convergence) -> list[tuple[str, str]]:
     """Return (whose half-times are not bounded, why not)."""
     parts = [("the second stage's modes", found.undecided)] if found.undecided else []
-    reasons: dict[str, list[str]] = {}
-    for each in found.unbounded:
-        reasons.setdefault(each.why, []).append(each.label)
-    parts += [(_listed(labels), why) for why, labels in reasons.items()]
+    parts += _by_reason(found.unbounded)
     if found.beyond:
         many = len(found.beyond) > 1
         named = ", ".join(map(str, found.beyond))
         parts.append((f"the modes of {'stages' if many else 'stage'} {named}", BEYOND))
     return parts
+
+
+def open_limits(found: Convergence) -> list[tuple[str, str]]:
+    """Return (modes of which it is not bounded what they pick up, why not)."""
+    return _by_reason(found.not_limited)
+
+
+def _by_reason(modes: tuple[Unbounded, ...]) -> list[tuple[str, str]]:
+    reasons: dict[str, list[str]] = {}
+    for each in modes:
+        reasons.setdefault(each.why, []).append(each.label)
+    return [(_listed(labels), why) for why, labels in reasons.items()]
 
 
 def _listed(labels: list[str]) -> str:
@@ -284,9 +309,9 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
 
 def _all_bounds(
     exact: Derivation, second: StageDerivation, classes: list[DrivenClass], earlier: list[Earlier]
-) -> tuple[tuple[LaterBound, ...], tuple[Unbounded, ...], tuple[PickedUp, ...]]:
-    """Return the bounds of every mode of the second stage, twins' included."""
-    modes, unbounded, picked_up = [], [], []
+) -> list[LaterBound | PickedUp | Unbounded]:
+    """Return what is bounded of every mode of the second stage, or that it is not."""
+    bounds: list[LaterBound | PickedUp | Unbounded] = []
     steps = 0 if exact.spec.network is None else exact.spec.network.steps
     tau = exact.tau or Fraction(1)
     known: dict[tuple, tuple[float, int, int] | str | float | None] = {}
@@ -297,23 +322,23 @@ def _all_bounds(
             known[key] = (
                 _picked_up(later, ball(steps / tau)) if mode.is_null else _half_time(later, tau)
             )
-        found = known[key]
+        found, label = known[key], mode.label
         if isinstance(found, float):
-            picked_up.append(PickedUp(label=mode.label, pathway=pathway, most=found))
+            bounds.append(PickedUp(label=label, pathway=pathway, most=found))
         elif isinstance(found, str):
-            unbounded.append(Unbounded(label=mode.label, pathway=pathway, why=found))
+            one = Unbounded(label=label, pathway=pathway, why=found, is_null=mode.is_null)
+            bounds.append(one)
         elif isinstance(found, tuple):
-            closed, earliest, latest = found
-            modes.append(
+            bounds.append(
                 LaterBound(
-                    label=mode.label,
+                    label=label,
                     pathway=pathway,
-                    closed=closed,
-                    earliest=earliest,
-                    latest=latest,
+                    closed=found[0],
+                    earliest=found[1],
+                    latest=found[2],
                 )
             )
-    return tuple(modes), tuple(unbounded), tuple(picked_up)
+    return bounds
 
 
 def _members(
@@ -344,9 +369,22 @@ def _later(each: DrivenClass, earlier: list[Earlier]) -> Later:
     )
 
 
-def _picked_up(later: Later, end: arb) -> float | None:
+def _picked_up(later: Later, end: arb) -> float | str | None:
+    """Return the most that a null mode picks up, why that is not known, or None: nothing drives it.
+
+    A bound above all plateaus of what drives it says nothing; it grows with the initial weights
+    beyond what a float holds.
+    """
+    if not later.pushes:
+        return None
+    most = later.most(end)
+    if not any(most < push.mode.height for push in later.pushes):
+        return (
+            "the initial weights are too large: the bound at the last step is above the plateaus "
+            "of the modes that drive it"
+        )
     # Rounding to the nearest float may be downwards.
-    return nextafter(float(later.most(end).upper()), inf) if later.pushes else None
+    return nextafter(float(most.upper()), inf)
 
 
 def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:

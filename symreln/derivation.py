@@ -15,7 +15,7 @@ from symreln.truth import Truth
 from symreln.verdict import Level, diagonalisable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from symreln.convergence import Convergence
     from symreln.dynamics.solutions.common import AbstractMode
     from symreln.dynamics.switched_matrices import SwitchedMatrices
+    from symreln.early import EarlyStrengths
     from symreln.equilibria import Race
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.exceptional import ExceptionalSets
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from symreln.families.derivation import FamilyDerivation
     from symreln.pathways.effective import EffectiveDataset
     from symreln.prediction import Prediction
+    from symreln.regime import Regime
     from symreln.spec.model import NetworkSpec, Spec
     from symreln.verdict import DiagonalisabilityVerdict, StageVerdict
     from symreln.widths import NarrowPathway
@@ -266,6 +268,40 @@ class Derivation:
         from symreln.widths import narrow_pathways
 
         return narrow_pathways(self)
+
+    @cached_property
+    def unsupported(self) -> Mapping[str, str]:
+        """Why no hidden unit keeps the gate of a pathway, by name, at the declared values.
+
+        Of pathways of the first stage of a ReLU network; empty where parameters have no values.
+        """
+        from symreln.gates.support import unsupported_pathways
+
+        if any(parameter.value is None for parameter in self.spec.parameters):
+            return {}
+        numbers = self.at_values
+        return unsupported_pathways(self) if numbers is self else numbers.unsupported
+
+    @cached_property
+    def early(self) -> EarlyStrengths:
+        """κ of the modes that learn first, at the declared values; needs a network.
+
+        A Monte Carlo estimate over isolated hidden units (:mod:`symreln.early`), made once.
+        """
+        from symreln.early import early_strengths
+
+        numbers = self.at_values
+        return early_strengths(self) if numbers is self else numbers.early
+
+    @cached_property
+    def regime(self) -> Regime | None:
+        """Whether initial weights are small beside what is learned (:mod:`symreln.regime`).
+
+        None where no initial strength is derived, or a number is missing.
+        """
+        from symreln.regime import regime
+
+        return regime(self)
 
     @cached_property
     def convergence(self) -> Convergence | None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.early_phase import EarlyMode, EarlyPhase, EarlyStrength
+from symreln.dynamics.early_phase import (
+    MOST_LOOKS,
+    UNITS,
+    EarlyMode,
+    EarlyPhase,
+    EarlyStrength,
+)
 from symreln.dynamics.initial import pathway_units
+from symreln.gates.pathway_orbits import pathway_orbits
+from symreln.gates.support import first_pathways, has_early_phase
 from symreln.integration import gate_floats, network_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symreln.derivation import Derivation, PathwayDerivation
     from symreln.spec.model import NetworkSpec
 
@@ -21,13 +28,46 @@ if TYPE_CHECKING:
 SEED = 20_614
 
 
-def early_strengths(derivation: Derivation) -> dict[str, EarlyStrength]:
-    """Return κ of every mode that the early phase decides, by the label of its strength.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EarlyStrengths(Mapping[str, EarlyStrength]):
+    """What the early phase says of a derivation's modes, by the label of their strength.
+
+    Only modes with a κ are in it. Constants of modes in one symmetry orbit are equal.
+
+    Attributes:
+        strengths: κ of the modes that have one.
+        unsupported: Why a pathway of the first stage has no κ, by name: no unit keeps its gate, or
+            gates do not settle.
+        followed: Units that were followed; 0 where no pathway has a gate that units keep.
+        elsewhere: Share of these units that are open on some sample and have no pathway's gate.
+        closed: Share of these units that are closed on all samples.
+    """
+
+    strengths: Mapping[str, EarlyStrength] = field(default_factory=dict)
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+    followed: int = 0
+    elsewhere: float = 0.0
+    closed: float = 0.0
+
+    def __getitem__(self, label: str) -> EarlyStrength:
+        """Return what is known of a mode."""
+        return self.strengths[label]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the labels of modes with a κ."""
+        return iter(self.strengths)
+
+    def __len__(self) -> int:
+        """Return how many modes have a κ."""
+        return len(self.strengths)
+
+
+def early_strengths(derivation: Derivation) -> EarlyStrengths:
+    """Return κ of every mode that the early phase decides, and why pathways have none.
 
     These are the modes of the pathways that learn first: later stages learn a residual that is
-    not there yet. None for a linear network, whose κ is 1, for a ReLU network that is linear at
-    half speed, whose κ is 1/2, for gates with gains, which no ReLU unit has, and for a mode whose
-    κ does not settle: then the units that would carry it have gone to other gates.
+    not there yet. Nothing is said of a linear network, whose κ is 1, of a ReLU network that is
+    linear at half speed, whose κ is 1/2, and of gates with gains, which no ReLU unit has.
 
     Weight decay shrinks all weights of all units by one factor k a step, which no gate feels and
     no share: a step η with it is k times a step η/k without.
@@ -36,40 +76,60 @@ def early_strengths(derivation: Derivation) -> dict[str, EarlyStrength]:
         derivation: Without free parameters, with a network.
     """
     network = network_of(derivation.spec)
-    first = [
-        p for p in derivation.pathways if p.effective.pathway.stage == _first_stage(derivation)
-    ]
-    linear = network.activation == "linear" or derivation.effective_network != network
-    dataset = derivation.spec.dataset
-    step = 1 / float(network.tau(dataset.samples))
+    step = 1 / float(network.tau(derivation.spec.dataset.samples))
     keep = 1 - step * float(network.weight_decay)
-    if linear or keep <= 0 or any(p.effective.pathway.has_gains for p in first):
-        return {}
+    if not has_early_phase(derivation) or keep <= 0:
+        return EarlyStrengths()
+    unsupported = dict(derivation.unsupported)
+    kept = [p for p in first_pathways(derivation) if p.name not in unsupported]
+    asked = [
+        (pathway, mode, early)
+        for place, pathway in enumerate(kept)
+        for mode, early in zip(pathway.modes, _modes(pathway, place), strict=True)
+        if early is not None
+    ]
+    if not asked:
+        return EarlyStrengths(unsupported=unsupported)
+    dataset = derivation.spec.dataset
     phase = EarlyPhase(
         dataset.inputs.to_numpy(),
         dataset.targets.to_numpy(),
-        np.array([gate_floats(p.effective.pathway) for p in first]),
+        np.array([gate_floats(pathway.effective.pathway) for pathway in kept]),
         step / keep,
         np.random.default_rng(SEED),
         scales=_scales(network),
     )
-    labels, modes, kinds = [], [], []
-    for place, pathway in enumerate(first):
-        for number, found in enumerate(_modes(pathway, place)):
-            if found is not None:
-                labels.append(pathway.modes[number].label)
-                modes.append(found)
-                kinds.append((_original(first, place), number))
-    strengths = phase.strengths(modes)
-    shared = {
-        kind: _pooled([s for s, k in zip(strengths, kinds, strict=True) if k == kind])
-        for kind in kinds
+    originals = pathway_orbits(dataset, [pathway.effective.pathway for pathway in kept])
+    orbits = [(originals[early.pathway], mode.number) for _, mode, early in asked]
+    found = phase.strengths([early for _, _, early in asked], orbits)
+    members: dict[tuple[int, int], list[str]] = {}
+    for orbit, (_, mode, _) in zip(orbits, asked, strict=True):
+        members.setdefault(orbit, []).append(mode.label)
+    strengths = {
+        mode.label: replace(strength, orbit=tuple(members[orbit]))
+        for orbit, (_, mode, _), strength in zip(orbits, asked, found, strict=True)
+        if strength.settled
     }
-    found = {
-        label: replace(shared[kind], units=own.units)
-        for label, kind, own in zip(labels, kinds, strengths, strict=True)
-    }
-    return {label: strength for label, strength in found.items() if strength.settled}
+    for (pathway, mode, _), strength in zip(asked, found, strict=True):
+        if mode.number == 1 and not strength.settled:
+            unsupported[pathway.name] = _why_none(strength)
+    return EarlyStrengths(
+        strengths=strengths,
+        unsupported=unsupported,
+        followed=UNITS,
+        elsewhere=found[0].elsewhere,
+        closed=found[0].closed,
+    )
+
+
+def _why_none(strength: EarlyStrength) -> str:
+    """Say why a mode whose pathway may have units has no κ."""
+    if not strength.kappa:
+        return f"none of the {UNITS} units that were followed ended with its gate"
+    return (
+        f"gates have not settled after {MOST_LOOKS} growth times: units that add "
+        f"{100 * strength.moved:.2g} % of κ came to its gate or left it in the last of them"
+    )
 
 
 def pathway_kappas(
@@ -79,12 +139,11 @@ def pathway_kappas(
 
     A pathway is one law for all of its modes, as a gated deep linear network of κ H units is.
     """
-    found: dict[str, float] = {}
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:  # by falling s
-            if mode.label in strengths:
-                found.setdefault(pathway.name, strengths[mode.label].kappa)
-    return found
+    return {
+        pathway.name: strengths[pathway.modes[0].label].kappa  # modes are by decreasing s
+        for pathway in derivation.pathways
+        if pathway.modes[0].label in strengths
+    }
 
 
 def mode_kappas(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
@@ -112,10 +171,6 @@ def _scales(network: NetworkSpec) -> tuple[float, float]:
     return first / mean, second / mean
 
 
-def _first_stage(derivation: Derivation) -> int:
-    return min(pathway.effective.pathway.stage for pathway in derivation.pathways)
-
-
 def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
     sigma_yx = pathway.effective.sigma_yx.to_numpy()
     return [
@@ -130,24 +185,3 @@ def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
         )
         for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True)
     ]
-
-
-def _original(pathways: list[PathwayDerivation], place: int) -> int:
-    """Return the pathway that a symmetry maps to this one; itself where there is none."""
-    twin = pathways[place].effective.twin
-    if twin is None:
-        return place
-    return next(i for i, p in enumerate(pathways) if p.effective is twin.original)
-
-
-def _pooled(strengths: list[EarlyStrength]) -> EarlyStrength:
-    """Return the mean over modes that a symmetry makes equal in the mean."""
-    count = len(strengths)
-    return EarlyStrength(
-        kappa=float(np.mean([s.kappa for s in strengths])),
-        # Not independent: the units are the same. The mean's error is at most the mean error.
-        error=float(np.mean([s.error for s in strengths])),
-        spread=float(np.mean([s.spread for s in strengths])),
-        settled=all(s.settled for s in strengths),
-        share=float(np.sum([s.share for s in strengths])) / count,
-    )

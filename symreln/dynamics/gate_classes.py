@@ -69,12 +69,12 @@ def sample_relations(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     are the same, up to rounding: products are one where no gap is between them, so that products
     that are equal never differ by the side of a grid's line they are rounded to.
     """
-    return _paired(*(_without_gaps(data.T @ data) for data in (inputs, targets)))
+    return paired(*(_without_gaps(data.T @ data) for data in (inputs, targets)))
 
 
 def exact_relations(inputs: ExactMatrix, targets: ExactMatrix) -> np.ndarray:
     """Return what :func:`sample_relations` does, decided exactly, of data without parameters."""
-    return _paired(_numbered(inputs.gram()), _numbered(targets.gram()))
+    return paired(numbered(inputs.gram()), numbered(targets.gram()))
 
 
 def _without_gaps(gram: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ def _without_gaps(gram: np.ndarray) -> np.ndarray:
     return found.reshape(gram.shape)
 
 
-def _numbered(gram: ExactMatrix) -> np.ndarray:
+def numbered(gram: ExactMatrix) -> np.ndarray:
     """Number the different entries of a constant matrix."""
     found = np.zeros(gram.shape, dtype=np.int64)
     if gram.arrays is not None:
@@ -100,7 +100,7 @@ def _numbered(gram: ExactMatrix) -> np.ndarray:
     return found
 
 
-def _paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Number the pairs of two numbers each."""
     both = first * (int(second.max(initial=0)) + 1) + second
     _, found = np.unique(both, return_inverse=True)

@@ -195,7 +195,7 @@ def class_starts(
     step = 0.02 / max(mode.s for mode in modes)
     random = np.random.default_rng(SEED)
     phase = EarlyPhase(inputs, targets, gates, step, random, UNITS, scales)
-    strengths = phase.strengths(modes)
+    strengths = phase.strengths(modes, kinds)
     found = []
     for place, each in enumerate(candidates):
         own = [k for k, kind in enumerate(kinds) if kind == place]

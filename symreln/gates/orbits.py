@@ -146,12 +146,24 @@ def moved_gates(gate: Sequence[int], group: SampleGroup) -> tuple[tuple[int, ...
     return tuple(images)
 
 
-class _Search:
-    """Looks for permutations that keep a matrix of relations."""
+def sample_map(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+    """Return images of all samples that take one matrix of relations to another, or None.
 
-    def __init__(self, relations: np.ndarray) -> None:
+    Args:
+        before: A whole number for every pair of samples, not negative, shape (P, P).
+        after: The same; samples i, j go to images with ``after[images[i], images[j]]`` equal to
+            ``before[i, j]``. None is also returned where the search is given up.
+    """
+    return _Search(before, after).find([], [])
+
+
+class _Search:
+    """Looks for permutations that keep a matrix of relations, or take it to another one."""
+
+    def __init__(self, relations: np.ndarray, after: np.ndarray | None = None) -> None:
         self._relations = relations
-        self._kinds = int(relations.max(initial=0)) + 1
+        self._after = relations if after is None else after
+        self._kinds = int(max(relations.max(initial=0), self._after.max(initial=0))) + 1
         self.cut_short = False
         self._left = 0
 
@@ -176,7 +188,7 @@ class _Search:
         if (counts == 1).all():
             images = np.empty(len(before), dtype=np.int64)
             images[np.argsort(before)] = np.argsort(after)
-            kept = self._relations[np.ix_(images, images)]
+            kept = self._after[np.ix_(images, images)]
             return images if np.array_equal(kept, self._relations) else None
         colour = values[np.argmax(counts > 1)]
         point = int(np.flatnonzero(before == colour)[0])
@@ -195,9 +207,10 @@ class _Search:
         known = -1
         while True:
             rows = []
-            for half in (colours[:size], colours[size:]):
-                seen = np.sort(half[None] * self._kinds + self._relations, axis=1)
-                own = np.diagonal(self._relations)
+            halves = (colours[:size], self._relations), (colours[size:], self._after)
+            for half, relations in halves:
+                seen = np.sort(half[None] * self._kinds + relations, axis=1)
+                own = np.diagonal(relations)
                 rows.append(np.column_stack([half, own, seen]))
             _, colours = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
             colours = colours.ravel()

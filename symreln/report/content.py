@@ -65,6 +65,16 @@ BIBLIOGRAPHY = (
     ),
 )
 
+#: Cited where initial weights are large.
+LAZY = Source(
+    key="Chizat2019",
+    content=(
+        "L. Chizat, E. Oyallon, F. Bach: On Lazy Training in Differentiable Programming. "
+        "NeurIPS 2019."
+    ),
+    url="https://arxiv.org/abs/1812.07956",
+)
+
 
 def derivation_document(
     derivation: Derivation,
@@ -133,12 +143,13 @@ def whole_document(
     derivation: Derivation, chapters: tuple[Block, ...], figures: tuple[Drawing, ...]
 ) -> Document:
     """Return the document with its title, its figures and its bibliography."""
+    regime = derivation.regime
     return Document(
         title=derivation.spec.title,
         subtitle="Learning dynamics, derived by symreln",
         blocks=chapters,
         figures=figures,
-        bibliography=BIBLIOGRAPHY,
+        bibliography=BIBLIOGRAPHY + (LAZY,) * (regime is not None and regime.is_lazy),
     )
 
 

@@ -14,6 +14,7 @@ from symreln.provenance import library_versions
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
+from symreln.report.chapters.regime import regime_to_json
 from symreln.report.chapters.width import width_to_json
 from symreln.report.couplings_json import couplings_to_json
 from symreln.report.equilibria_json import equilibria_to_json
@@ -61,6 +62,8 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         **equilibria_to_json(derivation),
         **convergence_to_json(derivation),
         **width_to_json(derivation),
+        **regime_to_json(derivation),
+        "unsupported": dict(derivation.unsupported),
         **phases_to_json(derivation),
         "exceptional": _exceptional(derivation),
         "family": _family(derivation),

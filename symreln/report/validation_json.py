@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.provenance import library_versions
 from symreln.report.band_json import band_to_json
+from symreln.report.chapters.regime import regime_to_json
 from symreln.report.judgement_json import judgement_to_json
 from symreln.report.rules_json import rules_to_json
 from symreln.validation.comparing import PAIRS
@@ -47,6 +48,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "moving_gates": _moving(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
+        **regime_to_json(validation.derivation),
         "alignment": _alignments(validation),
         **_narrow(validation),
         "gate_drift": _drift(validation),
@@ -76,14 +78,33 @@ def _floors(validation: Validation) -> dict[str, Any]:
 
 
 def _strengths(validation: Validation) -> dict[str, Any] | None:
-    """Return what strengths start from; null where the early phase says nothing of them."""
-    if not validation.early:
+    """Return what strengths start from; null where the early phase says nothing of them.
+
+    "units" are those that were followed: which share of them is open on some sample and has no
+    pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
+    """
+    found = validation.derivation.early
+    if not found and not found.unsupported:
         return None
     return {
+        "unsupported": dict(found.unsupported),
+        "units": {
+            "followed": found.followed,
+            "elsewhere": found.elsewhere,
+            "closed": found.closed,
+        }
+        if found.followed
+        else None,
         "pathways": dict(validation.kappas),
         "modes": {
-            label: {"kappa": found.kappa, "error": found.error, "spread": found.spread}
-            for label, found in validation.early.items()
+            label: {
+                "kappa": each.kappa,
+                "error": each.error,
+                "spread": each.spread,
+                "share": each.share,
+                "orbit": list(each.orbit),
+            }
+            for label, each in found.items()
         },
     }
 

@@ -15,7 +15,7 @@ coordinates. What makes networks differ besides, above all gates that end elsewh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import lcm, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -188,6 +188,7 @@ class _Law:
         means: Mean of every mode.
         spreads: Its standard deviation over its mean.
         units: What single units add to it over their mean, or None.
+        orbits: Places of modes that a symmetry exchanges, in the order of their pathways.
         hidden: H of the network.
     """
 
@@ -196,6 +197,7 @@ class _Law:
     means: np.ndarray
     spreads: np.ndarray
     units: list[np.ndarray | None]
+    orbits: list[list[int]]
     hidden: int
 
     @classmethod
@@ -225,6 +227,10 @@ class _Law:
             means=np.array([start_factor(network, mean) for mean in means]),
             spreads=np.array(spreads),
             units=[early[label].units if label in early else None for label in labels],
+            orbits=[
+                [labels.index(member) for member in orbit]
+                for orbit in {found.orbit for found in early.values()}
+            ],
             hidden=network.hidden,
         )
 
@@ -248,6 +254,12 @@ class _Law:
             count = units.shape[1]
             picked = random.multinomial(self.hidden, np.full(count, 1 / count), size=draws)
             found[:, followed] = picked @ units.T / self.hidden
+        # In law nothing tells the modes of an orbit apart; the units that were followed do. Turned
+        # round together, all modes of a pathway go to those of another one.
+        turns = random.integers(lcm(1, *map(len, self.orbits)), size=(draws, 1))
+        for orbit in self.orbits:
+            places = (np.arange(len(orbit)) + turns) % max(1, len(orbit))
+            found[:, orbit] = np.take_along_axis(found[:, orbit], places, axis=1)
         return found * self.means
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from symreln.early import early_strengths, mode_kappas, pathway_kappas
+from symreln.early import mode_kappas, pathway_kappas
 from symreln.integration import network_of
 from symreln.moving import moving_prediction, why_not_moving
 from symreln.prediction import predict_training
@@ -103,7 +103,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
             why = why_not_moving(numbers)
             return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
     with phase("κ of the early phase"):
-        early = early_strengths(numbers)
+        early = numbers.early
     # Few units are counted one by one: no share of many says how many a pathway has.
     kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)

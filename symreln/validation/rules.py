@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.arguments import check_counts
-from symreln.early import early_strengths, mode_kappas, pathway_kappas
+from symreln.early import mode_kappas, pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import check_two_layers, network_of, reduced_flow
 from symreln.prediction import mode_starts, predict_training
@@ -207,7 +207,7 @@ def compare_rules(
     check_rules(numbers)
     samples, settings = numbers.spec.dataset.samples, training_settings(numbers.spec)
     sizes = _checked_sizes(samples, batch_sizes)
-    kappas = pathway_kappas(numbers, early_strengths(numbers))
+    kappas = pathway_kappas(numbers, numbers.early)
     by_mode = mode_kappas(numbers, kappas)
     kinds = 1 if gained_pathways(numbers.spec) or sized_pathways(numbers.spec) else 2
     trainings = kinds * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))

@@ -206,3 +206,27 @@ def test_a_share_that_the_bound_never_reaches_is_left_out():
     assert len(found.apart) < 2 or all(step < 10**9 for _, step in found.apart)
     assert _first_step(lambda _: False) is None
     assert [_first_step(lambda step, n=n: step >= n) for n in range(9)] == list(range(9))
+
+
+@pytest.mark.parametrize("std", ["1/20", "1/30"])
+def test_large_initial_weights_leave_bounds_that_say_nothing(std):
+    """What a null mode picks up was bounded by inf, which JSON has no number for."""
+    derivation = sr.derive(sr.load("contextual-3", overrides=(f"network.init_std={std}",)))
+    found = derivation.convergence
+    assert found.picked_up == ()
+    assert [each.label for each in found.not_limited] == ["pi_2_4", "pi_3_4", "pi_4_4"]
+    entry = derivation.to_json()["convergence"]
+    assert entry["picked_up"] == []
+    assert entry["not_bounded"][-1]["modes"] == "pi_2_4, pi_3_4, pi_4_4"
+    assert "above the plateaus" in entry["not_bounded"][-1]["why"]
+    assert "Not bounded is what " in derivation.to_latex()
+    assert any("How much pi_2_4" in step.statement for step in derivation.steps)
+    assert found.modes or found.unbounded  # the rest is derived
+
+
+def test_what_null_modes_pick_up_is_bounded_below_the_plateaus():
+    derivation = derived("contextual-3").at_values
+    heights = [m.s.to_float() / m.d_eff.to_float() for m in derivation.pathways[0].modes[:-1]]
+    found = derivation.convergence
+    assert found.not_limited == ()
+    assert all(each.most < max(heights) for each in found.picked_up)

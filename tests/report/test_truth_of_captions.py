@@ -188,10 +188,16 @@ def test_starts_that_the_prediction_takes_are_all_told():
         pathways = [{"name": f"p{n}", "gate": gate} for n, gate in enumerate(gates, start=1)]
         network = {"hidden": 40, "init_std": "1/100", "learning_rate": "1/100", "steps": 9}
         spec = sr.load({"dataset": data, "pathway": pathways, "network": network})
-        (block, *_) = _strengths(sr.validate(sr.derive(spec), seeds=1))
-        return str(block)
+        return str(_strengths(sr.validate(sr.derive(spec), seeds=1)))
 
     alone = told(np.eye(4, dtype=int).tolist())
     assert "Mode by mode" not in alone
     assert "says nothing of" not in alone
-    assert "It says nothing of p2: there half" in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    assert "Unsupported" not in alone
+    # The gate of both equal targets is kept too, beside those of single samples: once it had no κ.
+    assert "Unsupported" not in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    one = told([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    assert "Unsupported pathways" in one
+    assert "p1 (its gate is not self-consistent: " in one
+    assert "p2 (" not in one
+    assert "says nothing of" not in one  # said once, with the reason

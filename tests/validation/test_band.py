@@ -11,7 +11,7 @@ import symreln as sr
 from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.many_descents import ManyDescents
 from symreln.dynamics.reduced_flow import ModeStart
-from symreln.early import mode_kappas
+from symreln.early import mode_kappas, pathway_kappas
 from symreln.errors import NotSupportedError
 from symreln.integration import descending_flow, mode_probes, reduced_flow
 from symreln.prediction import predict_training
@@ -267,3 +267,17 @@ def test_what_takes_long_is_not_drawn_but_on_demand(monkeypatch):
     assert predicted_band(numbers, {}, {}) is None
     assert foretell(numbers, scatter=0).no_band == TOO_LONG
     assert predicted_band(numbers, {}, {}, whatever_cost=True).draws == band.FEWEST
+
+
+def test_modes_of_an_orbit_have_one_law():
+    """Units that were followed tell the pathways of XoR apart; drawn networks must not."""
+    numbers = derived("xor")
+    kappas = mode_kappas(numbers, pathway_kappas(numbers, numbers.early))
+    law = band._Law.of(numbers, numbers.early, kappas)
+    assert len(set(law.means)) == len(set(law.spreads)) == 1
+    assert sorted(map(sorted, law.orbits)) == [[0, 1, 2, 3]]
+    # Units of the first pathway alone: without the turns all strength would be its own.
+    lone = [np.full(10, 4.0 * (place == 0)) for place in range(4)]
+    drawn = replace(law, units=lone).drawn(np.random.default_rng(0), 4000) / law.means
+    assert drawn.sum(axis=1) == pytest.approx(4)
+    assert drawn.mean(axis=0) == pytest.approx(1, abs=0.1)

@@ -10,8 +10,10 @@ from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGES
 from symreln.report.chapters.equal_starts import unequal_start_blocks
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.chapters.motion import motion_blocks
+from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
+from symreln.report.chapters.support import counted, unsupported_blocks
 from symreln.report.document import (
     Block,
     Citation,
@@ -44,6 +46,7 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
         *_verdict(validation),
+        *regime_blocks(validation.derivation),
         _comparison(validation),
         *_published(validation),
         *(_figure(validation) if figures else []),
@@ -174,8 +177,9 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
+    early = validation.derivation.early
     if not validation.kappas:
-        return []
+        return unsupported_blocks(early.unsupported)
     fastest = {
         pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
         for pathway in validation.derivation.pathways
@@ -192,7 +196,11 @@ def _strengths(validation: Validation) -> list[Block]:
         if len(validation.early) > len(fastest)
         else ""
     )
-    silent = [p.name for p in validation.derivation.pathways if p.name not in validation.kappas]
+    silent = [
+        p.name
+        for p in validation.derivation.pathways
+        if p.name not in {**validation.kappas, **early.unsupported}
+    ]
     half = (
         f" It says nothing of {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''}: there "
         "half of the units count, as the closed forms have it for all."
@@ -204,6 +212,7 @@ def _strengths(validation: Validation) -> list[Block]:
         if validation.network is None
         else f", and not the initial strengths; those the {validation.network_name} tests."
     )
+    places = "".join(f" {sentence}" for sentence in counted(early))
     return [
         prose(
             Strong("Initial strengths"),
@@ -211,12 +220,13 @@ def _strengths(validation: Validation) -> list[Block]:
             Math(r"\kappa H \sigma^2/2"),
             ", ",
             Math(r"\kappa"),
-            " from following single units of no network through the early phase, in which only "
-            f"the targets move them: {shown}, each that of the pathway's fastest mode.{unused}"
-            f"{half} A pathway of the GDLN has as many units as the "
+            ", a Monte Carlo estimate over isolated hidden units in the early phase, in which only "
+            f"the targets move them, with its standard error: {shown}, each that of the pathway's "
+            f"fastest mode.{unused}{places}{half} A pathway of the GDLN has as many units as the "
             "prediction counts, or as the spec gives it and weights that start as strong, so the "
             f"GDLN tests the reduction{network}",
         ),
+        *unsupported_blocks(early.unsupported),
         *unequal_start_blocks(validation.derivation, validation.kappas),
     ]
 

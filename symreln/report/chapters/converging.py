@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.convergence import open_questions
+from symreln.convergence import open_limits, open_questions
 from symreln.dynamics.converging import antiderivative
 from symreln.report.chapters.alike import alike
 from symreln.report.document import Block, Details, Math, Table, equation, prose
@@ -53,11 +53,18 @@ def converging(derivation: Derivation) -> list[Block]:
 
 
 def _open(found: Convergence) -> list[Block]:
-    """Say whose half-times are not bounded, and why."""
-    return [
-        prose(*typeset(f"Not bounded is how early {what} reach half of their heights: {why}."))
-        for what, why in open_questions(found)
+    """Say what is not bounded, and why."""
+    said = [
+        *(
+            f"Not bounded is how early {what} reach half of their heights: {why}."
+            for what, why in open_questions(found)
+        ),
+        *(
+            f"Not bounded is what {what} pick up meanwhile, with s = 0: {why}."
+            for what, why in open_limits(found)
+        ),
     ]
+    return [prose(*typeset(each)) for each in said]
 
 
 def _apart(found: Convergence) -> Block:
@@ -184,7 +191,10 @@ def convergence_to_json(derivation: Derivation) -> dict[str, Any]:
                 }
                 for bound in found.modes
             ],
-            "not_bounded": [{"modes": what, "why": why} for what, why in open_questions(found)],
+            "not_bounded": [
+                {"modes": what, "why": why}
+                for what, why in [*open_questions(found), *open_limits(found)]
+            ],
             "picked_up": [
                 {"label": each.label, "at_most": rounded_up(each.most, 3)}
                 for each in found.picked_up
@@ -213,6 +223,7 @@ def convergence_lines(derivation: Derivation) -> list[str]:
     if len(known) > MOST_LINES:
         lines.append(f"  {len(known) - MOST_LINES} more are in derivation.json")
     lines += [f"not bounded: half-times of {what}: {why}" for what, why in open_questions(found)]
+    lines += [f"not bounded: what {what} pick up: {why}" for what, why in open_limits(found)]
     return lines
 
 

@@ -13,6 +13,7 @@ from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
+from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.solution import (
     HALF_SPEED,
     family_solution,
@@ -24,6 +25,7 @@ from symreln.report.chapters.solution import (
     whole_matrices,
 )
 from symreln.report.chapters.steps import finite_steps
+from symreln.report.chapters.support import unsupported_blocks
 from symreln.report.chapters.width import own_units, width
 from symreln.report.document import (
     Block,
@@ -350,6 +352,8 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *own_units(derivation),
+        *regime_blocks(derivation),
+        *unsupported_blocks(derivation.unsupported),
         prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
     ]
 

@@ -1,0 +1,116 @@
+r"""Whether hidden units can keep a pathway's gate while they grow, decided exactly.
+
+While outputs are small a unit with gate g turns to the leading singular pair (v, u) of
+:math:`Y\,{\rm diag}(g) X^T/P`, over all inputs and outputs: a unit of a ReLU network sees them all.
+It keeps the gate exactly where v, or with several leading pairs some vector of their span, is
+positive on the samples that g opens and on no other. Else every unit that had the gate leaves it,
+and the network has no units for the pathway: it is unsupported. Samples that are zero open and
+close nothing.
+
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
+from symreln.exact.spectrum import joint_spectrum
+from symreln.gates.consistent import columns, gated_correlation, opening, singular_pairs
+from symreln.gates.programming import dot
+
+if TYPE_CHECKING:
+    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.gates.consistent import Pair, Vector
+    from symreln.spec.model import Dataset
+
+#: Samples that are named.
+MOST_NAMED = 6
+
+
+def has_early_phase(derivation: Derivation) -> bool:
+    """Whether hidden units choose gates: those of a ReLU network, for gates of 0 and 1."""
+    network = derivation.spec.network
+    return (
+        network is not None
+        and network.layers == 2
+        and network.activation != "linear"
+        and derivation.effective_network == network
+        and not any(p.effective.pathway.has_gains for p in first_pathways(derivation))
+    )
+
+
+def first_pathways(derivation: Derivation) -> list[PathwayDerivation]:
+    """Return the pathways that learn first."""
+    stage = min(pathway.stage for pathway in derivation.pathways)
+    return [pathway for pathway in derivation.pathways if pathway.stage == stage]
+
+
+def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
+    """Return which pathways of the first stage no hidden unit can keep, by name, with the reason.
+
+    Of later stages nothing is said: their units come from earlier ones.
+
+    Args:
+        derivation: Without free parameters.
+    """
+    if not has_early_phase(derivation):
+        return {}
+    dataset = derivation.spec.dataset
+    reasons = {p.name: why_unsupported(dataset, p) for p in first_pathways(derivation)}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
+    """Return why no hidden unit of a ReLU network keeps a pathway's gate, or "".
+
+    Args:
+        dataset: X and Y, without parameters.
+        pathway: One of the first stage, with gates of 0 and 1.
+    """
+    own = pathway.effective.pathway
+    gate = [int(bool(value)) for value in own.gate]
+    if (len(own.inputs), len(own.outputs)) == (dataset.n_x, dataset.n_y):
+        sigma = pathway.effective.sigma_yx
+    else:
+        sigma = gated_correlation(dataset.inputs, dataset.targets, gate)
+    pairs = singular_pairs(joint_spectrum(sigma, ExactMatrix.zeros(dataset.n_x, dataset.n_x)))
+    learning = [mode for mode in pathway.modes if not mode.is_null]
+    if not pairs or not learning:
+        return ""  # nothing grows there, and nothing is asked of its units
+    samples = {i: x for i, x in enumerate(columns(dataset.inputs)) if any(x)}
+    if opening(pairs[0], list(samples.values()), [gate[i] for i in samples]) is None:
+        return f"its gate is not self-consistent: {_instead(pairs[0], samples, gate)}"
+    if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
+        return (
+            f"hidden units with its gate grow at {pairs[0].s.to_float():.4g}, its leading mode at "
+            f"{learning[0].s.to_float():.4g}: units see inputs and outputs that the pathway "
+            "does not"
+        )
+    return ""
+
+
+def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
+    """Say what units along a gate's leading direction open instead."""
+    direction, *more_directions = pair.vectors
+    if more_directions:
+        return (
+            f"none of the directions in which its units grow, a space of {len(pair.vectors)} "
+            "dimensions, opens exactly its samples"
+        )
+    seen = {i: dot(direction, x) for i, x in samples.items()}
+    # (v, u) and (-u, -v) grow alike: the one that opens more as the gate does is spoken of.
+    wrong = min(
+        ([i for i, x in seen.items() if gate[i] != (x * sign > 0)] for sign in (1, -1)), key=len
+    )
+    more = [i + 1 for i in wrong if not gate[i]]
+    less = [i + 1 for i in wrong if gate[i]]
+    parts = [f"opens {_named(more)} too"] * bool(more) + [f"closes {_named(less)}"] * bool(less)
+    return f"the direction in which its units grow {' and '.join(parts)}"
+
+
+def _named(samples: list[int]) -> str:
+    shown = ", ".join(map(str, samples[:MOST_NAMED]))
+    more = f" and {len(samples) - MOST_NAMED} more" if len(samples) > MOST_NAMED else ""
+    return f"{'sample' if len(samples) == 1 else 'samples'} {shown}{more}"

@@ -1,0 +1,56 @@
+"""Pathways whose gates no hidden unit keeps, in the document, in JSON and on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.report.document import Block, Strong, prose
+from symreln.report.typeset import typeset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.early import EarlyStrengths
+
+#: Pathways that are named.
+MOST_NAMED = 12
+
+
+def unsupported_blocks(reasons: Mapping[str, str]) -> list[Block]:
+    """Return which pathways are unsupported, and why; nothing where all are supported.
+
+    Args:
+        reasons: By name; what is decided exactly, or what the early phase found too.
+    """
+    if not reasons:
+        return []
+    return [prose(Strong("Unsupported pathways"), *typeset(f". {_sentence(reasons)}"))]
+
+
+def unsupported_lines(reasons: Mapping[str, str]) -> list[str]:
+    """Return what the terminal says of them."""
+    return [f"unsupported pathways: {_sentence(reasons)}"] if reasons else []
+
+
+def counted(early: EarlyStrengths) -> list[str]:
+    """Return which of the units that were followed count for no pathway, a sentence."""
+    if not early.followed:
+        return []
+    # Here, because it brings what trains networks, and a derivation alone needs none of it.
+    from symreln.validation.words import percent
+
+    return [
+        f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} settle on no "
+        f"pathway's gate, and {percent(early.closed)} are closed on all samples: they count for "
+        "no pathway."
+    ]
+
+
+def _sentence(reasons: Mapping[str, str]) -> str:
+    named = [f"{name} ({reason})" for name, reason in list(reasons.items())[:MOST_NAMED]]
+    more = len(reasons) - len(named)
+    return (
+        "No hidden unit of a ReLU network keeps the gate of "
+        f"{'; '.join(named)}{f'; and {more} more' if more > 0 else ''}. "
+        "Their initial strength is not derived: half of the units is assumed."
+    )

@@ -1,0 +1,96 @@
+"""The regime of the initial weights: where modes start beyond half of their plateaus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.exact.matrix import ExactMatrix
+from symreln.halving import half_time
+from symreln.prediction import learning_modes
+
+EYE = ExactMatrix.identity(2)
+
+
+def derived(name: str, *overrides: str):
+    return sr.derive(sr.load(name, overrides=overrides))
+
+
+@pytest.mark.parametrize(
+    ("std", "name"),
+    [("1/140000", "rich"), ("1/100", "rich"), ("1/20", "mixed"), ("3/20", "lazy"), ("1/2", "lazy")],
+)
+def test_the_scale_of_the_weights_decides(std, name):
+    found = derived("contextual-3", f'network.init_std="{std}"').regime
+    assert found.name == name
+    assert found.is_lazy == (name != "rich")
+    assert bool(found.reason) == found.is_lazy
+
+
+@pytest.mark.parametrize("std", ["1/25", "1/20", "3/50", "1/10", "3/20"])
+def test_lazy_modes_are_those_without_a_half_time(std):
+    """Two routes: the comparison of exact numbers, and the certified search for a half-time."""
+    derivation = derived("contextual-3", f'network.init_std="{std}"').at_values
+    late = {
+        mode.label
+        for _, mode in learning_modes(derivation)
+        if half_time(derivation, mode, 6).why == "the mode starts above half of its height"
+    }
+    assert set(derivation.regime.lazy) == late
+    assert derivation.regime.modes == len(learning_modes(derivation))
+
+
+def test_at_exactly_half_of_the_plateau_a_mode_is_lazy():
+    """The linear network's pi_0 is H sigma²/2; the plateau here is 1, so sigma² = 1/H is half."""
+    spec = derived("linear-hierarchy").spec
+    one = replace(spec.dataset, inputs=EYE, targets=EYE, labels={}, input_groups={})
+    pathway = replace(spec.pathways[0], gate=(1, 1), inputs=(0, 1), outputs=(0, 1))
+    for hidden, name in ((100, "lazy"), (99, "rich"), (101, "lazy")):
+        network = replace(spec.network, hidden=hidden, init_std=Fraction(1, 10))
+        changed = replace(spec, dataset=one, pathways=(pathway,), network=network, parameters=())
+        assert sr.derive(changed).regime.name == name
+
+
+def test_document_json_and_terminal_name_the_regime():
+    from symreln.console import summary_of
+
+    derivation = derived("contextual-3", 'network.init_std="3/20"')
+    assert derivation.to_json()["regime"]["name"] == "lazy"
+    assert len(derivation.to_json()["regime"]["lazy_modes"]) == 14
+    text = derivation.to_latex()
+    assert "Lazy regime" in text
+    assert "Chizat" in text
+    assert any(line.startswith("lazy regime: ") for line in summary_of(derivation)["tail"])
+    rich = derived("contextual-3")
+    assert rich.to_json()["regime"]["name"] == "rich"
+    assert "azy" not in rich.to_latex()
+    assert not any("lazy" in line for line in summary_of(rich)["tail"])
+
+
+@pytest.mark.parametrize(
+    ("std", "low", "high"),
+    [("1/1000", 50, 200), ("1/20", 1, 1.5), ("1/10", 0.3, 0.5), ("3/10", 0.05, 0.12)],
+)
+def test_weights_change_by_less_than_their_size_where_modes_are_lazy(std, low, high):
+    """What the name means: ‖W(end) − W(0)‖/‖W(0)‖ of ReLU networks on XoR, trained here."""
+    derivation = derived("xor", f'network.init_std="{std}"')
+    assert low < relative_change(derivation.at_values.spec) < high
+    assert derivation.regime.is_lazy == (high < 1)
+
+
+def relative_change(spec) -> float:
+    x, y = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    network, random = spec.network, np.random.default_rng(0)
+    w = float(network.init_std) * random.standard_normal((network.hidden, len(x)))
+    v = float(network.init_std) * random.standard_normal((len(y), network.hidden))
+    before, rate = np.concatenate([w.ravel(), v.ravel()]), float(network.learning_rate)
+    for _ in range(network.steps - 1):
+        hidden = np.maximum(w @ x, 0)
+        error = y - v @ hidden
+        w, v = w + rate * (v.T @ error * (hidden > 0)) @ x.T, v + rate * error @ hidden.T
+    after = np.concatenate([w.ravel(), v.ravel()])
+    return float(np.linalg.norm(after - before) / np.linalg.norm(before))

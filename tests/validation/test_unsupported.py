@@ -1,0 +1,69 @@
+"""A confrontation whose pathways no unit of the network keeps: said, and gone on with."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.cli import main
+from symreln.console import summary_of
+from symreln.report.content import derivation_document
+from symreln.report.latex import render
+
+
+@pytest.fixture(scope="module")
+def confronted():
+    spec = sr.load("xor", overrides=("parameters.Delta.value=2", "network.steps=400"))
+    return sr.validate(sr.derive(spec), seeds=2)
+
+
+def test_the_confrontation_goes_on(confronted):
+    """It once ended with 'curve_a has NaN': κ = 0 counted as settled."""
+    assert confronted.verdict == "disagrees"
+    for curve in (confronted.prediction.loss, confronted.predicted.losses):
+        assert np.isfinite(curve).all()
+    assert dict(confronted.kappas) == {}
+
+
+def test_json_document_and_terminal_say_why(confronted):
+    found = confronted.to_json()["initial_strengths"]
+    assert set(found["unsupported"]) == {"sample_1", "sample_2", "sample_3", "sample_4"}
+    assert found["units"] is None
+    derivation = confronted.derivation
+    assert derivation.to_json()["unsupported"] == found["unsupported"]
+    said = [line for line in summary_of(derivation)["tail"] if "unsupported" in line]
+    assert len(said) == 1
+    assert "opens sample 4 too" in said[0]
+    for document in (
+        derivation_document(derivation),
+        derivation_document(derivation, confronted),
+    ):
+        assert "Unsupported pathways" in render(document)
+
+
+def test_the_command_says_it_and_ends_with_the_verdict(tmp_path, capsys):
+    keys = ["parameters.Delta.value=3/2", "network.steps=400"]
+    overrides = [part for key in keys for part in ("--set", key)]
+    folder = str(tmp_path / "out")
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", "xor", *overrides, "--seeds", "2", "--out", folder])
+    assert ended.value.code == 3
+    assert "unsupported pathways: " in capsys.readouterr().out
+    written = json.loads((tmp_path / "out" / "validation.json").read_text())
+    assert written["initial_strengths"]["modes"] == {}
+
+
+def test_units_on_other_gates_are_counted():
+    spec = sr.load("xor", overrides=("parameters.Delta.value=1", "network.steps=400"))
+    found = sr.validate(sr.derive(spec), seeds=2)
+    told = found.to_json()["initial_strengths"]
+    assert told["unsupported"] == {}
+    assert 0.2 < told["units"]["elsewhere"] < 0.4
+    assert told["units"]["followed"] == 4000
+    modes = list(told["modes"].values())
+    assert all(mode == modes[0] for mode in modes)
+    assert modes[0]["orbit"] == list(told["modes"])
+    assert "settle on no pathway's gate" in render(derivation_document(found.derivation, found))
