@@ -11,6 +11,7 @@ from itertools import product
 import pytest
 
 from symreln.exact import integers, polynomials
+from symreln.exact.algebraic import AlgebraicNumber, reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.scalar import Scalar, polynomial_ring
@@ -70,6 +71,27 @@ def test_points_leave_a_hyperplane_of_three_parameters() -> None:
     found = spectrum([[f"1 + 2*{zero}", zero], [zero, "1"]], ("a", "b", "c"))
     proven(found)
     assert [c.degree for c in found.classes] == [2]
+
+
+def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
+    """s = |μ| with μ = 0 at a = 3/2, where functions of a are compared: no one factor has it."""
+    found = spectrum([["4*a", "4", "0"], ["4", "8", "4"], ["0", "4", "3"]], ("a",))
+    proven(found)
+    assert reference_point(("a",)) == {"a": Fraction(3, 2)}
+    smallest = found.modes[-1].s
+    with within(30):
+        assert len({mode.s for mode in found.modes}) == 3
+        roots = {at: smallest.defining_root({"a": at}) for at in (Fraction(7, 5), Fraction(2))}
+    assert roots == dict.fromkeys(roots, 3)  # of ±s, ascending
+    square = ring_square("2*a - 3")
+    with within(30):
+        assert len(square.defining_polynomial) == 3
+
+
+def ring_square(text: str) -> AlgebraicNumber:
+    a = Scalar(("a",), polynomial_ring(("a",)).gen(0))
+    value = eval(text, {"a": a})
+    return AlgebraicNumber.rational(value * value, is_sqrt=True)
 
 
 @pytest.mark.parametrize(("size", "degree"), [(1, 4), (2, 3), (3, 3)])
