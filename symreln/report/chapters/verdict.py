@@ -254,6 +254,7 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
                     " on them."
                     if len(rows) <= MOST_COUPLINGS
                     else f" on them; the first {MOST_COUPLINGS} of {len(rows)}.",
+                    *(_NO_OVERLAP if any(c.target_class.is_null for c in plain) else ()),
                 ),
                 alignment="ppccc",
             )
@@ -272,6 +273,15 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             )
         )
     return blocks
+
+
+_NO_OVERLAP = (
+    " Where ",
+    Math("s = 0"),
+    " on the mode acted on, the data do not determine its output direction, and ",
+    Math("k"),
+    " has no value.",
+)
 
 
 def _has_numbers(coupling: ModeCoupling) -> bool:
@@ -302,9 +312,9 @@ def _grouped(
             if len(pairs) == everything > MOST_LINES
             else _listed(list(pairs)),
             _listed(list(modes)),
-            Math(k),
+            Math(k) if k else "–",
             Math(g),
-            Math(kg),
+            Math(kg) if kg else "–",
         )
         for (k, g, kg), (pairs, modes) in rows.items()
     ]
@@ -317,9 +327,11 @@ def _listed(names: list[str]) -> str:
 def _overlap_latex(
     derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling
 ) -> tuple[str, str, str]:
+    """Return (k, g, k g); k and k g are empty where k has no value."""
     k, g = overlap(stage, coupling, derivation.spec.symbols)
-    assert k is not None
     assert g is not None
+    if k is None:
+        return "", to_latex(g), ""
     return to_latex(k), to_latex(g), to_latex(k * g)
 
 
