@@ -128,6 +128,7 @@ def derive_unchecked(
         spectra = _spectra(spec, numbers, effective, spectrum, done)
         verdict = judge(stage, effective, spectra, symmetry)
         done("verdict", verdict)
+        spectra = verdict.spectra
         left = _converged(goal, effective, spectra, verdict)
         stages.append(
             StageDerivation(

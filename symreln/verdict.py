@@ -12,9 +12,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from symreln.pathways.alike import StageSymmetry
-from symreln.pathways.closure import node_name, symmetric_closure
+from symreln.pathways.closure import Closure, node_name, symmetric_closure
 from symreln.pathways.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.pathways.modes import Coefficients, PathwayModes
+from symreln.pathways.refinement import split_by_one, split_by_sums
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ class StageVerdict:
         d_eff: Effective input eigenvalue of every mode that is closed by symmetry, keyed by
             (pathway in the stage, mode class), as polynomials in the class's root; a class that
             is absent has d_eff = d.
-        components: Sets of modes that couple, singletons included.
+        components: Sets of modes that couple, or stay equal where they are closed by symmetry,
+            singletons included.
+        spectra: The joint spectra of the pathways; of degenerate classes that other pathways act
+            on unequally, those in a basis that suits all of them.
+        split: Whether there are such classes: then several of one pathway have equal s and d.
     """
 
     stage: int
@@ -63,6 +68,8 @@ class StageVerdict:
     couplings: StageCouplings
     d_eff: dict[Node, Coefficients]
     components: tuple[frozenset[Node], ...]
+    spectra: tuple[JointSpectrum, ...]
+    split: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,31 +130,78 @@ def judge(
     symmetry = symmetry or StageSymmetry.trivial(len(effective))
     symmetry.settle(spectra)
     couplings = stage_couplings(modes, symmetry)
-    nodes = [
-        (p, a)
-        for p, spectrum in enumerate(spectra)
-        for a, mode in enumerate(spectrum.classes)
-        if not mode.is_null
-    ]
-    components = tuple(couplings.components(nodes))
-    level, reasons, d_eff = _decided(modes, couplings, components, symmetry)
+    found = _Found(modes=modes, couplings=couplings, symmetry=symmetry)
+    level, reasons, closure = _decided(found)
+    if closure is None and level in (Level.COUPLED_MODES, Level.COUPLED_MATRICES):
+        better, why = _in_another_basis(found)
+        if better is not None:
+            found = better
+            level, reasons, closure = _decided(found)
+        elif why and found.commutes:
+            reasons = (reasons[0], why, *reasons[2:])
     return StageVerdict(
         stage=stage,
         level=level,
         reasons=reasons,
-        couplings=couplings,
-        d_eff=d_eff,
-        components=components,
+        couplings=found.couplings,
+        d_eff={} if closure is None else closure.d_eff,
+        components=found.components() if closure is None else closure.parts,
+        spectra=tuple(item.spectrum for item in found.modes),
+        split=found.split,
     )
 
 
-def _decided(
-    modes: tuple[PathwayModes, ...],
-    couplings: StageCouplings,
-    components: tuple[frozenset[Node], ...],
-    symmetry: StageSymmetry,
-) -> tuple[Level, tuple[str, ...], dict[Node, Coefficients]]:
-    """Return (the first level that is proven, why, d_eff of the classes closed by symmetry)."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Found:
+    """The modes of a stage in one basis, and what they do to each other."""
+
+    modes: tuple[PathwayModes, ...]
+    couplings: StageCouplings
+    symmetry: StageSymmetry
+    split: bool = False
+
+    @property
+    def commutes(self) -> bool:
+        return all(diagonalisable(item.spectrum) is Truth.PROVEN for item in self.modes)
+
+    def components(self) -> tuple[frozenset[Node], ...]:
+        """Return the sets of modes that couple."""
+        nodes = [
+            (p, a)
+            for p, item in enumerate(self.modes)
+            for a, mode in enumerate(item.classes)
+            if not mode.is_null
+        ]
+        return tuple(self.couplings.components(nodes))
+
+    def in_basis(self, spectra: tuple[JointSpectrum, ...]) -> _Found:
+        """Return the same in the classes of other spectra, every pathway decided by itself."""
+        modes = stage_modes(tuple(item.effective for item in self.modes), spectra)
+        symmetry = StageSymmetry.trivial(len(modes))
+        symmetry.settle(spectra)
+        couplings = stage_couplings(modes, symmetry)
+        return _Found(modes=modes, couplings=couplings, symmetry=symmetry, split=True)
+
+
+def _in_another_basis(found: _Found) -> tuple[_Found | None, str]:
+    """Return the stage in a basis of degenerate classes that closes more, or why none does."""
+    spectra, why = split_by_sums(found.modes, found.couplings)
+    if spectra is not None:
+        better = found.in_basis(spectra)
+        if not isinstance(_closure(better), str):
+            return better, ""
+    apart = found
+    while any(c.factors is None for c in apart.couplings.couplings):
+        spectra = split_by_one(apart.modes, apart.couplings)  # ends: there are more classes
+        if spectra is None:
+            return None, why
+        apart = apart.in_basis(spectra)
+    return (apart if apart.split else None), why
+
+
+def _decided(found: _Found) -> tuple[Level, tuple[str, ...], Closure | None]:
+    """Return (the first level that is proven, why, what is closed by symmetry)."""
+    modes, couplings = found.modes, found.couplings
     names = [item.effective.pathway.name for item in modes]
     broken = [
         _commutator_reason(name, item.spectrum)
@@ -155,7 +209,7 @@ def _decided(
         if diagonalisable(item.spectrum) is not Truth.PROVEN
     ]
     if broken:
-        return Level.COUPLED_MATRICES, tuple(broken), {}
+        return Level.COUPLED_MATRICES, tuple(broken), None
     commuting = (
         f"every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx ({', '.join(names)})"
         if len(names) > 1
@@ -163,16 +217,25 @@ def _decided(
     )
     if not couplings.couplings:
         alone = "no two pathways couple" if len(names) > 1 else "there is no other pathway"
-        return Level.CLOSED, (f"{commuting}; {alone} in this stage",), {}
-    d_eff, obstacle = symmetric_closure(modes, couplings, components, symmetry)
-    if not obstacle:
+        return Level.CLOSED, (f"{commuting}; {alone} in this stage",), None
+    closure = _closure(found)
+    if not isinstance(closure, str):
         equal = (
             f"{_coupled_pairs(couplings, names)} couple, but the modes that couple have equal s, "
             "equal d and equal total coupling, so they stay equal once they start equal"
         )
-        return Level.CLOSED_BY_SYMMETRY, (commuting, equal), d_eff
+        return Level.CLOSED_BY_SYMMETRY, (commuting, equal + _basis(found)), closure
     level, how = _without_symmetry(modes, couplings)
-    return level, (commuting, _not_by_symmetry(modes, couplings, obstacle), how), {}
+    not_closed = _not_by_symmetry(modes, couplings, closure)
+    return level, (commuting, not_closed, how + _basis(found)), None
+
+
+def _basis(found: _Found) -> str:
+    return "; modes of equal s and d are those that all pathways share" if found.split else ""
+
+
+def _closure(found: _Found) -> Closure | str:
+    return symmetric_closure(found.modes, found.couplings, found.components(), found.symmetry)
 
 
 def _not_by_symmetry(

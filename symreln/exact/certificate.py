@@ -337,9 +337,9 @@ def _mode_class(
 ) -> Json:
     operator, learns = mode_class.operator, not mode_class.is_null
     return {
-        "operator": texts.matrix(spectrum.operator_matrix(mode_class))
-        if operator.at
-        else texts.ratios([operator.weight_m, operator.weight_x]),
+        "operator": texts.ratios([operator.weight_m, operator.weight_x])
+        if operator.is_sum
+        else texts.matrix(spectrum.operator_matrix(mode_class)),
         "minpoly": texts.ratios(mode_class.minpoly),
         "eigenvalue": texts.ratios(mode_class.eigenvalue),
         "d": None if mode_class.d is None else texts.ratios(mode_class.d),
