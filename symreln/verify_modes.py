@@ -290,7 +290,10 @@ def _unlike(data: Data, p: Pathway) -> None:
         values = (_value(data, x.top) * pow(_value(data, x.below), -1, PRIME) for x in shown)
         equal = known.setdefault(tuple(value % PRIME for value in values), [])
         for other in equal:
-            p.split = p.split or (c.path if c.same(other) else None)
+            if c.same(other):
+                where = "of other eigenvalues than the other classes, as symmetries exchange them"
+                require(not data.symmetries, c.path, where)
+                p.split = c.path
         equal.append(c)
 
 

@@ -24,8 +24,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import inverse
-from symreln.exact.modes import Operator
+from symreln.exact.modes import Operator, ordering_point
+from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
@@ -43,17 +45,9 @@ Modes = tuple[PathwayModes, ...]
 #: The spectra of all pathways after a split; None where nothing is split.
 Split = tuple[JointSpectrum, ...] | None
 
-UNLIKE = "what acts on modes of another s or d, or of s = 0, does not cancel"
-OBLIQUE = "the sum of what acts on modes of equal s and d is diagonal in no basis"
 
-
-def split_by_sums(modes: Modes, couplings: StageCouplings) -> tuple[Split, str]:
-    """Split classes by the sums of what acts on them.
-
-    Returns:
-        (the spectra, "") where the stage may be closed by symmetry in another basis, or (None,
-        why it is not in any); (None, "") where there is nothing to split.
-    """
+def split_by_sums(modes: Modes, couplings: StageCouplings) -> Split:
+    """Split classes by the sums of what acts on them; None where no basis closes by symmetry."""
     acting: dict[Node, dict[tuple, list[Node]]] = {}
     for c in couplings.couplings:
         source = c.source_class
@@ -68,21 +62,15 @@ def split_by_sums(modes: Modes, couplings: StageCouplings) -> tuple[Split, str]:
             rows = summed_actions(modes, (p, a), sorted(sources))
             if target.is_null or kind != (target.minpoly, target.eigenvalue, target.d):
                 if any(not action.is_zero for row in rows for action in row):
-                    return (
-                        None,
-                        "what acts on modes of another s or d, or of s = 0, does not cancel",
-                    )
+                    return None
                 continue
             if modes[p].drive(a).polynomial(rows[0]) is not None:
                 continue
             operator = _operator(modes[p], a, rows[0])
             if operator is None:
-                return (
-                    None,
-                    "the sum of what acts on modes of equal s and d is diagonal in no basis",
-                )
+                return None
             _add(operators, p, operator)
-    return _split(modes, operators), ""
+    return _split(modes, operators)
 
 
 def split_by_one(modes: Modes, couplings: StageCouplings) -> Split:
@@ -153,7 +141,8 @@ def _split(modes: Modes, operators: dict[int, SparseMatrix]) -> Split:
 def split_spectrum(spectrum: JointSpectrum, operator: ExactMatrix) -> JointSpectrum | None:
     """Return the joint eigenspaces of M, Sigma^x and one more symmetric matrix as classes.
 
-    None where that one does not commute with both. Two of n triples of joint eigenvalues become
+    None where that one does not commute with both. Classes come by its eigenvalue, the largest
+    first, which orders modes of equal s and d. Two of n triples of joint eigenvalues become
     equal for one factor tau at most, so that one of n(n - 1)/2 + 1 values serves.
     """
     for tau in range(1, spectrum.n_x * (spectrum.n_x - 1) // 2 + 2):
@@ -162,16 +151,22 @@ def split_spectrum(spectrum: JointSpectrum, operator: ExactMatrix) -> JointSpect
         if not found.commutes:
             return None
         classes = [_class(found, each, spectrum.sigma_x, operator) for each in found.classes]
-        if all(each is not None for each in classes):
-            return replace(spectrum, classes=tuple(each for each in classes if each is not None))
+        known = [each for each in classes if each is not None]
+        if len(known) == len(classes):
+            point = ordering_point(spectrum.parameters, spectrum.values)
+            known.sort(key=lambda each: order_key(each[1], point))
+            return replace(spectrum, classes=tuple(each for each, _ in known))
     msg = "no multiple of a third matrix tells joint eigenspaces apart"
     raise ArithmeticError(msg)
 
 
 def _class(
     mixed: JointSpectrum, found: ModeClass, sigma_x: ExactMatrix, operator: ExactMatrix
-) -> ModeClass | None:
-    """Return a class of the mixed spectrum with its own d, or None where it has several."""
+) -> tuple[ModeClass, AlgebraicNumber] | None:
+    """Return a class of the mixed spectrum with its own d, and the operator's first eigenvalue.
+
+    None where it has several of them.
+    """
     whole = mixed.operator_matrix(found)
     step = SparseMatrix.from_exact(whole)
     words = [SparseMatrix.from_exact(found.generators)]
@@ -186,8 +181,9 @@ def _class(
     )
     if of_x is None or of_operator is None:
         return None
+    first = AlgebraicNumber(minpoly=found.minpoly, coefficients=of_operator, root=0)
     if found.operator.weight_x.is_zero:
-        return replace(found, d=of_x)
+        return replace(found, d=of_x), first
     names = mixed.parameters
     plain = Operator(weight_m=Scalar(names, 1), weight_x=Scalar(names, 0), matrix=whole)
-    return replace(found, d=of_x, operator=plain)
+    return replace(found, d=of_x, operator=plain), first
