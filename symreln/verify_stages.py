@@ -304,7 +304,5 @@ class Stage:
                 for rows in zip(*group, strict=True):
                     if summed(target, list(rows)) != wanted:
                         return False
-                    wanted = times(
-                        self.data, self.paths[target[0]].classes[target[1]].f, wanted, theta
-                    )
+                    wanted = times(self.data, f, wanted, theta)
         return True
