@@ -77,6 +77,8 @@ def square_part(number: int) -> tuple[int, int]:
     Of a number above ``FACTORED_BITS`` r may keep the square of a large prime: the root is then
     as exact, and longer than need be.
     """
+    if not number:
+        return 0, 1
     square, free = 1, -1 if number < 0 else 1
     size = abs(number)
     large = size.bit_length() > FACTORED_BITS
