@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from symreln.pathways.alike import StageSymmetry
@@ -291,21 +292,20 @@ def _not_by_symmetry(found: _Found, obstacle: str) -> str:
 def _without_symmetry(found: _Found) -> tuple[Level, str]:
     """Return (coupled modes or matrices, why) of a stage that is not closed by symmetry."""
     modes, couplings = found.modes, found.couplings.couplings
-    leaks = [c for c in couplings if c.target_class.is_null or c.factors is None]
-    if not leaks:
+    leaks = (c for c in couplings if c.target_class.is_null or c.factors is None)
+    first = next(leaks, None)
+    if first is None:
         return Level.COUPLED_MODES, (
             "every coupling maps modes to modes, so the strengths obey a competitive "
             "Lotka-Volterra system"
         )
-    proven = next((c for c in leaks if c.leaks_in_every_basis), None)
+    proven = next((c for c in chain([first], leaks) if c.leaks_in_every_basis), None)
     if proven is not None:
         return Level.COUPLED_MATRICES, (
             f"{_leak(proven, modes)}, so the strengths alone, each starting anywhere, do not close"
         )
-    mixes = (
-        f"the action of {node_name(modes, leaks[0].source)} mixes "
-        f"{node_name(modes, leaks[0].target)}, of multiplicity {leaks[0].target_class.multiplicity}"
-    )
+    target, many = node_name(modes, first.target), first.target_class.multiplicity
+    mixes = f"the action of {node_name(modes, first.source)} mixes {target}, of multiplicity {many}"
     if found.excluded:
         return Level.COUPLED_MATRICES, (
             f"{mixes}, and no other basis closes, so the strengths alone do not close"
