@@ -172,7 +172,6 @@ def all_examples() -> dict[str, Spec]:
         "coupled matrices: other structure a context": one_hot_contexts(
             [[[1, 0], [0, 2]], [[1, 1], [0, 1]], [[2, 0], [1, 1]]], [(1, 1, 0), (0, 1, 1)]
         ),
-        "coupled matrices: oblique samples": oblique_samples(),
         "coupled matrices: does not commute": matrix_spec(
             [[1, 1, 0], [0, 1, 2]], [[1, 0, 1], [0, 2, 1]], [[1, 1, 1]]
         ),

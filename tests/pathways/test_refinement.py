@@ -16,10 +16,12 @@ from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pathways.refinement import split_spectrum
+from symreln.prediction import probe_bases
 from symreln.spec.model import Spec
 from symreln.verdict import Level
 from symreln.verify import digest, verify
 from tests.cases import matrix_spec
+from tests.dynamics.full_flow import GatedNetwork, aligned_start, strengths
 from tests.exact.test_spectrum_edges import proven
 from tests.pathways.examples import (
     common_and,
@@ -135,8 +137,16 @@ def test_a_matrix_that_is_no_sum_of_m_and_sigma_x_splits() -> None:
     )
 
 
-def test_what_no_basis_closes_stays_as_it_was() -> None:
-    derivation = sr.derive(oblique_samples())
+def test_what_no_basis_closes_leaves_its_modes_in_the_flow() -> None:
+    """The one mode of each sample is simple; the common pathway's map turns its sample away."""
+    spec = oblique_samples()
+    derivation = sr.derive(spec)
     assert derivation.verdict.level is Level.COUPLED_MATRICES
     assert not derivation.stages[0].verdict.split
     assert [c.multiplicity for c in derivation.pathways[0].spectrum.classes] == [2]
+    modes = [probe_bases(pathway)[:2] for pathway in derivation.pathways]
+    start = aligned_start(modes, 1e-2, np.random.default_rng(0))
+    flow = GatedNetwork.of(spec).flow(start, np.linspace(0, 3, 12))
+    left = [[strengths(m, w)[1] for m, w in zip(modes, at, strict=True)] for at in flow]
+    assert max(first for first, *_ in left) > 1e-3
+    assert min(np.max(left, axis=0)[1:]) > 1e-3
