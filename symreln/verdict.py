@@ -97,6 +97,12 @@ class DiagonalisabilityVerdict:
         return tuple(f"stage {s.stage}: {reason}" for s in self.stages for reason in s.reasons)
 
 
+def acts_across(couplings: StageCouplings, parts: tuple[frozenset[Node], ...]) -> bool:
+    """Whether modes that learn something are acted on by others that are not equal to them."""
+    part = {node: n for n, nodes in enumerate(parts) for node in nodes}
+    return any(part.get(c.target, part[c.source]) != part[c.source] for c in couplings.couplings)
+
+
 def diagonalisable(spectrum: JointSpectrum) -> Truth:
     """Return whether a pathway's two correlations have a joint eigenbasis."""
     return Truth.PROVEN if spectrum.commutes else Truth.REFUTED
@@ -263,9 +269,13 @@ def _decided(found: _Found) -> tuple[Level, tuple[str, ...], Closure | None]:
         return Level.CLOSED, (f"{commuting}; {alone} in this stage",), None
     closure = found.closure
     if not isinstance(closure, str):
+        pairs = _coupled_pairs(couplings, names)
         equal = (
-            f"{_coupled_pairs(couplings, names)} couple, but the modes that couple have equal s, "
-            "equal d and equal total coupling, so they stay equal once they start equal"
+            f"{pairs} couple, but modes of equal s, equal d and equal total coupling stay equal "
+            "once they start equal, and what acts on them from other modes adds up to 0"
+            if acts_across(couplings, closure.parts)
+            else f"{pairs} couple, but the modes that couple have equal s, equal d and equal total "
+            "coupling, so they stay equal once they start equal"
         )
         return Level.CLOSED_BY_SYMMETRY, (commuting, equal + _basis(found)), closure
     level, how = _without_symmetry(found)

@@ -136,6 +136,12 @@ def oblique_samples() -> Spec:
     return matrix_spec(x, x, [[1] * 4, [1, 0, 0, 0], [0, 0, 1, 0]], network={})
 
 
+def cancelling_speeds() -> Spec:
+    """Two pathways with s = 1 and two with s = 1/2; what a pair does to another one cancels."""
+    gates = [(1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1)]
+    return one_hot_contexts([[[3]], [[1]], [[-1]], [[-3]]], gates, network={})
+
+
 def all_examples() -> dict[str, Spec]:
     """Everything above with the verdict as prefix of the name."""
     return {
@@ -153,6 +159,7 @@ def all_examples() -> dict[str, Spec]:
             4, (1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1)
         ),
         "closed by symmetry: common and one sample": common_and(2, (1, 0)),
+        "closed by symmetry: unlike speeds cancel": cancelling_speeds(),
         "closed by symmetry: nested gates": common_and(3, (1, 1, 0), (1, 0, 0)),
         "closed by symmetry: overlapping gates": common_and(3, (1, 1, 0), (0, 1, 1)),
         "closed by symmetry: common and each group, degree 2": golden_blocks((1, 0), (0, 1)),

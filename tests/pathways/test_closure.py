@@ -114,7 +114,9 @@ def test_the_basis_of_a_degenerate_class_is_that_of_its_neighbours():
     assert ours == theirs == [0.5, 1, 1]
 
 
-@pytest.mark.parametrize("name", closing(("closed by symmetry",)))
+@pytest.mark.parametrize(
+    "name", [name for name in closing(("closed by symmetry",)) if not name.endswith("cancel")]
+)
 def test_couplings_are_what_closes_them(name):
     # With each pathway's own d in place of d_eff the curves are plainly others.
     derivation, times, curves, _ = observed(name)

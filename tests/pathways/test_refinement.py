@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,18 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.certify import certificate
+from symreln.equal_starts import equal_starts
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pathways.refinement import split_spectrum
 from symreln.prediction import probe_bases
 from symreln.spec.model import Spec
+from symreln.truth import Truth
 from symreln.verdict import Level
 from symreln.verify import digest, verify
 from tests.cases import matrix_spec
 from tests.dynamics.full_flow import GatedNetwork, aligned_start, strengths
 from tests.exact.test_spectrum_edges import proven
 from tests.pathways.examples import (
+    cancelling_speeds,
     common_and,
     golden_blocks,
     irrational_basis,
@@ -72,7 +77,11 @@ def test_white_inputs_and_any_gates_close_by_symmetry(data, n: int, turned: bool
 def test_several_classes_of_one_pathway_are_in_the_certificate() -> None:
     derivation = sr.derive(common_and(3, (1, 1, 0), (1, 0, 0)))
     assert [c.multiplicity for c in derivation.pathways[0].spectrum.classes] == [1, 1, 1]
-    assert [str(m.d_eff.to_sympy()) for m in derivation.pathways[0].modes] == ["1", "2/3", "1/3"]
+    assert [m.d_eff and str(m.d_eff.to_sympy()) for m in derivation.pathways[0].modes] == [
+        "1",
+        "2/3",
+        "1/3",
+    ]
     assert verify(derivation.certificate) == ("stages[0]: p1, p2, p3: closed by symmetry",)
     assert derivation.certificate["symmetries"] == []
 
@@ -104,11 +113,27 @@ def test_a_split_class_says_nothing_against_a_level() -> None:
         verify(certificate)
 
 
+def test_couplings_that_cancel_in_parts_are_no_coupled_modes_to_the_verifier() -> None:
+    """A complete list of couplings, whose sums over equal modes vanish: a stronger level holds."""
+    derivation = sr.derive(cancelling_speeds())
+    (stage,) = derivation.stages
+    assert [len(part) for part in stage.verdict.components] == [2, 2]
+    assert "what acts on them from other modes adds up to 0" in derivation.verdict.reasons[-1]
+    assert {each.heights for each in equal_starts(derivation)} == {Truth.UNDECIDED}
+    weaker = replace(stage.verdict, level=Level.COUPLED_MODES)
+    claimed = certificate(replace(derivation, stages=(replace(stage, verdict=weaker),)))
+    with pytest.raises(CertificateError, match="closed by symmetry"):
+        verify(claimed)
+
+
 def test_classes_of_conjugate_modes_are_split() -> None:
     derivation = sr.derive(golden_blocks((1, 0)))
     classes = derivation.pathways[0].spectrum.classes
     assert [(c.degree, c.multiplicity) for c in classes] == [(2, 1), (2, 1)]
-    assert [str(m.d_eff.to_sympy()) for m in derivation.pathways[0].modes] == ["1/2", "1/4"] * 2
+    assert [m.d_eff and str(m.d_eff.to_sympy()) for m in derivation.pathways[0].modes] == [
+        "1/2",
+        "1/4",
+    ] * 2
 
 
 def test_the_common_basis_may_be_irrational() -> None:

@@ -25,7 +25,7 @@ from symreln.report.document import (
 from symreln.report.mathtext import to_latex
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
-from symreln.verdict import Level
+from symreln.verdict import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
@@ -337,6 +337,7 @@ def _overlap_latex(
 
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     symbols = derivation.spec.symbols
+    across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
         prose(
             "Modes that couple have equal ",
@@ -346,6 +347,19 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             Math("U_p"),
             "; their sum does not), and the multiple is the same for all. So they stay equal, "
             "and their common strength solves the two-layer equation with",
+        )
+        if not across
+        else prose(
+            "Modes fall into parts of equal ",
+            Math("s"),
+            ", ",
+            Math("d"),
+            " and ",
+            Math(r"d_{\mathrm{eff}}"),
+            "; those of a part start equal. On every mode the actions of the others of its part "
+            "add up to a multiple of its own drive, the same for the whole part, and the actions "
+            "of any other part to 0. So those of a part stay equal, and their common strength "
+            "solves the two-layer equation with a sum over the part,",
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]
