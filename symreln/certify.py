@@ -42,7 +42,8 @@ def certificate(derivation: Derivation) -> dict[str, Any]:
         for stage, found in zip(derivation.stages, maps, strict=True)
         if found is not None
     )
-    if not kept:
+    # Where classes of equal s and d are split, a symmetry may map them to each other.
+    if not kept or any(stage.verdict.split for stage in derivation.stages):
         symmetries, like = [], {}
     return build_certificate(
         inputs=dataset.sparse_inputs,

@@ -88,6 +88,8 @@ def _decided(
 ) -> tuple[Truth, str]:
     place = {node: index for index, node in enumerate(nodes)}
     acting = [c for c in stage.verdict.couplings.couplings if c.source in place]
+    if any(c.target not in place and not c.target_class.is_null for c in acting):
+        return Truth.UNDECIDED, "what they do to other modes cancels while they are equal"
     if any(c.target not in place or c.factors is None for c in acting):
         return Truth.UNDECIDED, (
             "no single coupling is proven to map modes to modes, only the sum of all is, and that "

@@ -134,6 +134,7 @@ def derive_unchecked(
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
         done("verdict", verdict)
+        spectra = verdict.spectra
         left = _converged(goal, effective, spectra, verdict)
         stages.append(
             StageDerivation(

@@ -17,6 +17,7 @@ from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.solutions import deep_numbers
 from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
+from symreln.exact.singular_vectors import balls, certified
 from symreln.integration import (
     check_range,
     descending_flow,
@@ -32,9 +33,15 @@ from symreln.widths import check_decided, learned_counts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flint import arb_mat
+
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
+    from symreln.exact.singular_vectors import Vectors
     from symreln.narrow_law import NarrowLaw
+
+#: Below half of the last decimal that is printed of K and G.
+OVERLAP_RADIUS = 1e-16
 
 
 @short_repr
@@ -347,13 +354,24 @@ def overlap_matrices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
 
-    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one.
+    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
+    entries are certified to ``OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
     """
-    u_target, v_target, _ = probe_bases(target)
-    u_source, v_source, _ = probe_bases(source)
-    cross = source.effective.cross_sigma_x(target.effective).to_numpy()
+    cross = source.effective.cross_sigma_x(target.effective)
+
     # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
-    return u_target.T @ u_source, v_source.T @ cross @ v_target
+    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
+        (u, v), (u_source, v_source) = vectors
+        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
+        return [k, g, v, v_source]
+
+    spectra = (target.spectrum, source.spectrum)
+    k, g, *ours = certified(spectra, overlaps, OVERLAP_RADIUS)
+    signs = [
+        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
+        for v, pathway in zip(ours, (target, source), strict=True)
+    ]
+    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]
 
 
 def _mode_curves(

@@ -7,14 +7,17 @@ if Sigma^x commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from symreln.pathways.alike import StageSymmetry
-from symreln.pathways.closure import node_name, symmetric_closure
+from symreln.pathways.closure import Closure, node_name, symmetric_closure
 from symreln.pathways.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.pathways.modes import Coefficients, PathwayModes
+from symreln.pathways.refinement import split_by_one, split_by_sums
 from symreln.summaries import short_repr
 from symreln.truth import Truth
 
@@ -56,7 +59,11 @@ class StageVerdict:
         d_eff: Effective input eigenvalue of every mode that is closed by symmetry, keyed by
             (pathway in the stage, mode class), as polynomials in the class's root; a class that
             is absent has d_eff = d.
-        components: Sets of modes that couple, singletons included.
+        components: Sets of modes that couple, or stay equal where they are closed by symmetry,
+            singletons included.
+        spectra: The joint spectra of the pathways; of degenerate classes that other pathways act
+            on unequally, those in a basis that suits all of them.
+        split: Whether there are such classes: then several of one pathway have equal s and d.
     """
 
     stage: int
@@ -65,6 +72,8 @@ class StageVerdict:
     couplings: StageCouplings
     d_eff: dict[Node, Coefficients]
     components: tuple[frozenset[Node], ...]
+    spectra: tuple[JointSpectrum, ...]
+    split: bool = False
 
 
 @short_repr
@@ -89,6 +98,12 @@ class DiagonalisabilityVerdict:
         if len(self.stages) == 1:
             return self.stages[0].reasons
         return tuple(f"stage {s.stage}: {reason}" for s in self.stages for reason in s.reasons)
+
+
+def acts_across(couplings: StageCouplings, parts: tuple[frozenset[Node], ...]) -> bool:
+    """Whether modes that learn something are acted on by others that are not equal to them."""
+    part = {node: n for n, nodes in enumerate(parts) for node in nodes}
+    return any(part.get(c.target, part[c.source]) != part[c.source] for c in couplings.couplings)
 
 
 def diagonalisable(spectrum: JointSpectrum) -> Truth:
@@ -126,31 +141,119 @@ def judge(
     symmetry = symmetry or StageSymmetry.trivial(len(effective))
     symmetry.settle(spectra)
     couplings = stage_couplings(modes, symmetry)
-    nodes = [
-        (p, a)
-        for p, spectrum in enumerate(spectra)
-        for a, mode in enumerate(spectrum.classes)
-        if not mode.is_null
-    ]
-    components = tuple(couplings.components(nodes))
-    level, reasons, d_eff = _decided(modes, couplings, components, symmetry)
+    found = _Found(modes=modes, couplings=couplings, symmetry=symmetry)
+    found = _in_best_basis(found)
+    level, reasons, closure = _decided(found)
     return StageVerdict(
         stage=stage,
         level=level,
         reasons=reasons,
-        couplings=couplings,
-        d_eff=d_eff,
-        components=components,
+        couplings=found.couplings,
+        d_eff={} if closure is None else closure.d_eff,
+        components=found.components() if closure is None else closure.parts,
+        spectra=tuple(item.spectrum for item in found.modes),
+        split=found.split,
     )
 
 
-def _decided(
-    modes: tuple[PathwayModes, ...],
-    couplings: StageCouplings,
-    components: tuple[frozenset[Node], ...],
-    symmetry: StageSymmetry,
-) -> tuple[Level, tuple[str, ...], dict[Node, Coefficients]]:
-    """Return (the first level that is proven, why, d_eff of the classes closed by symmetry)."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Found:
+    """The modes of a stage in one basis, and what they do to each other.
+
+    Attributes:
+        modes: The modes of its pathways.
+        couplings: Their couplings.
+        symmetry: Which pathways are alike.
+        split: Whether degenerate classes are split.
+        searched: Whether all bases of degenerate classes were searched, and none closes more.
+    """
+
+    modes: tuple[PathwayModes, ...]
+    couplings: StageCouplings
+    symmetry: StageSymmetry
+    split: bool = False
+    searched: bool = False
+
+    @property
+    def commutes(self) -> bool:
+        """Whether every pathway has a joint eigenbasis."""
+        return all(diagonalisable(item.spectrum) is Truth.PROVEN for item in self.modes)
+
+    @property
+    def degenerate(self) -> int:
+        """The largest multiplicity of modes with s > 0 that couple."""
+        ends = ((c.target_class, c.source_class) for c in self.couplings.couplings)
+        many = max((m.multiplicity for pair in ends for m in pair if not m.is_null), default=1)
+        return many if many > 1 else 0
+
+    @property
+    def excluded(self) -> bool:
+        """Whether it is proven that no other basis closes more.
+
+        The eigenbasis is unique up to signs where all modes that couple are simple, null ones
+        apart, on which everything must cancel. Of other modes all bases were searched; those of
+        conjugate ones may close in a form that was not recognised.
+        """
+        rational = all(c.degree == 1 for item in self.modes for c in item.classes)
+        return not self.degenerate or (self.searched and rational)
+
+    def components(self, *, through_null: bool = False) -> tuple[frozenset[Node], ...]:
+        """Return the sets of modes that couple, or of modes linked by null ones as well."""
+        null = {
+            (p, a)
+            for p, item in enumerate(self.modes)
+            for a, mode in enumerate(item.classes)
+            if mode.is_null
+        }
+        every = [(p, a) for p, item in enumerate(self.modes) for a in range(len(item.classes))]
+        nodes = every if through_null else [node for node in every if node not in null]
+        found = (component - null for component in self.couplings.components(nodes))
+        return tuple(component for component in found if component)
+
+    @cached_property
+    def closure(self) -> Closure | str:
+        """What closes by symmetry, or what stands in the way.
+
+        What cancels on null modes may do so among modes that nothing else links.
+        """
+        parts = self.components()
+        first = symmetric_closure(self.modes, self.couplings, parts, self.symmetry)
+        wider = self.components(through_null=True)
+        if isinstance(first, str) and len(wider) < len(parts):
+            second = symmetric_closure(self.modes, self.couplings, wider, self.symmetry)
+            return first if isinstance(second, str) else second
+        return first
+
+    def in_basis(self, spectra: tuple[JointSpectrum, ...]) -> _Found:
+        """Return the same in the classes of other spectra, every pathway decided by itself."""
+        modes = stage_modes(tuple(item.effective for item in self.modes), spectra)
+        symmetry = StageSymmetry.trivial(len(modes))
+        symmetry.settle(spectra)
+        couplings = stage_couplings(modes, symmetry)
+        return _Found(modes=modes, couplings=couplings, symmetry=symmetry, split=True)
+
+
+def _in_best_basis(found: _Found) -> _Found:
+    """Return the stage in a basis of its degenerate classes that closes as much as any does."""
+    if not found.commutes or not found.degenerate or not isinstance(found.closure, str):
+        return found
+    spectra = split_by_sums(found.modes, found.couplings)
+    if spectra is not None:
+        better = found.in_basis(spectra)
+        if not isinstance(better.closure, str):
+            return better
+    apart = found
+    while any(c.factors is None for c in apart.couplings.couplings):
+        spectra = split_by_one(apart.modes, apart.couplings)  # ends: there are more classes
+        if spectra is None:
+            return replace(found, searched=True)
+        apart = apart.in_basis(spectra)
+    return replace(apart, searched=True)
+
+
+def _decided(found: _Found) -> tuple[Level, tuple[str, ...], Closure | None]:
+    """Return (the first level that is proven, why, what is closed by symmetry)."""
+    modes, couplings = found.modes, found.couplings
     names = [item.effective.pathway.name for item in modes]
     broken = [
         _commutator_reason(name, item.spectrum)
@@ -158,7 +261,7 @@ def _decided(
         if diagonalisable(item.spectrum) is not Truth.PROVEN
     ]
     if broken:
-        return Level.COUPLED_MATRICES, tuple(broken), {}
+        return Level.COUPLED_MATRICES, tuple(broken), None
     commuting = (
         f"every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx ({', '.join(names)})"
         if len(names) > 1
@@ -166,63 +269,63 @@ def _decided(
     )
     if not couplings.couplings:
         alone = "no two pathways couple" if len(names) > 1 else "there is no other pathway"
-        return Level.CLOSED, (f"{commuting}; {alone} in this stage",), {}
-    d_eff, obstacle = symmetric_closure(modes, couplings, components, symmetry)
-    if not obstacle:
+        return Level.CLOSED, (f"{commuting}; {alone} in this stage",), None
+    closure = found.closure
+    if not isinstance(closure, str):
+        pairs = _coupled_pairs(couplings, names)
         equal = (
-            f"{_coupled_pairs(couplings, names)} couple, but the modes that couple have equal s, "
-            "equal d and equal total coupling, so they stay equal once they start equal"
+            f"{pairs} couple, but modes of equal s, equal d and equal total coupling stay equal "
+            "once they start equal, and what acts on them from other modes adds up to 0"
+            if acts_across(couplings, closure.parts)
+            else f"{pairs} couple, but the modes that couple have equal s, equal d and equal total "
+            "coupling, so they stay equal once they start equal"
         )
-        return Level.CLOSED_BY_SYMMETRY, (commuting, equal), d_eff
-    level, how = _without_symmetry(modes, couplings)
-    return level, (commuting, _not_by_symmetry(modes, couplings, obstacle), how), {}
+        return Level.CLOSED_BY_SYMMETRY, (commuting, equal + _basis(found)), closure
+    level, how = _without_symmetry(found)
+    return level, (commuting, _not_by_symmetry(found, closure), how + _basis(found)), None
 
 
-def _not_by_symmetry(
-    modes: tuple[PathwayModes, ...], couplings: StageCouplings, obstacle: str
-) -> str:
-    """Return why a stage is not closed by symmetry, or not proven to be.
-
-    The eigenbasis is unique up to signs where all modes that couple are simple, null ones apart,
-    on which everything must cancel. Else only classes as a whole were tried: another basis of a
-    degenerate space may do what they do not.
-    """
-    many = max(
-        mode.multiplicity
-        for c in couplings.couplings
-        for mode in (c.target_class, c.source_class)
-        if not mode.is_null
-    )
-    if many == 1:
-        return f"not closed by symmetry: {obstacle}"
+def _basis(found: _Found) -> str:
     return (
-        f"not proven to be closed by symmetry: {obstacle}; modes of equal s and d (here up to "
-        f"{many}) were taken together"
+        "; modes of equal s and d are taken in the basis that suits all pathways"
+        if found.split
+        else ""
     )
 
 
-def _without_symmetry(
-    modes: tuple[PathwayModes, ...], couplings: StageCouplings
-) -> tuple[Level, str]:
+def _not_by_symmetry(found: _Found, obstacle: str) -> str:
+    """Return why a stage is not closed by symmetry, or not proven to be."""
+    many = f"modes of equal s and d (here up to {found.degenerate})"
+    if not found.excluded:
+        return f"not proven to be closed by symmetry: {obstacle}; {many} were taken together"
+    every = f"; no other basis of {many} closes" if found.degenerate else ""
+    return f"not closed by symmetry: {obstacle}{every}"
+
+
+def _without_symmetry(found: _Found) -> tuple[Level, str]:
     """Return (coupled modes or matrices, why) of a stage that is not closed by symmetry."""
-    leaks = (c for c in couplings.couplings if c.target_class.is_null or c.factors is None)
+    modes, couplings = found.modes, found.couplings.couplings
+    leaks = (c for c in couplings if c.target_class.is_null or c.factors is None)
     first = next(leaks, None)
     if first is None:
         return Level.COUPLED_MODES, (
             "every coupling maps modes to modes, so the strengths obey a competitive "
             "Lotka-Volterra system"
         )
-    proven = first if first.leaks_in_every_basis else None
-    proven = proven or next((c for c in leaks if c.leaks_in_every_basis), None)
-    if proven is None:
+    proven = next((c for c in chain([first], leaks) if c.leaks_in_every_basis), None)
+    if proven is not None:
         return Level.COUPLED_MATRICES, (
-            "not proven to close: in the eigenbasis at hand the action of "
-            f"{node_name(modes, first.source)} mixes {node_name(modes, first.target)}, of "
-            f"multiplicity {first.target_class.multiplicity}; another basis of that space is not "
-            "excluded"
+            f"{_leak(proven, modes)}, so the strengths alone, each starting anywhere, do not close"
+        )
+    target, many = node_name(modes, first.target), first.target_class.multiplicity
+    mixes = f"the action of {node_name(modes, first.source)} mixes {target}, of multiplicity {many}"
+    if found.excluded:
+        return Level.COUPLED_MATRICES, (
+            f"{mixes}, and no other basis closes, so the strengths alone do not close"
         )
     return Level.COUPLED_MATRICES, (
-        f"{_leak(proven, modes)}, so the strengths alone, each starting anywhere, do not close"
+        f"not proven to close: in the eigenbasis at hand {mixes}; another basis of that space is "
+        "not excluded"
     )
 
 

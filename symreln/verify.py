@@ -192,6 +192,10 @@ def _stage(data: Data, value: Any, path: str, *, last: bool) -> tuple[str, str]:
     stage = Stage(data, paths, path)
     proven = _level(data, v, path, stage)
     require(v.level == proven, f"{path}.level", proven)
+    # Spaces that are split help to close sums and factors; against a level they say nothing.
+    useful = proven in LEVELS[1:3]
+    split = next((p.split for _, p in stage.roots if p.split and not useful), None)
+    require(split is None, split or path, "of other eigenvalues than the other classes")
     if proven in LEVELS[:2]:
         require(v.map is None, f"{path}.map", "null: the modes give the minimum")
         learned = _closed_minimum(data, stage, path)

@@ -77,8 +77,8 @@ class ModeClass(SimpleNamespace):
     """Modes whose eigenvalues are the roots of one polynomial, as many vectors for each."""
 
     def alike(self, other: ModeClass) -> bool:
-        """Whether the two have the same eigenvalues, equally often."""
-        return self is other or (self.size == other.size and self.same(other))
+        """Whether the two have the same eigenvalues."""
+        return self is other or self.same(other)
 
     def same(self, other: ModeClass) -> bool:
         """Whether the two have the same eigenvalues, shown in the same way.
@@ -282,14 +282,18 @@ def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
 
 
 def _unlike(data: Data, p: Pathway) -> None:
-    """Prove that no class could be part of another one."""
+    """Find a class that could be part of another one: see :func:`symreln.verify._stage`."""
+    p.split = None
     known: dict[Any, list[ModeClass]] = {}
     for c in p.classes:
         shown = [*c.eigenvalue, *(c.d or [])]  # compared where they are equal at a point
         values = (_value(data, x.top) * pow(_value(data, x.below), -1, PRIME) for x in shown)
         equal = known.setdefault(tuple(value % PRIME for value in values), [])
         for other in equal:
-            require(not c.same(other), c.path, "of other eigenvalues than the other classes")
+            if c.same(other):
+                where = "of other eigenvalues than the other classes, as symmetries exchange them"
+                require(not data.symmetries, c.path, where)
+                p.split = c.path
         equal.append(c)
 
 

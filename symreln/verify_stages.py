@@ -267,34 +267,42 @@ class Stage:
         return self._symmetric(listed)
 
     def _symmetric(self, listed: dict[tuple[Node, Node], Any]) -> bool:
-        edges, fresh = set[Any](), list(listed)
-        while fresh:
-            (p, a), (j, i) = edge = fresh.pop()
-            if edge not in edges:
-                edges.add(edge)
-                fresh += [((move[p], a), (move[j], i)) for move in self.moves]
-        kinds, sums = {}, {}
-        for node, c in self.nodes():
-            kinds[node] = c
-        for (target, _), factors in listed.items():
-            c = self.paths[target[0]].classes[target[1]]
-            known = sums.setdefault(target, [[self.data.constant(0)] * c.degree] * len(factors))
-            if len(known) != len(factors):
-                return False
-            added = zip(known, factors, strict=True)
-            sums[target] = [[x + y for x, y in zip(*pair, strict=True)] for pair in added]
-        gamma: dict[tuple[str, int], Element] = {}
+        """Whether factors close by symmetry: parts have equal eigenvalues and equal sums."""
+        classes, acting = dict(self.nodes()), dict[Node, list]()
+        for (target, source), factors in listed.items():
+            acting.setdefault(target, []).append((source, factors))
         theta = [self.data.constant(0), self.one]
-        for (place, a), (first, *rest) in sums.items():
-            step, f = first, self.paths[place].classes[a].f
-            for factor in rest:
-                step = times(self.data, f, step, theta)
-                if step != factor:
-                    return False
-            gamma[self.paths[place].path, a] = first
-        for t, s in edges:
-            ends = [gamma.get((self.paths[n[0]].root.path, n[1])) for n in (t, s)]
-            zero = [self.data.constant(0)] * self.paths[t[0]].root.classes[t[1]].degree
-            if not kinds[t].alike(kinds[s]) or (ends[0] or zero) != (ends[1] or zero):
-                return False
+        gamma: dict[tuple[str, int], Element] = {}
+
+        def name(node: Node) -> tuple[str, int]:
+            return self.paths[node[0]].root.path, node[1]
+
+        def nothing(node: Node) -> Element:
+            return [self.data.constant(0)] * classes[node].degree
+
+        def summed(target: Node, rows: list[Element]) -> Element:
+            total = nothing(target)
+            for row in rows:
+                total = [x + y for x, y in zip(total, row, strict=True)]
+            return total
+
+        for target, items in acting.items():
+            own = [q for source, q in items if classes[source].alike(classes[target])]
+            gamma[name(target)] = summed(target, [factors[0] for factors in own])
+
+        def one_part(a: Node, b: Node) -> bool:
+            sums = [gamma.get(name(node)) or nothing(node) for node in (a, b)]
+            return classes[a].alike(classes[b]) and sums[0] == sums[1]
+
+        for target, items in acting.items():
+            f = self.paths[target[0]].classes[target[1]].f
+            while items:
+                first = items[0][0]
+                group = [factors for source, factors in items if one_part(source, first)]
+                items = [item for item in items if not one_part(item[0], first)]
+                wanted = gamma[name(target)] if one_part(target, first) else nothing(target)
+                for rows in zip(*group, strict=True):
+                    if summed(target, list(rows)) != wanted:
+                        return False
+                    wanted = times(self.data, f, wanted, theta)
         return True

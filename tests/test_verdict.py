@@ -13,7 +13,14 @@ from symreln.spec.model import Parameter
 from symreln.truth import Truth
 from symreln.verdict import Level
 from tests.cases import contexts_spec, derived, matrix_spec
-from tests.pathways.examples import GOLDEN, RATIONAL, equal_race, race, same_inputs_other_outputs
+from tests.pathways.examples import (
+    GOLDEN,
+    RATIONAL,
+    equal_race,
+    oblique_samples,
+    race,
+    same_inputs_other_outputs,
+)
 
 SKEW_X, SKEW_Y = [[1, 1, 0], [0, 1, 2]], [[1, 0, 1], [0, 2, 1]]
 
@@ -81,16 +88,19 @@ def degenerate(targets):
     return matrix_spec([[1, 0], [0, 1]], targets, [[1, 0], [1, 1]], network={})
 
 
-def test_another_basis_of_a_degenerate_space_is_not_excluded():
+def test_every_basis_of_a_degenerate_space_is_searched():
     """Along the two inputs the stage closes by symmetry, with a multiplicity as without."""
-    derivation = sr.derive(degenerate([[1, 0], [0, 1]]))
-    assert derivation.verdict.level is Level.COUPLED_MATRICES
-    _, symmetry, closure = derivation.verdict.reasons
-    assert symmetry.startswith("not proven to be closed by symmetry: ")
-    assert "(here up to 2) were taken together" in symmetry
-    assert closure.startswith("not proven to close: in the eigenbasis at hand ")
-    assert "of multiplicity 2; another basis" in closure
-    assert sr.derive(degenerate([[1, 0], [0, 2]])).verdict.level is Level.CLOSED_BY_SYMMETRY
+    for targets in ([[1, 0], [0, 1]], [[1, 0], [0, 2]]):
+        found = sr.derive(degenerate(targets)).verdict
+        assert found.level is Level.CLOSED_BY_SYMMETRY
+    level, (_, symmetry, closure) = (
+        (verdict := sr.derive(oblique_samples()).verdict).level,
+        verdict.reasons,
+    )
+    assert level is Level.COUPLED_MATRICES
+    assert symmetry.startswith("not closed by symmetry: ")
+    assert "no other basis of modes of equal s and d (here up to 2) closes" in symmetry
+    assert "and no other basis closes" in closure
 
 
 def test_what_no_basis_mends_is_said_to_be_proven():

@@ -118,18 +118,23 @@ class AlgebraicNumber:
 
     @cached_property
     def defining_polynomial(self) -> Coefficients:
-        """The minimal polynomial of the number itself, low to high, primitive."""
+        """The minimal polynomial of the number itself, low to high, primitive.
+
+        With parameters that of an irrational s = √g is the one of g at x²: where a root μ of a
+        factor changes sign, as it may, s = |μ| goes from one factor to another.
+        """
         if not self.is_sqrt or self.is_zero:
             return self.squared_polynomial
         zero = Scalar(self.parameters, 0)
         doubled: list[Scalar] = []
         for coefficient in self.squared_polynomial:
             doubled += [coefficient, zero]
-        factors = irreducible_factors(doubled[:-1])
-        if len(factors) == 1:
-            return factors[0]
         point = reference_point(self.parameters)
-        for bits in _precisions():
+        vanishes = doubled[0].substitute(point).is_zero
+        if self.parameters and (self.scalar is None or vanishes):
+            return tuple(doubled[:-1])
+        factors = irreducible_factors(doubled[:-1])
+        for bits in _precisions():  # ends: the factors have no common root at this point
             value = self.ball(point, bits)
             with enclosure.precision(bits):
                 close = [f for f in factors if _at(f, point, value).contains(0)]

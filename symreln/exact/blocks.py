@@ -60,6 +60,8 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
     for factor, space in kernels.eigenspaces(family[generic]):
         degree = factor.degree()
         seeds = _outside(space, wide)
+        # Ends: a block holds its part of the seed that it came from, and all its parts are among
+        # the seeds, so that fewer seeds are orthogonal to it.
         while seeds.ncols():
             block = None
             if seeds.ncols() == degree:
@@ -79,7 +81,7 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
 
 def _check_filled(blocks: Sequence[Block], size: int) -> None:
     everything = integers.stack_columns([part for block in blocks for part in block.basis], size)
-    if everything.ncols() != size or integers.rank_modulo_prime(everything) != size:
+    if everything.ncols() != size or not integers.independent(everything):
         msg = "the invariant blocks do not fill the space"
         raise ArithmeticError(msg)
 
@@ -150,7 +152,7 @@ def _grow(sprout: _Sprout, family: Sequence[fmpz_mat], taken: fmpz_mat) -> Block
     single = sprout.seeds.ncols() < 2 * sprout.degree
     if not single and len(sprout.words) > sprout.degree:
         smaller = _smaller(sprout, family)
-        while smaller is not None:
+        while smaller is not None:  # ends: each spans less than the one before
             sprout = smaller
             smaller = _smaller(sprout, family)
         sprout = replace(sprout, seeds=_outside(sprout.seeds, taken))

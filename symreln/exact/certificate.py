@@ -15,7 +15,8 @@ lambda and d of degree < k, and generators w_1 … w_m. With v_ij = T^j w_i the 
 2. M v_ij = (lambda x^j mod f)(T) w_i and B v_ij = (d x^j mod f)(T) w_i for all j < k;
 3. the v_ij, j < k, of all classes together are as many as B has rows, and independent;
 4. lambda is 0 (a *null* class), or has an inverse modulo f (multiplication by it has full rank);
-5. no two classes have the same lambda and d and, for k > 1, the same f up to a factor.
+5. no two classes have the same lambda and d and, for k > 1, the same f up to a factor; but without
+   symmetries, a stage closed by symmetry or of coupled modes may *split* a class into several.
 
 *Claim.* The pairs (lambda(theta), d(theta)) over the roots theta of f, each m times, over all
 classes, are exactly the joint eigenvalues of (M, B) with multiplicity, and M B = B M.
@@ -58,7 +59,7 @@ outputs of j it vanishes if and only if :math:`S^T \Sigma^x(j,p) T_p^l w = 0`: A
 classes with lambda ≠ 0, as A_jᵀA_j = M.
 
 - ``closed``, ``closed by symmetry``: the classes with s > 0 fall into parts, ``components`` and
-  single classes. In a part k, lambda, d, m and, for k > 1, f up to a factor are equal, and d_eff =
+  single classes. In a part k, lambda, d and, for k > 1, f up to a factor are equal, and d_eff =
   d + Gamma (Gamma = 0 for single classes). For all p, a, k, l, *the sum of A_kl over the classes
   of the part on other pathways is A_p T_p^{k+l} Gamma(T_p) w for classes a of the part, and 0 for
   all others*, null ones included. Then strengths that start equal in a part stay equal with d_eff
@@ -66,9 +67,9 @@ classes with lambda ≠ 0, as A_jᵀA_j = M.
   components at least one does, as is checked, so that the stage is not ``closed``.
 - ``coupled modes``: every action that does not vanish is listed with factors q_k,
   A_kl = A_p q_k(T_p) T_p^l w, and none is on a null class; so the stage is not ``closed``. The sums
-  of the factors over all sources show that the classes, equal as above where they couple, do not
-  stay equal. That other classes (with m > 1 or k > 1: another eigenbasis, a factor of f, another
-  operator) do not close by symmetry is not certified.
+  of the factors over all sources show that the classes, in parts as above, do not stay equal. That
+  other classes (with m > 1 or k > 1: another eigenbasis, a factor of f, another operator) do not
+  close by symmetry is not certified.
 - ``coupled matrices``: a pathway does not commute, or one action is shown that is on a null class,
   or is not A_p q(T_p) w with one q for all generators, by a rank: then the stage is not ``closed``,
   and these classes are not of coupled modes. Not certified is that no sum of such actions closes by
@@ -337,9 +338,9 @@ def _mode_class(
 ) -> Json:
     operator, learns = mode_class.operator, not mode_class.is_null
     return {
-        "operator": texts.matrix(spectrum.operator_matrix(mode_class))
-        if operator.at
-        else texts.ratios([operator.weight_m, operator.weight_x]),
+        "operator": texts.ratios([operator.weight_m, operator.weight_x])
+        if operator.is_sum
+        else texts.matrix(spectrum.operator_matrix(mode_class)),
         "minpoly": texts.ratios(mode_class.minpoly),
         "eigenvalue": texts.ratios(mode_class.eigenvalue),
         "d": None if mode_class.d is None else texts.ratios(mode_class.d),

@@ -8,19 +8,19 @@ smallest integer t that works is taken.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from symreln.exact import integers
+from symreln.exact import integers, polynomials
 from symreln.exact.eigenclasses import Eigenvalues, Family, linear, rows
 from symreln.exact.field import Field, solve
 from symreln.exact.parametric import parametric
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from symreln.exact.blocks import Block
 
@@ -72,28 +72,45 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
 
 
 def _constant(block: Block, family: Family) -> list[Eigenvalues] | None:
-    for attempt in count():
-        point = _point(family, attempt)
-        for t in (attempt,) if not family.parameters else (0, attempt):
-            if t and family.x is None and not family.parameters:
-                break
-            operator = _at_point(block, family, t, point)
-            if any(operator * action != action * operator for action in block.actions):
-                return None
-            found = _split(operator, block, family, t, point)
-            if found is not None:
-                return found
-    raise AssertionError  # the attempts are endless
+    """Return the joint eigenvalues where all actions commute, else None.
+
+    Ends: commuting symmetric actions have at most N joint eigenvalues, any two of which differ in
+    a coefficient of M or of Sigma^x. Their values of T = M + t·Sigma^x differ by a polynomial in
+    the parameters and t that is not zero, and of no higher degree than T. Where none of these
+    N(N-1)/2 polynomials vanishes, T generates the algebra of the actions and :func:`_split`
+    succeeds. Their product has a point where it does not vanish among those of
+    :func:`_points`.
+    """
+    for t, point in _points(block, family):
+        operator = _at_point(block, family, t, point)
+        if any(operator * action != action * operator for action in block.actions):
+            return None
+        found = _split(operator, block, family, t, point)
+        if found is not None:
+            return found
+        if any(a * b != b * a for a, b in combinations(block.actions, 2)):
+            return None
+    msg = "no operator M + t·Sigma^x at any point tells the joint eigenvalues of a block apart"
+    raise ArithmeticError(msg)
 
 
-def _point(family: Family, attempt: int) -> tuple[int, ...]:
-    """Return a small point where no denominator vanishes; small keeps the numbers short."""
+def _points(block: Block, family: Family) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield (t, point) where no denominator vanishes, small ones first: they keep numbers short.
+
+    They leave every algebraic set on which N(N-1)/2 factors of the degree of T and the
+    denominators can vanish, whatever its shape.
+    """
     names = len(family.parameters)
-    for shift in count(attempt):
-        point = tuple(2 + index + shift for index in range(names))
+    of_m = max((sum(key) for key in family.m), default=0)
+    of_x = 0 if family.x is None else 1 + max((sum(key) for key in family.x), default=0)
+    degree = block.size * (block.size - 1) // 2 * max(of_m, of_x)
+    degree += sum(int(polynomial.total_degree()) for polynomial in family.zeros)
+    free = names + (family.x is not None)
+    for shifts in polynomials.lattice(free, degree):
+        t, *rest = shifts if family.x is not None else (0, *shifts)
+        point = tuple(2 + index + shift for index, shift in enumerate(rest))
         if all(polynomial(*point) != 0 for polynomial in family.zeros):
-            return point
-    raise AssertionError
+            yield t, point
 
 
 def _at_point(block: Block, family: Family, t: int, point: tuple[int, ...]) -> fmpq_mat:
@@ -158,7 +175,7 @@ def _generators(space: fmpz_mat, operator: fmpq_mat, degree: int, wanted: int) -
     for column in integers.columns_of(space):
         seed = integers.from_columns([column], height)
         trial = integers.stack_columns([filled, *integers.krylov(numerator, seed, degree)], height)
-        if integers.rank_modulo_prime(trial) == trial.ncols():
+        if integers.independent(trial):
             chosen.append(column)
             filled = trial
         if len(chosen) == wanted:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly, nmod_mat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # 2^61 - 1: the largest Mersenne prime that fits FLINT's one-word arithmetic. Independence modulo
 # a prime proves independence over Q; dependence is only a hint, checked over Z where it matters.
@@ -87,6 +87,18 @@ def pivot_columns(matrix: fmpz_mat) -> list[int]:
     return pivots
 
 
+def exact_pivot_columns(matrix: fmpz_mat) -> list[int]:
+    """Return the first columns that are independent over Q, as many as the rank is."""
+    reduced, _, rank = matrix.rref()
+    rows = reduced.tolist()[: int(rank)]
+    return [next(column for column, entry in enumerate(row) if entry != 0) for row in rows]
+
+
+def independent(matrix: fmpz_mat) -> bool:
+    """Whether the columns are independent over Q."""
+    return rank_modulo_prime(matrix) == matrix.ncols() or int(matrix.rank()) == matrix.ncols()
+
+
 def rank_modulo_prime(matrix: fmpz_mat) -> int:
     """Return the rank modulo a prime, a lower bound of the rank over Q."""
     return int(nmod_mat(matrix, PRIME).rank())
@@ -99,6 +111,8 @@ def coordinates(basis: fmpz_mat, targets: fmpz_mat) -> fmpq_mat | None:
     subsystem and the whole equation is checked over Z.
     """
     rows = pivot_columns(basis.transpose())
+    if len(rows) != basis.ncols():
+        rows = exact_pivot_columns(basis.transpose())
     if len(rows) != basis.ncols():
         msg = "coordinates need a basis with independent columns"
         raise ArithmeticError(msg)
@@ -181,6 +195,19 @@ def spin(
         The words whose values on the seed are a basis Q of the subspace, and for every member C
         of the family the matrix c with C Q = Q c (checked over Z).
     """
+    try:
+        return _spun(seed, family, generic, degree, pivot_columns)
+    except ArithmeticError:  # dependent or invariant modulo the prime alone
+        return _spun(seed, family, generic, degree, exact_pivot_columns)
+
+
+def _spun(
+    seed: fmpz_mat,
+    family: Sequence[fmpz_mat],
+    generic: int,
+    degree: int,
+    pivots: Callable[[fmpz_mat], list[int]],
+) -> tuple[list[Word], list[fmpq_mat]]:
     height = seed.nrows()
     words: list[Word] = [None, *((generic, power) for power in range(degree - 1))]
     values = speak(words, family, seed)
@@ -190,7 +217,7 @@ def spin(
         trial = stack_columns([*values, *(family[i] * values[j] for i, j in candidates)], height)
         first = len(words)
         fresh = []
-        for pivot in pivot_columns(trial)[first:]:
+        for pivot in pivots(trial)[first:]:
             i, j = candidates[pivot - first]
             fresh.append(len(words))
             words.append((i, j))
@@ -200,7 +227,6 @@ def spin(
     for member in family:
         action = coordinates(basis, member * basis)
         if action is None:
-            # Invariant modulo the prime and not over Q: about one chance in 2^60 per entry.
             msg = "a subspace is invariant modulo 2^61 - 1 but not over Q"
             raise ArithmeticError(msg)
         actions.append(action)

@@ -81,7 +81,7 @@ def rank(matrix: ExactMatrix) -> int:
         return int(matrix.integers()[0].rank())
     table = [[entry.numerator for entry in row] for row in _cleared(matrix).rows()]
     full = min(matrix.shape)
-    if len(polynomials.independent_rows(list(zip(*table, strict=True)))) == full:
+    if len(polynomials.rows_at_point(list(zip(*table, strict=True)))) == full:
         return full  # full rank at one point modulo a prime proves it
     gram = matrix.T @ matrix if matrix.shape[1] <= matrix.shape[0] else matrix @ matrix.T
     return gram.shape[0] - _by_blocks(gram)[1]

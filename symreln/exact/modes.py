@@ -28,15 +28,24 @@ Coefficients = tuple[Scalar, ...]
 class Operator:
     """T = weight_m·M + weight_x·Sigma^x, taken at a parameter point where ``at`` has entries.
 
+    Where neither M nor Sigma^x tells modes apart, T is a matrix of its own.
+
     Attributes:
         weight_m: Weight of M.
         weight_x: Weight of Sigma^x, often 0.
         at: Parameter values; empty, or one for every parameter.
+        matrix: T itself where it is no such sum; the weights are not used then.
     """
 
     weight_m: Scalar
     weight_x: Scalar
     at: tuple[tuple[str, Fraction], ...] = ()
+    matrix: ExactMatrix | None = None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether T is a sum of M and Sigma^x for all parameters."""
+        return not self.at and self.matrix is None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -210,6 +219,8 @@ class JointSpectrum:
     def operator_matrix(self, mode_class: ModeClass) -> ExactMatrix:
         """Return T of a class."""
         operator = mode_class.operator
+        if operator.matrix is not None:
+            return operator.matrix
         if operator.at:
             at = dict(operator.at)
             total = self.m.substitute(at).scale(operator.weight_m.substitute(at))

@@ -74,17 +74,7 @@ def _class_bases(
     spectrum: JointSpectrum, mode_class: ModeClass, point: Mapping[str, Fraction]
 ) -> list[np.ndarray] | None:
     """Return an orthonormal basis for every root, or None where the class degenerates here."""
-    generators, _ = mode_class.generators.substitute(point).integers()
-    if mode_class.degree == 1:
-        basis = orthonormal([generators], [[Fraction(1)]], ())
-        return None if basis is None else [basis]
-    operator, scale = spectrum.operator_matrix(mode_class).substitute(point).integers()
-    words = [generators]
-    while len(words) < mode_class.degree:
-        words.append(operator * words[-1])
-    minpoly = tuple(c.substitute(point).to_fraction() for c in mode_class.minpoly)
-    # T^j W = words[j]/scale^j, and f(x)/(x - theta) = Σ_j (Σ_{i>j} f_i theta^{i-j-1}) x^j.
-    rows = [[c / Fraction(scale) ** j for c in minpoly[j + 1 :]] for j in range(mode_class.degree)]
+    words, rows, minpoly = _spanning(spectrum, mode_class, point)
     bases: list[np.ndarray] = []
     for root in range(mode_class.degree):
         basis = orthonormal(words, rows, minpoly, root)
@@ -92,6 +82,32 @@ def _class_bases(
             return None
         bases.append(basis)
     return bases
+
+
+Spanning = tuple[list[fmpz_mat], list[list[Fraction]], tuple[Fraction, ...]]
+
+
+def _spanning(
+    spectrum: JointSpectrum, mode_class: ModeClass, point: Mapping[str, Fraction]
+) -> Spanning:
+    """Return (words, weights, f): Σ_j weights_j(theta)·words[j] spans the mode of a root theta."""
+    generators, _ = mode_class.generators.substitute(point).integers()
+    if mode_class.degree == 1:
+        return [generators], [[Fraction(1)]], ()
+    operator, scale = spectrum.operator_matrix(mode_class).substitute(point).integers()
+    words = [generators]
+    while len(words) < mode_class.degree:
+        words.append(operator * words[-1])
+    minpoly = tuple(c.substitute(point).to_fraction() for c in mode_class.minpoly)
+    # T^j W = words[j]/scale^j, and f(x)/(x - theta) = Σ_j (Σ_{i>j} f_i theta^{i-j-1}) x^j.
+    rows = [[c / Fraction(scale) ** j for c in minpoly[j + 1 :]] for j in range(mode_class.degree)]
+    return words, rows, minpoly
+
+
+def mode_columns(spectrum: JointSpectrum, mode: Mode, bits: int) -> list[list[arb]]:
+    """Return balls for columns that span a mode of a spectrum without parameters."""
+    words, rows, minpoly = _spanning(spectrum, mode.mode_class, {})
+    return _columns(words, rows, minpoly, mode.root, bits)
 
 
 def orthonormal(

@@ -109,20 +109,23 @@ def _parametric_vectors(
     degree = len(factor) - 1
     one = factor[0] * 0 + 1
     zero = factor[0] * 0
-    chosen: list[list[fmpz_mpoly]] = []
-    filled: list[list[fmpz_mpoly]] = []
+    images = []
     for index in range(size):
         unit = [one if i == index else zero for i in range(size)]
         vector = polynomials.evaluate_on_vector(others, operator, unit)
-        if all(entry.is_zero() for entry in vector):
-            continue
-        vector = polynomials.primitive(vector)
-        trial = [*filled, *_krylov(operator, vector, degree)]
-        if len(polynomials.independent_rows(trial)) == len(trial):
-            chosen.append(vector)
-            filled = trial
-        if len(chosen) == wanted:
-            return chosen
+        if any(not entry.is_zero() for entry in vector):
+            images.append(polynomials.primitive(vector))
+    # At one point dependent vectors are told at once; where too few seem independent, exactly.
+    for rows in (polynomials.rows_at_point, polynomials.independent_rows):
+        chosen: list[list[fmpz_mpoly]] = []
+        filled: list[list[fmpz_mpoly]] = []
+        for vector in images:
+            trial = [*filled, *_krylov(operator, vector, degree)]
+            if len(rows(trial)) == len(trial):
+                chosen.append(vector)
+                filled = trial
+            if len(chosen) == wanted:
+                return chosen
     msg = "the kernel of a factor is smaller than its multiplicity"
     raise ArithmeticError(msg)
 

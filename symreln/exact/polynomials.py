@@ -16,7 +16,7 @@ from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flint import fmpq_mat
 
@@ -175,14 +175,47 @@ def evaluation_point(parameters: tuple[str, ...], attempt: int = 0) -> tuple[int
     return tuple(1_000_003 + 7919 * index + 104_729 * attempt for index in range(len(parameters)))
 
 
-def independent_rows(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
-    """Return rows on which the columns are independent (proven at one point modulo a prime)."""
+def lattice(size: int, degree: int) -> Iterator[tuple[int, ...]]:
+    """Yield the points of whole numbers >= 0 whose sum is at most ``degree``, in order of the sum.
+
+    A polynomial of that total degree which vanishes at all of them is zero: by induction over
+    ``size`` and ``degree``, it vanishes where the last number is 0, so that the last variable
+    divides it, and the quotient, of one degree less, vanishes at the rest, moved by 1.
+    """
+    for total in range(degree + 1 if size else 1):
+        yield from _with_sum(size, total)
+
+
+def _with_sum(size: int, total: int) -> Iterator[tuple[int, ...]]:
+    if size <= 1:
+        yield (total,) * size
+        return
+    for first in range(total + 1):
+        for rest in _with_sum(size - 1, total - first):
+            yield (first, *rest)
+
+
+def rows_at_point(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
+    """Return rows on which the columns are independent at one point modulo a prime.
+
+    As many as there are columns prove that these are independent; fewer prove nothing.
+    """
     names = columns[0][0].context().names()
     point = evaluation_point(tuple(names))
-    # Evaluated modulo the prime, the matrix has independent columns only if they are so here.
     return integers.pivot_columns(
         fmpz_mat([[int(entry(*point)) % integers.PRIME for entry in column] for column in columns])
     )
+
+
+def independent_rows(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
+    """Return rows on which the columns have their rank, exactly; as many as the rank is."""
+    found = rows_at_point(columns)
+    if len(found) == len(columns):
+        return found
+    # No minor that is not zero vanishes in a packing that holds all of them.
+    packing = _packing(columns, tuple(columns[0][0].context().names()))
+    packed = [[packing.pack(entry) for entry in column] for column in columns]
+    return integers.exact_pivot_columns(fmpz_mat(packed))
 
 
 def solve(

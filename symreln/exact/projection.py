@@ -28,8 +28,7 @@ def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
     """
     constant = _constant_rows(features)
     if constant is None:
-        gram = SparseMatrix.from_exact(pseudo_inverse((features @ features.T).reduced().exact))
-        return ((rows @ features.T) @ gram @ features).reduced()
+        return _by_gram(rows, features)
     samples = features.shape[1]
     chosen = independent_rows(constant)
     if len(chosen) == samples:
@@ -44,10 +43,14 @@ def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
         complement = _complement(basis)
         result = rows - _onto(rows, complement, _gram_inverse(complement))
         spans = (others @ complement.T).is_zero
-    if not spans:
-        msg = "rows are dependent modulo 2^61 - 1 but not over Q"
-        raise ArithmeticError(msg)
-    return result.reduced()
+    # Rows that are dependent modulo the prime alone leave something out.
+    return result.reduced() if spans else _by_gram(rows, features)
+
+
+def _by_gram(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
+    """Return the projection of rows onto the span of any features."""
+    gram = SparseMatrix.from_exact(pseudo_inverse((features @ features.T).reduced().exact))
+    return ((rows @ features.T) @ gram @ features).reduced()
 
 
 def _gram_inverse(basis: SparseMatrix) -> SparseMatrix:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 from flint import fmpz, fmpz_mpoly
+from sympy.ntheory.factor_ import FactorCache, factor_cache
 
 from symreln.exact import domain
 from symreln.exact.factoring import factorisation
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Symbols = "Mapping[str, sp.Symbol]"
+
+
+def _remember_primes(n: int, factors: list[int]) -> None:
+    """Remember the factors of n that are prime.
+
+    SymPy 1.14 hands over factors that it has not factored any further, and then refuses them:
+    sqrt(p·q) raises for neighbouring p and q with large factors, and so does everything that
+    builds such a root again (2·sqrt(p·q), an expression that is read).
+    """
+    FactorCache.add(factor_cache, n, [p for p in factors if sp.isprime(p)])
+
+
+factor_cache.add = _remember_primes
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,8 @@ def square_part(number: int) -> tuple[int, int]:
     Of a number above ``FACTORED_BITS`` r may keep the square of a large prime: the root is then
     as exact, and longer than need be.
     """
+    if not number:
+        return 0, 1
     square, free = 1, -1 if number < 0 else 1
     size = abs(number)
     large = size.bit_length() > FACTORED_BITS

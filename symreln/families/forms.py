@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import sympy as sp
 
 from symreln.exact.factoring import factorisation
+from symreln.exact.radicals import square_part
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> Root:
     inside: sp.Expr = sp.S.One
     for polynomial, side in ((value.numerator, 1), (value.denominator, -1)):
         content, factors = factorisation(polynomial)
-        whole, rest = sp.sqrt(sp.Integer(abs(int(content)))).as_coeff_Mul()
-        outside, inside = outside * whole**side, inside * (rest**2) ** side
+        whole, rest = map(sp.Integer, square_part(abs(int(content))))
+        outside, inside = outside * whole**side, inside * rest**side
         negative = content < 0
         for factor, power in factors:
             part, flipped = _oriented(factor, domain, symbols)

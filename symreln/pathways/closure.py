@@ -1,12 +1,13 @@
 r"""Closure by symmetry: classes of modes that couple, start equal and stay equal.
 
-Let the classes of a component have the same minimal polynomial, the same s(theta), d(theta) and
-multiplicity, and let their strengths be one function phi(theta). The error of pathway p on class
-a then contains the sum of the actions of all its partners. If, for all of them, this sum is
-:math:`\Sigma^{yx}(p)\, T_p^k\, \Gamma(T_p)\, w` with one polynomial Gamma, the strengths stay equal
-and each solves the two-layer equation with :math:`d_{\rm eff}(\theta) = d(\theta) +
-\Gamma(\theta)`. The sums are tested, not the single actions: those may leave the span of U_p and
-cancel.
+Let classes have the same minimal polynomial and the same s(theta) and d(theta), and let their
+strengths be one function phi(theta): a *part*. The error of pathway p on class a then contains
+the sum of the actions of all classes of the part. If for every part this sum is
+:math:`\Sigma^{yx}(p)\, T_p^k\, \Gamma(T_p)\, w` with one polynomial Gamma on the classes of the
+part, and 0 on all others, the strengths of a part stay equal and each solves the two-layer
+equation with :math:`d_{\rm eff}(\theta) = d(\theta) + \Gamma(\theta)`. The sums are tested, not the
+single actions: those may leave the span of U_p and cancel, or fill a class of larger multiplicity
+together. How many modes a class has does not matter.
 
 The sums are formed over samples: with :math:`\Sigma^{yx}(j) = O_j Y F_j^T/P`, all partners that
 write the same outputs together give :math:`O_p O\, Y \bigl(\sum_j F_j^T E_j T_j^k \Sigma^x(j,p)
@@ -15,21 +16,36 @@ T_p^l w\bigr)/P`, one product with Y.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from operator import add
 from typing import TYPE_CHECKING
 
 from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from symreln.exact.spectrum import ModeClass
     from symreln.pathways.alike import StageSymmetry
     from symreln.pathways.coupling import Actions, Node, StageCouplings
     from symreln.pathways.modes import Coefficients, PathwayModes
 
-#: (Gamma, "") or (None, what stands in the way); Gamma is None on a null class.
+#: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
 Total = tuple["Coefficients | None", str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closure:
+    """What closes by symmetry.
+
+    Attributes:
+        parts: Sets of classes whose strengths stay equal, singletons included.
+        d_eff: d_eff of every class that others of its part act on.
+    """
+
+    parts: tuple[frozenset[Node], ...]
+    d_eff: dict[Node, Coefficients]
 
 
 def symmetric_closure(
@@ -37,28 +53,91 @@ def symmetric_closure(
     couplings: StageCouplings,
     components: tuple[frozenset[Node], ...],
     symmetry: StageSymmetry,
-) -> tuple[dict[Node, Coefficients], str]:
-    """Return (d_eff of every class that couples, "") or ({}, what stands in the way)."""
+) -> Closure | str:
+    """Return what closes by symmetry, or what stands in the way.
+
+    A component falls into parts of equal f, s, d and d_eff. With larger parts nothing closes that
+    does not close with these: the sums over them are sums of theirs.
+    """
+    search = _Search(modes, symmetry)
+    parts: list[frozenset[Node]] = []
     d_eff: dict[Node, Coefficients] = {}
-    totals: dict[tuple[Node, tuple[Node, ...]], Total] = {}
     for component in components:
-        obstacle = _unequal(modes, component)
+        acting = _sources(component, couplings)
+        gamma, obstacle = search.gammas(acting, _kind_of(modes))
         if obstacle:
-            return {}, obstacle
-        for node, sources in _sources(component, couplings).items():
-            total, obstacle = _total_coupling(modes, node, sources, symmetry, totals)
+            return obstacle
+        known = {}
+        for node in component:
+            own = _class(modes, node).d or ()
+            total = gamma.get(node)
+            known[node] = own if total is None else tuple(map(add, own, total))
+        found: dict[object, list[Node]] = {}
+        for node in sorted(component):
+            found.setdefault((*_kind_of(modes)(node), known[node]), []).append(node)
+        if len(found) > len({_kind_of(modes)(node) for node in component}):
+            part_of = {node: n for n, part in enumerate(found.values()) for node in part}
+            _, obstacle = search.gammas(acting, part_of.get)
             if obstacle:
-                return {}, obstacle.format(name=node_name(modes, node))
-            if total is not None:
-                own = _class(modes, node).d or ()
-                d_eff[node] = tuple(x + y for x, y in zip(own, total, strict=True))
-        known = {node: d_eff.get(node, _class(modes, node).d) for node in component}
-        first, *others = sorted(component)
-        for node in others:
-            if known[node] != known[first]:
-                names = ", ".join(node_name(modes, n) for n in (first, node))
-                return {}, f"modes that couple differ in their total coupling ({names})"
-    return d_eff, ""
+                return obstacle
+        parts += map(frozenset, found.values())
+        d_eff |= {node: known[node] for node in gamma}
+    return Closure(parts=tuple(parts), d_eff=d_eff)
+
+
+def _kind_of(modes: tuple[PathwayModes, ...]) -> Callable[[Node], tuple]:
+    """Return what tells the f, s and d of classes apart."""
+
+    def kind(node: Node) -> tuple:
+        found = _class(modes, node)
+        return found.minpoly, found.eigenvalue, found.d
+
+    return kind
+
+
+class _Search:
+    """Sums of actions, each made once for pathways that are alike."""
+
+    def __init__(self, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> None:
+        self.modes, self.symmetry = modes, symmetry
+        self.totals: dict[tuple[Node, tuple[Node, ...], bool], Total] = {}
+
+    def gammas(
+        self, acting: dict[Node, list[Node]], part: Callable[[Node], object]
+    ) -> tuple[dict[Node, Coefficients], str]:
+        """Return (Gamma of the classes that others of their part act on, what is in the way)."""
+        found: dict[Node, Coefficients] = {}
+        for node, sources in acting.items():
+            groups: dict[object, list[Node]] = {}
+            for source in sources:
+                groups.setdefault(part(source), []).append(source)
+            for key, group in groups.items():
+                inside = part(node) == key and not _class(self.modes, node).is_null
+                total, obstacle = self.total(node, group, inside=inside)
+                if obstacle:
+                    name = node_name(self.modes, node)
+                    return {}, obstacle.format(name=name, names=self._names(node, group))
+                if total is not None:
+                    found[node] = total
+        return found, ""
+
+    def _names(self, node: Node, group: list[Node]) -> str:
+        """Return what a class and those that act on it differ in, and their names."""
+        one, other = (_class(self.modes, n) for n in (node, group[0]))
+        same = (one.minpoly, one.eigenvalue) == (other.minpoly, other.eigenvalue)
+        what = "in d_eff" if same and one.d == other.d else "in d" if same else "in s"
+        names = ", ".join(node_name(self.modes, n) for n in sorted((node, group[0])))
+        return f"{what} ({names})"
+
+    def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> Total:
+        """Return Gamma of a class, from a pathway that is alike where there is one."""
+        origin = self.symmetry.pulled_back(node, sources)
+        node, sources = (node, sorted(sources)) if origin is None else origin
+        key = (node, tuple(sources), inside)
+        if key not in self.totals:
+            actions = summed_actions(self.modes, node, sources)
+            self.totals[key] = _computed(self.modes, node, actions, inside=inside)
+        return self.totals[key]
 
 
 def node_name(modes: tuple[PathwayModes, ...], node: Node) -> str:
@@ -78,22 +157,6 @@ def _class(modes: tuple[PathwayModes, ...], node: Node) -> ModeClass:
     return modes[node[0]].classes[node[1]]
 
 
-def _unequal(modes: tuple[PathwayModes, ...], component: frozenset[Node]) -> str:
-    first, *others = sorted(component)
-    one = _class(modes, first)
-    for node in others:
-        other = _class(modes, node)
-        if one.minpoly != other.minpoly or one.eigenvalue != other.eigenvalue:
-            what = "in s"
-        elif one.d != other.d or one.multiplicity != other.multiplicity:
-            what = "in d or in multiplicity"
-        else:
-            continue
-        names = f"({node_name(modes, first)}, {node_name(modes, node)})"
-        return f"modes that couple differ {what} {names}"
-    return ""
-
-
 def _sources(component: frozenset[Node], couplings: StageCouplings) -> dict[Node, list[Node]]:
     """Return, for every class acted on, the classes of the component that act on it."""
     found: dict[Node, list[Node]] = {}
@@ -103,27 +166,16 @@ def _sources(component: frozenset[Node], couplings: StageCouplings) -> dict[Node
     return found
 
 
-def _total_coupling(
-    modes: tuple[PathwayModes, ...],
-    node: Node,
-    sources: Sequence[Node],
-    symmetry: StageSymmetry,
-    totals: dict[tuple[Node, tuple[Node, ...]], Total],
+def _computed(
+    modes: tuple[PathwayModes, ...], node: Node, actions: Actions, *, inside: bool
 ) -> Total:
-    """Return Gamma of a class, from a pathway that is alike where there is one."""
-    origin = symmetry.pulled_back(node, sources)
-    node, sources = (node, sorted(sources)) if origin is None else origin
-    key = (node, tuple(sources))
-    if key not in totals:
-        totals[key] = _computed(modes, node, summed_actions(modes, node, sources))
-    return totals[key]
-
-
-def _computed(modes: tuple[PathwayModes, ...], node: Node, actions: Actions) -> Total:
     p, a = node
-    if _class(modes, node).is_null:
-        cancel = all(action.is_zero for row in actions for action in row)
-        return None, "" if cancel else "the couplings do not cancel on null {name}"
+    if not inside:
+        if all(action.is_zero for row in actions for action in row):
+            return None, ""
+        if _class(modes, node).is_null:
+            return None, "the couplings do not cancel on null {name}"
+        return None, "modes that couple differ {names}"
     drive = modes[p].drive(a)
     gamma = drive.polynomial(actions[0])
     if gamma is None:

@@ -29,11 +29,13 @@ def overlap(
     """Return (k, g) of two modes with common input directions, else (None, None).
 
     k s_p s_j is known exactly; where s differs, the product of the two roots is one root of a
-    rational number.
+    rational number. A mode with s = 0 has no k: the data do not determine its u.
     """
     squared, gain = coupling.overlap_squared, coupling.input_overlap
     if squared is None or gain is None:
         return None, None
+    if coupling.target_class.is_null:
+        return None, gain.to_sympy(symbols)
     target, source = _squares(stage, coupling)
     if target == source:
         return (squared / target).to_sympy(symbols), gain.to_sympy(symbols)

@@ -17,6 +17,8 @@ DIGITS = 21
 #: that are as good as any other, say less than their spaces, which the certificate has exactly.
 MOST_ENTRIES = 400
 
+UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its output direction u"
+
 Overlaps = dict[str, Any]
 
 
@@ -73,16 +75,17 @@ def _overlaps(
 def _numbers(derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling) -> Overlaps:
     spec = derivation.spec
     k, g = overlap(stage, coupling, spec.symbols)
-    if k is None or g is None or coupling.input_overlap is None:
+    if g is None or coupling.input_overlap is None:
         return {"overlap": None, "input_overlap": None}
-    number = {"expr": str(k)}
+    number: dict[str, str] | None = None if k is None else {"expr": str(k)}
     decimal = overlap_decimal(stage, coupling, spec.values, DIGITS)
-    if decimal is not None:
+    if number is not None and decimal is not None:
         number["decimal"], number["radius"] = decimal
     from symreln.exact.algebraic import AlgebraicNumber
 
     gain = AlgebraicNumber.rational(coupling.input_overlap)
-    return {"overlap": number, "input_overlap": gain.to_json(spec.values, spec.symbols, DIGITS)}
+    found = {"overlap": number, "input_overlap": gain.to_json(spec.values, spec.symbols, DIGITS)}
+    return found if number is not None else {**found, "why": UNDETERMINED}
 
 
 def _common(modes: list[dict[str, Any]]) -> Overlaps | None:
@@ -95,7 +98,7 @@ def _common(modes: list[dict[str, Any]]) -> Overlaps | None:
 
 
 def _matrices(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> Overlaps:
-    """Return K and G in float64 at the declared values, in the modes' bases, or None without."""
+    """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
     from symreln.prediction import overlap_matrices
 
     target, source = stage.pathways[p], stage.pathways[j]
@@ -113,6 +116,6 @@ def _learning(pathway: PathwayDerivation) -> int:
 
 
 def _rounded(matrix: np.ndarray) -> list[list[float]]:
-    """Return entries to twelve decimals: they are good to about thirteen."""
+    """Return entries to twelve decimals; they are certified beyond that."""
     # Adding 0.0 turns -0.0 into 0.0.
     return [[round(float(entry), 12) + 0.0 for entry in row] for row in matrix]

@@ -89,6 +89,18 @@ def test_nested_roots_are_denested_where_that_is_exact(
     assert str(number(minpoly, coefficients, 1, is_sqrt=True).to_sympy()) == text
 
 
+@pytest.mark.parametrize("scale", [1, 9, Fraction(4, 5)])
+def test_roots_that_sympy_1_14_cannot_build(scale: Fraction) -> None:
+    """Products of neighbouring numbers with large factors, and expressions made of their roots."""
+    number = 25000000000000000000000006000000000000000000000001  # 5e24 ∓ …, the first composite
+    value = Scalar.of(Fraction(number) * scale)
+    root = AlgebraicNumber.rational(value, is_sqrt=True).to_sympy()
+    assert root**2 == sp.Rational(number) * sp.Rational(scale)
+    assert sp.sympify(str(root)) == root
+    assert (2 * root / 3) ** 2 == sp.Rational(4, 9) * root**2
+    assert abs(float(root) - (number * float(scale)) ** 0.5) < 1e-14 * float(root)
+
+
 def test_denesting_with_a_negative_cofactor() -> None:
     numbers = [number([-2, 0, 1], [3, -2], i, is_sqrt=True) for i in (0, 1)]  # √(3 ∓ 2(∓√2))
     assert [str(n.to_sympy()) for n in numbers] == ["1 + sqrt(2)", "-1 + sqrt(2)"]

@@ -105,6 +105,43 @@ def orthogonal_outputs() -> Spec:
     return one_hot_contexts([first, [[0, 0]] * 4, second], [(1, 1, 0), (0, 1, 1)])
 
 
+def common_and(n: int, *gates: Sequence[int]) -> Spec:
+    """X = Y = 1: one class of n equal modes of a common pathway, and gates over the samples."""
+    one = np.eye(n, dtype=int).tolist()
+    return matrix_spec(one, one, [[1] * n, *(gates or one)], network={})
+
+
+def golden_blocks(*gates: Sequence[int]) -> Spec:
+    """Two groups of items, each of the structure with conjugate modes; gates over the groups.
+
+    The common pathway has every mode twice.
+    """
+    x = np.eye(4, dtype=int).tolist()
+    y = np.kron(np.eye(2, dtype=int), GOLDEN).tolist()
+    return matrix_spec(x, y, [[1, 1, 1, 1], *(np.repeat(g, 2).tolist() for g in gates)], network={})
+
+
+def irrational_basis() -> Spec:
+    """Targets A in context 1 and 16 − A in context 2: the common pathway has one s twice.
+
+    Pathway 2 sees context 1 alone, so that the eigenvectors of A, which are irrational, are the
+    basis that both share. All modes stay: where one dies out rounding errors grow.
+    """
+    return one_hot_contexts([[[13, 2], [2, 11]], [[3, -2], [-2, 5]]], [(1, 1), (1, 0)])
+
+
+def oblique_samples() -> Spec:
+    """Y = X, a tight frame of four vectors: the samples of two pathways are at an angle."""
+    x = [[2, -1, 1, -2], [1, 2, 2, 1]]
+    return matrix_spec(x, x, [[1] * 4, [1, 0, 0, 0], [0, 0, 1, 0]], network={})
+
+
+def cancelling_speeds() -> Spec:
+    """Two pathways with s = 1 and two with s = 1/2; what a pair does to another one cancels."""
+    gates = [(1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1)]
+    return one_hot_contexts([[[3]], [[1]], [[-1]], [[-3]]], gates, network={})
+
+
 def all_examples() -> dict[str, Spec]:
     """Everything above with the verdict as prefix of the name."""
     return {
@@ -117,12 +154,23 @@ def all_examples() -> dict[str, Spec]:
         "closed by symmetry: contexts, degree 3": contexts_spec(CUBIC, 4),
         "closed by symmetry: equal race, rational": equal_race(RATIONAL),
         "closed by symmetry: equal race, degree 3": equal_race(CUBIC),
+        "closed by symmetry: common and one a sample": common_and(2),
+        "closed by symmetry: common and two labels": common_and(
+            4, (1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1)
+        ),
+        "closed by symmetry: common and one sample": common_and(2, (1, 0)),
+        "closed by symmetry: unlike speeds cancel": cancelling_speeds(),
+        "closed by symmetry: nested gates": common_and(3, (1, 1, 0), (1, 0, 0)),
+        "closed by symmetry: overlapping gates": common_and(3, (1, 1, 0), (0, 1, 1)),
+        "closed by symmetry: common and each group, degree 2": golden_blocks((1, 0), (0, 1)),
+        "closed by symmetry: common and one group, degree 2": golden_blocks((1, 0)),
         "coupled modes: race, rational": race(RATIONAL),
         "coupled modes: race, degree 2": race(GOLDEN),
         "coupled modes: race, degree 3": race(CUBIC),
         "coupled modes: three, rational": race_of_three(RATIONAL),
         "coupled modes: three, degree 3": race_of_three(CUBIC),
         "coupled modes: an output mask": masked_race(),
+        "coupled modes: a basis of degree 2": irrational_basis(),
         "coupled matrices: leaves the span": leaves_the_span(),
         "coupled matrices: orthogonal outputs": orthogonal_outputs(),
         "coupled matrices: drives a null mode": drives_a_null_mode(),

@@ -101,32 +101,22 @@ def test_closed_strengths_follow_the_closed_form(name):
     np.testing.assert_allclose(curves, expected, rtol=0, atol=ON_MODES * np.max(s / d))
 
 
-def test_a_degenerate_stage_may_close_in_another_basis():
-    """Modes of 'p2' coincide, so only a weak level is proven; along the inputs the stage closes.
-
-    The basis and the closed forms are those beside the point, the flow is that at the point.
-    """
+def test_the_basis_of_a_degenerate_class_is_that_of_its_neighbours():
+    """Where s of two modes differ by 1e-9 there is one basis, and it is the one that is found."""
     gates = [[1, 0], [1, 1]]
     near = sr.derive(matrix_spec([[1, 0], [0, 1]], [[1, 0], [0, 1 + Fraction(1, 10**9)]], gates))
-    spec = matrix_spec([[1, 0], [0, 1]], [[1, 0], [0, 1]], gates)
-    assert near.verdict.level is Level.CLOSED_BY_SYMMETRY
-    assert sr.derive(spec).verdict.level is Level.COUPLED_MATRICES
-    modes = [probe_bases(p)[:2] for p in near.pathways]
-    start = aligned_start(modes, STRENGTH0, np.random.default_rng(0))
-    times = np.linspace(0, 24, 60)
-    found = [
-        [strengths(m, w) for m, w in zip(modes, weights, strict=True)]
-        for weights in GatedNetwork.of(spec).flow(start, times)
-    ]
-    assert max(off for at in found for _, off in at) < 1e-7
-    curves = np.array([np.concatenate([core for core, _ in at]) for at in found]).T
-    s = per_column(near, lambda m: m.s.to_float())[:, None]
-    d = per_column(near, lambda m: m.d_eff.to_float())[:, None]
-    expected = strength_float(s, d, np.full_like(s, STRENGTH0), times, 1.0)
-    np.testing.assert_allclose(curves, expected, rtol=0, atol=1e-7)
+    here = sr.derive(matrix_spec([[1, 0], [0, 1]], [[1, 0], [0, 1]], gates))
+    assert near.verdict.level is here.verdict.level is Level.CLOSED_BY_SYMMETRY
+    assert [m.multiplicity for p in here.pathways for m in p.modes] == [1, 1, 1, 1]
+    ours, theirs = (
+        sorted(m.d_eff.to_float() for _, m in learning_modes(found)) for found in (here, near)
+    )
+    assert ours == theirs == [0.5, 1, 1]
 
 
-@pytest.mark.parametrize("name", closing(("closed by symmetry",)))
+@pytest.mark.parametrize(
+    "name", [name for name in closing(("closed by symmetry",)) if not name.endswith("cancel")]
+)
 def test_couplings_are_what_closes_them(name):
     # With each pathway's own d in place of d_eff the curves are plainly others.
     derivation, times, curves, _ = observed(name)

@@ -25,7 +25,7 @@ from symreln.report.document import (
 from symreln.report.mathtext import to_latex
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
-from symreln.verdict import Level
+from symreln.verdict import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
@@ -254,6 +254,7 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
                     " on them."
                     if len(rows) <= MOST_COUPLINGS
                     else f" on them; the first {MOST_COUPLINGS} of {len(rows)}.",
+                    *(_NO_OVERLAP if any(c.target_class.is_null for c in plain) else ()),
                 ),
                 alignment="ppccc",
             )
@@ -272,6 +273,15 @@ def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             )
         )
     return blocks
+
+
+_NO_OVERLAP = (
+    " Where ",
+    Math("s = 0"),
+    " on the mode acted on, the data do not determine its output direction, and ",
+    Math("k"),
+    " has no value.",
+)
 
 
 def _has_numbers(coupling: ModeCoupling) -> bool:
@@ -302,9 +312,9 @@ def _grouped(
             if len(pairs) == everything > MOST_LINES
             else _listed(list(pairs)),
             _listed(list(modes)),
-            Math(k),
+            Math(k) if k else "–",
             Math(g),
-            Math(kg),
+            Math(kg) if kg else "–",
         )
         for (k, g, kg), (pairs, modes) in rows.items()
     ]
@@ -317,14 +327,17 @@ def _listed(names: list[str]) -> str:
 def _overlap_latex(
     derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling
 ) -> tuple[str, str, str]:
+    """Return (k, g, k g); k and k g are empty where k has no value."""
     k, g = overlap(stage, coupling, derivation.spec.symbols)
-    assert k is not None
     assert g is not None
+    if k is None:
+        return "", to_latex(g), ""
     return to_latex(k), to_latex(g), to_latex(k * g)
 
 
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     symbols = derivation.spec.symbols
+    across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
         prose(
             "Modes that couple have equal ",
@@ -334,6 +347,19 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             Math("U_p"),
             "; their sum does not), and the multiple is the same for all. So they stay equal, "
             "and their common strength solves the two-layer equation with",
+        )
+        if not across
+        else prose(
+            "Modes fall into parts of equal ",
+            Math("s"),
+            ", ",
+            Math("d"),
+            " and ",
+            Math(r"d_{\mathrm{eff}}"),
+            "; those of a part start equal. On every mode the actions of the others of its part "
+            "add up to a multiple of its own drive, the same for the whole part, and the actions "
+            "of any other part to 0. So those of a part stay equal, and their common strength "
+            "solves the two-layer equation with a sum over the part,",
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]

@@ -1,0 +1,141 @@
+"""Exact decisions end: points leave every algebraic set, and no prime is taken for zero."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from symreln.exact import integers, polynomials
+from symreln.exact.algebraic import AlgebraicNumber, reference_point
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.projection import projected
+from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.sparse import SparseMatrix
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from tests.exact.test_spectrum_edges import proven
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Fail rather than wait for ever."""
+
+    def stop(*_: object) -> None:
+        msg = f"no answer within {seconds} s"
+        raise TimeoutError(msg)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def spectrum(rows: list[list[str]], names: tuple[str, ...]) -> JointSpectrum:
+    """The spectrum of white inputs and targets that are polynomials in the parameters."""
+    ring = polynomial_ring(names)
+    gens = dict(zip(names, (ring.gen(k) for k in range(len(names))), strict=True))
+    entries = [
+        [Scalar(names, ring.constant(0) + eval(text, {}, gens)) for text in row] for row in rows
+    ]
+    size = len(rows[0])
+    white = [[int(i == j) for j in range(size)] for i in range(size)]
+    with within(30):
+        return joint_spectrum(
+            ExactMatrix.from_rows(entries, names), ExactMatrix.from_rows(white, names)
+        )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["a", "1"], ["-1", "b - 1"]],  # M is a number on the line b = a + 1
+        [["1 + 2*(a - b + 1)", "a - b + 1"], ["a - b + 1", "1"]],  # so it is, constant vectors
+        [["1 + 2*(a - 2)*(b - 3)", "(a - 2)*(b - 3)"], ["(a - 2)*(b - 3)", "1"]],
+    ],
+)
+def test_points_leave_the_sets_on_which_modes_coincide(rows: list[list[str]]) -> None:
+    found = spectrum(rows, ("a", "b"))
+    proven(found)
+    assert [c.degree for c in found.classes] == [2]
+
+
+def test_points_leave_a_hyperplane_of_three_parameters() -> None:
+    zero = "(a - 2*b + c)"
+    found = spectrum([[f"1 + 2*{zero}", zero], [zero, "1"]], ("a", "b", "c"))
+    proven(found)
+    assert [c.degree for c in found.classes] == [2]
+
+
+def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
+    """s = |μ| with μ = 0 at a = 3/2, where functions of a are compared: no one factor has it."""
+    found = spectrum([["4*a", "4", "0"], ["4", "8", "4"], ["0", "4", "3"]], ("a",))
+    proven(found)
+    assert reference_point(("a",)) == {"a": Fraction(3, 2)}
+    smallest = found.modes[-1].s
+    with within(30):
+        assert len({mode.s for mode in found.modes}) == 3
+        roots = {at: smallest.defining_root({"a": at}) for at in (Fraction(7, 5), Fraction(2))}
+    assert roots == dict.fromkeys(roots, 3)  # of ±s, ascending
+    square = ring_square("2*a - 3")
+    with within(30):
+        assert len(square.defining_polynomial) == 3
+
+
+def ring_square(text: str) -> AlgebraicNumber:
+    a = Scalar(("a",), polynomial_ring(("a",)).gen(0))
+    value = eval(text, {"a": a})
+    return AlgebraicNumber.rational(value * value, is_sqrt=True)
+
+
+@pytest.mark.parametrize(("size", "degree"), [(1, 4), (2, 3), (3, 3)])
+def test_a_polynomial_that_vanishes_on_the_lattice_is_zero(size: int, degree: int) -> None:
+    """As many points as monomials of that degree, and the table of their values is regular."""
+    points = list(polynomials.lattice(size, degree))
+    monomials = [key for key in product(range(degree + 1), repeat=size) if sum(key) <= degree]
+    assert len(points) == len(monomials)
+
+    def value(point: tuple[int, ...], key: tuple[int, ...]) -> int:
+        total = 1
+        for base, exponent in zip(point, key, strict=True):
+            total *= base**exponent
+        return total
+
+    table = integers.fmpz_mat([[value(point, key) for key in monomials] for point in points])
+    assert table.rank() == len(points)
+
+
+def test_a_zero_at_the_point_of_evaluation_is_not_taken_for_dependence() -> None:
+    """Vectors that depend on the parameters and vanish where independence is looked for first."""
+    (point,) = polynomials.evaluation_point(("a",))
+    zero = f"(a - {point})"
+    found = spectrum([["a", zero, "0"], ["0", "1", zero], [zero, "0", "a**2"]], ("a",))
+    proven(found)
+
+
+def test_multiples_of_the_prime_are_not_taken_for_zero() -> None:
+    """[[1, p], [p, 5]] keeps its first axis modulo p."""
+    prime = integers.PRIME
+    one = ExactMatrix.from_rows([[1, 0], [0, 1]])
+    found = joint_spectrum(ExactMatrix.from_rows([[1, prime], [0, 2]]), one)
+    proven(found)
+    members = [integers.fmpz_mat([[1, prime], [prime, 5]])]
+    seed = integers.fmpz_mat([[1], [0]])
+    words, actions = integers.spin(seed, members, 0, 1)
+    assert len(words) == 2
+    assert actions[0].charpoly() == members[0].charpoly()
+
+
+def test_rows_that_are_dependent_modulo_the_prime_span_what_they_do_over_q() -> None:
+    prime = integers.PRIME
+    features = SparseMatrix.from_exact(ExactMatrix.from_rows([[1, 0, 0], [1, prime, 0]]))
+    rows = SparseMatrix.from_exact(ExactMatrix.from_rows([[3, 4, 5]]))
+    found = projected(rows, features)
+    assert found.exact == ExactMatrix.from_rows([[3, 4, 0]])
+    assert found.exact.entry(0, 1).to_fraction() == Fraction(4)
