@@ -100,12 +100,15 @@ def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
             "dimensions, opens exactly its samples"
         )
     seen = {i: dot(direction, x) for i, x in samples.items()}
-    # (v, u) and (-u, -v) grow alike: the one that opens more as the gate does is spoken of.
-    wrong = min(
-        ([i for i, x in seen.items() if gate[i] != (x * sign > 0)] for sign in (1, -1)), key=len
-    )
-    more = [i + 1 for i in wrong if not gate[i]]
-    less = [i + 1 for i in wrong if gate[i]]
+    # Units on both v and -v have the rate: the side that opens more of the gate's own is spoken of.
+    sides = [
+        (
+            [i + 1 for i, x in seen.items() if gate[i] and not x * sign > 0],
+            [i + 1 for i, x in seen.items() if not gate[i] and x * sign > 0],
+        )
+        for sign in (1, -1)
+    ]
+    less, more = min(sides, key=lambda side: (len(side[0]), len(side[1])))
     parts = [f"opens {_named(more)} too"] * bool(more) + [f"closes {_named(less)}"] * bool(less)
     return f"the direction in which its units grow {' and '.join(parts)}"
 

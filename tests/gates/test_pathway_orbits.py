@@ -88,6 +88,9 @@ def test_the_reason_names_the_samples():
     x, y = [["1", "3/5"], ["0", "4/5"]], [["1", "1"]]
     (found,) = reasons(derived(x, y, {"gate": [1, 0]}))
     assert "opens sample 2 too" in found
+    # Two samples too many, not one that it opens and the other direction closes.
+    (found,) = reasons(derived([["1", "1", "2"]], [["1", "1", "1"]], {"gate": [1, 0, 0]}))
+    assert "opens samples 2, 3 too" in found
     (found,) = reasons(derived([["1", "-1"]], [["3", "1"]], {"gate": "all"}))
     assert "closes sample 2" in found
 
