@@ -12,6 +12,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+# Exact results may have more digits than Python writes by default: importing this raises that.
+import symreln.verify_numbers  # noqa: F401
+
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.given_weights import from_weights

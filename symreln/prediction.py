@@ -132,7 +132,6 @@ def predict(
 
         return predict_flow(derivation, grid, relative_tolerance)
     if derivation.closed and len(derivation.stages) == 1:
-        check_range(derivation)
         found = closed_forms(derivation, grid)
         if found is not None:
             return found
@@ -226,9 +225,13 @@ def closed_forms(
         times: Times in steps.
         strength0: Where modes of three or more layers start
             (:mod:`symreln.dynamics.chain_start`).
+
+    Raises:
+        InputError: A number is too large or too small for float64.
     """
     if not derivation.closed or derivation.later:
         return None
+    check_range(derivation)
     curves = _closed_curves(derivation, times, strength0)
     loss = loss_of_modes(derivation, curves, times)
     return None if loss is None else _closed_prediction(derivation, times, curves, loss)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pathways.alike import StageSymmetry
 from symreln.pathways.closure import node_name, symmetric_closure
 from symreln.pathways.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
@@ -226,9 +227,11 @@ def _without_symmetry(
 def _commutator_reason(name: str, spectrum: JointSpectrum) -> str:
     found = spectrum.commutator
     assert found is not None
+    value = AlgebraicNumber.rational(found.value)
+    shown = f"about {value.scientific({}, 4)}" if value.is_long else f"= {found.value}"
     return (
         f"pathway '{name}' is not diagonalisable: "
-        f"[Sigma^yx^T Sigma^yx, Sigma^x][{found.row + 1}, {found.column + 1}] = {found.value}, "
+        f"[Sigma^yx^T Sigma^yx, Sigma^x][{found.row + 1}, {found.column + 1}] {shown}, "
         "not 0"
     )
 

@@ -223,23 +223,25 @@ def _factor_sign(
 
     The assumptions are those of the symbols: positive, not negative, or none but real.
     """
-    expr = polynomial_to_sympy(factor, names, symbols)
-    if expr.is_nonnegative or expr.is_nonpositive:
-        return 1 if expr.is_nonnegative else -1
     ranges = {}
     for name in names:
         symbol = symbols.get(name)
         low = Fraction(0) if symbol is not None and symbol.is_nonnegative else None
-        positive = symbol is not None and bool(symbol.is_positive)
-        ranges[name] = domain.Range(name=name, low=low, open_low=positive)
+        # Without 0 itself: a sign that holds beside it holds there, or the value is 0.
+        ranges[name] = domain.Range(name=name, low=low, open_low=True)
     used = domain.variables(factor, names)
     if len(used) == 1:
         roots = domain.real_roots(factor, names)
         keeps = not any(ranges[used[0]].contains(root) for root in roots)
     else:
         keeps = bool(domain.never_zero(factor, ranges, names))
-    # Without a zero on a connected domain the sign is that at any point of it.
-    return (1 if factor(*[1] * len(names)) > 0 else -1) if keeps else 0
+    if keeps:  # without a zero on a connected domain the sign is that at any point of it
+        return 1 if factor(*[1] * len(names)) > 0 else -1
+    if len(used) == 1:
+        return 0
+    # SymPy looks for the roots of derivatives, minutes for long coefficients: it comes last.
+    expr = polynomial_to_sympy(factor, names, symbols)
+    return 1 if expr.is_nonnegative else -1 if expr.is_nonpositive else 0
 
 
 def _content(expr: sp.Expr) -> sp.Integer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.errors import InputError
-from symreln.exact import reduction
+from symreln.exact import by_entries, reduction
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -104,6 +104,9 @@ class Readable:
     def frobenius(self, other: ExactMatrix) -> Scalar:
         """Return the Frobenius inner product tr(selfᵀ other)."""
         a, b = self.aligned(other)
+        if by_entries.pays(len(a.terms) * len(b.terms), a.shape[0] * a.shape[1]):
+            total = by_entries.frobenius(a.terms, b.terms, a.parameters)
+            return Scalar(a.parameters, total, a.denominator * b.denominator)
         ring = polynomial_ring(a.parameters)
         total = ring.constant(0)
         for key_a, left in a.terms.items():

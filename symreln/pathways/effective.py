@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.errors import LimitReachedError
 from symreln.exact.backed import SparseBacked
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.targets import Targets
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
     from symreln.pathways.symmetry import Symmetry
     from symreln.spec.model import Dataset, PathwaySpec
+
+
+#: Terms of the polynomials of a correlation, and bits of its integers, up to which it is derived
+#: from: the commutator and the eigenvalues have the fourth power of as many, or n times as many.
+MOST_TERMS = 1000
+MOST_BITS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,6 +131,34 @@ class EffectiveDataset:
     def cross_sigma_x(self, other: EffectiveDataset) -> ExactMatrix:
         """Return Sigma^x(self, other) = F_self F_otherᵀ/P."""
         return self.sparse_cross(other).exact
+
+
+def check_sizes(effective: EffectiveDataset) -> None:
+    """Refuse correlations that nothing can be derived from in reasonable time.
+
+    Raises:
+        LimitReachedError: An entry has too many terms or digits; the message says which.
+    """
+    found = {"Sigma^yx": effective.sparse_sigma_yx, "Sigma^x": effective.sparse_sigma_x}
+    for name, matrix in found.items():
+        terms = max(len(matrix.terms), len(matrix.denominator))
+        bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
+        bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
+        start = f"{name} of pathway '{effective.pathway.name}' has "
+        if terms > MOST_TERMS:
+            msg = (
+                f"{start}polynomials of up to {terms} terms in {len(matrix.parameters)} "
+                f"parameters, and {MOST_TERMS} are the most that is derived from. Give some of "
+                "the parameters as numbers, or take data and gains of a lower degree"
+            )
+            raise LimitReachedError(msg)
+        if bits > MOST_BITS:
+            msg = (
+                f"{start}integers of {bits * 301 // 1000} digits, and {MOST_BITS * 301 // 1000} "
+                "are the most that is derived from. Round the data, or scale them so that "
+                "they share a denominator"
+            )
+            raise LimitReachedError(msg)
 
 
 def effective_dataset(
