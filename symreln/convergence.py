@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 from flint import arb
@@ -353,8 +353,11 @@ def _later(each: DrivenClass, earlier: list[Earlier], scale: arb) -> Later:
 
 
 def _picked_up(later: Later, end: arb) -> float | None:
-    # Rounding to the nearest float may be downwards.
-    return nextafter(float(later.most(end).upper()), inf) if later.pushes else None
+    if not later.pushes:
+        return None
+    # Rounding to the nearest float may be downwards. A bound beyond float64 bounds nothing.
+    most = nextafter(float(later.most(end).upper()), inf)
+    return most if isfinite(most) else None
 
 
 def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:

@@ -68,8 +68,9 @@ def check_range(derivation: Derivation) -> None:
     """Refuse data that float64 has no room for; see :data:`LARGEST`.
 
     Raises:
-        InputError: A number of the data or of a gate is too large or too small.
+        InputError: A number of the network, the data or a gate is too large or too small.
     """
+    network_of(derivation.spec)
     dataset = derivation.spec.dataset
     sparse_floats(dataset.sparse_inputs, "dataset.X")
     sparse_floats(dataset.sparse_targets, "dataset.Y")

@@ -94,11 +94,12 @@ class AlgebraicNumber:
 
     @cached_property
     def is_long(self) -> bool:
-        """Whether a number without parameters has more than ``WRITTEN_BITS`` somewhere."""
-        if self.parameters:
+        """Whether a number that no parameter changes has more than ``WRITTEN_BITS`` somewhere."""
+        short, value = self.shortest, self.scalar
+        parts = (*short.minpoly, *short.coefficients) if value is None else (value,)
+        if not all(part.is_constant for part in parts):
             return False
-        short = self.shortest
-        numbers = [value.to_fraction() for value in (*short.minpoly, *short.coefficients)]
+        numbers = [part.to_fraction() for part in parts]
         whole = (part for value in numbers for part in (value.numerator, value.denominator))
         return max(abs(part) for part in whole).bit_length() > WRITTEN_BITS
 

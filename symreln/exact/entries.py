@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -89,6 +91,23 @@ def narrowed(values: np.ndarray, bound: int) -> np.ndarray:
     """
     kind = np.dtype(np.int64 if bound < WORD else object)
     return values if values.dtype == kind else values.astype(kind)
+
+
+def quotients(values: Sequence[int], divisor: int) -> list[float]:
+    """Return integers divided by one, in float64, rounded correctly.
+
+    Raises:
+        InputError: A quotient is beyond float64.
+    """
+    try:
+        return [value / divisor for value in values]  # of integers of any size in Python
+    except OverflowError as error:
+        size = max(abs(value) for value in values).bit_length() - abs(divisor).bit_length()
+        msg = (
+            f"a number of size 1e{size * 301 // 1000} is needed in float64, which has no room for "
+            "it. Scale the data, or give the parameters other values"
+        )
+        raise InputError(msg) from error
 
 
 def collected(

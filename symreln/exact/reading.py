@@ -140,8 +140,14 @@ class Readable:
         return [[Fraction(int(x), denominator) for x in row] for row in matrix.tolist()]
 
     def to_numpy(self) -> np.ndarray:
-        """Return a constant matrix as float64, every entry correctly rounded."""
+        """Return a constant matrix as float64, every entry correctly rounded.
+
+        Raises:
+            InputError: A parameter occurs, or float64 has no room for an entry.
+        """
         import numpy as np
+
+        from symreln.exact.entries import quotients
 
         if self._arrays and self.is_constant:
             array = next(iter(self._arrays.values()))
@@ -149,9 +155,8 @@ class Readable:
             # Both exact in float64, so that one division rounds correctly.
             if np.abs(array).max(initial=0) < 2**53 and abs(bottom) < 2**53:
                 return array / bottom
-        # int/int division is correctly rounded in Python for integers of any size.
         matrix, denominator = self.integers()
-        flat = [int(x) / denominator for x in matrix.entries()]
+        flat = quotients([int(x) for x in matrix.entries()], denominator)
         return np.array(flat, dtype=float).reshape(self.shape)
 
     def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.ImmutableMatrix:

@@ -368,7 +368,7 @@ class SparseMatrix:
         """Return a constant matrix as dense float64, every entry correctly rounded.
 
         Raises:
-            InputError: A parameter occurs.
+            InputError: A parameter occurs, or float64 has no room for an entry.
         """
         if not self.is_constant:
             msg = f"the matrix depends on {', '.join(self.parameters)}; substitute values first"
@@ -376,7 +376,7 @@ class SparseMatrix:
         result = np.zeros(self.shape)
         bottom = int(self.denominator.leading_coefficient())
         for part in self.terms.values():
-            quotients = [value / bottom for value in part.values.tolist()]
+            quotients = coo.quotients(part.values.tolist(), bottom)
             result[part.rows, part.columns] = quotients
         return result
 

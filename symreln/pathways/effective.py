@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from symreln.spec.model import Dataset, PathwaySpec
 
 
-#: Terms of the polynomials of a correlation, and bits of its integers, up to which it is derived
-#: from: the commutator and the eigenvalues have the fourth power of as many, or n times as many.
+#: Terms of an entry of a correlation, and bits of all its integers together, up to which it is
+#: derived from: the commutator has the third power of as many terms, eigenvalues n times as many
+#: bits, and the certificate is checked in Python.
 MOST_TERMS = 1000
-MOST_BITS = 20_000
+MOST_BITS = 30_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,21 +145,25 @@ def check_sizes(effective: EffectiveDataset) -> None:
         terms = max(len(matrix.terms), len(matrix.denominator))
         bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
         bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
-        start = f"{name} of pathway '{effective.pathway.name}' has "
+        start = f"{name} of pathway '{effective.pathway.name}' has entries of up to"
         if terms > MOST_TERMS:
             msg = (
-                f"{start}polynomials of up to {terms} terms in {len(matrix.parameters)} "
-                f"parameters, and {MOST_TERMS} are the most that is derived from. Give some of "
-                "the parameters as numbers, or take data and gains of a lower degree"
+                f"{start} {terms} terms in {len(matrix.parameters)} parameters, and {MOST_TERMS} "
+                "are the most that is derived from. Give some of the parameters as numbers, or "
+                "take data and gains of a lower degree"
             )
             raise LimitReachedError(msg)
-        if bits > MOST_BITS:
+        if terms * bits > MOST_BITS:
             msg = (
-                f"{start}integers of {bits * 301 // 1000} digits, and {MOST_BITS * 301 // 1000} "
-                "are the most that is derived from. Round the data, or scale them so that "
-                "they share a denominator"
+                f"{start} {terms} terms with integers of {_digits(bits)} digits, and "
+                f"{_digits(MOST_BITS)} digits in all are the most that is derived from. Round the "
+                "data, or scale them so that they share a denominator"
             )
             raise LimitReachedError(msg)
+
+
+def _digits(bits: int) -> int:
+    return bits * 301 // 1000
 
 
 def effective_dataset(

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -40,32 +44,58 @@ COMMANDS = (
 
 def library_answers(seeds: Iterable[int], limit: float) -> Iterator[Answer]:
     """Yield what becomes of every spec, in one process that is started again where it ends."""
-    worker: subprocess.Popen[str] | None = None
+    worker: Worker | None = None
     for seed in seeds:
-        worker = worker or _worker(limit)
-        assert worker.stdin is not None
-        assert worker.stdout is not None
-        worker.stdin.write(f"{seed}\n")
-        worker.stdin.flush()
-        line = worker.stdout.readline()
-        if line:
-            yield json.loads(line)
-            continue
-        _, trace = worker.communicate()
-        worker = None
-        yield {"seed": seed, "outcome": "failed", "found": _where(trace), "seconds": limit}
+        worker = worker or Worker(limit)
+        answer = worker.answer(seed)
+        if answer is None:
+            found = _where(worker.end())
+            answer = {"seed": seed, "outcome": "failed", "found": found, "seconds": limit}
+            worker = None
+        yield answer
     if worker is not None:
-        worker.communicate()
+        worker.end()
 
 
-def _worker(limit: float) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.campaigns.work_on_spec", str(limit)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+class Worker:
+    """A process that works on one spec after another, and those that it starts.
+
+    Args:
+        limit: Seconds for one spec, after which the process ends.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed by end)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.campaigns.work_on_spec", str(limit)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            start_new_session=True,
+        )
+
+    def answer(self, seed: int) -> Answer | None:
+        """Return what became of a spec, or None where the process ended."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{seed}\n")
+        self.process.stdin.flush()
+        # A process that it started may hold the pipe open after its own end.
+        while not select.select([self.process.stdout], [], [], 0.5)[0]:
+            if self.process.poll() is not None:
+                return None
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else None
+
+    def end(self) -> str:
+        """End the process and all that it started; return what it wrote to stderr."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        self.errors.seek(0)
+        with self.errors:
+            return self.errors.read()
 
 
 def _where(trace: str) -> str:
