@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.arguments import float_times
-from symreln.divergence import check_step_size
+from symreln.divergence import check_start, check_step_size
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.solutions import deep_numbers
@@ -138,6 +138,7 @@ def predict(
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)
+    check_start(network, flow)
     closed, closed_loss = {}, None
     if derivation.closed:
         closed = _closed_curves(derivation, grid)
@@ -183,6 +184,7 @@ def predict_training(
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
+    check_start(network, reduced)
     found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
     (strengths,) = found.strengths
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}

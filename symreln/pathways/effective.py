@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: derived from: the commutator has the third power of as many terms, eigenvalues n times as many
 #: bits, and the certificate is checked in Python.
 MOST_TERMS = 1000
-MOST_BITS = 30_000
+MOST_BITS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
