@@ -20,12 +20,14 @@ Interval = tuple[Fraction, Fraction]
 
 #: Bits by which sizes of coefficients differ, above which FLINT is not asked.
 WIDEST = 512
+#: Bits of a coefficient above which FLINT is not asked.
+LONGEST = 2048
 
 
 def is_wide(coefficients: Sequence[int]) -> bool:
-    """Return whether the sizes of the coefficients that are not zero differ much."""
+    """Return whether coefficients differ much in size, or are so long that roots can cluster."""
     bits = [abs(value).bit_length() for value in coefficients if value]
-    return max(bits) - min(bits) > WIDEST
+    return max(bits) - min(bits) > WIDEST or max(bits) > LONGEST
 
 
 def real_roots(polynomial: fmpz_poly, bits: int) -> list[tuple[arb, int]]:

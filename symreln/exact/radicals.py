@@ -16,7 +16,7 @@ from flint import fmpz, fmpz_mpoly
 
 from symreln.exact import domain
 from symreln.exact.factoring import factorisation
-from symreln.exact.scalar import Scalar, factored, polynomial_ring
+from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,14 @@ def polynomial_to_sympy(
     return factored(polynomial, parameters, table)
 
 
+def _expanded(
+    polynomial: fmpz_mpoly, parameters: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
+) -> sp.Expr:
+    """Return the sum of a polynomial's terms; SymPy would expand its factors for minutes."""
+    table = {name: sp.Symbol(name) for name in parameters} | dict(symbols)
+    return expanded(polynomial, parameters, table)
+
+
 def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return the non-negative square root of a rational function that is not negative."""
     if value.is_zero:
@@ -91,10 +99,9 @@ def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     split = split_square(value)
     names = value.parameters
     outside = _absolute_factors(split.outside, symbols)
-    inside = polynomial_to_sympy(split.inside, names, symbols)
-    if inside == 1:
+    if split.inside.is_one():
         return outside
-    return outside * sp.sqrt(sp.expand(inside))
+    return outside * sp.sqrt(_expanded(split.inside, names, symbols))
 
 
 def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -143,7 +150,7 @@ class Quadratic:
     def to_sympy(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
         """Return a ± b·|outside|·√r over one denominator."""
         rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols)
-        radical = sp.sqrt(polynomial_to_sympy(self.r, self.a.parameters, symbols).expand())
+        radical = sp.sqrt(_expanded(self.r, self.a.parameters, symbols))
         return _fraction(rational + self.sign * cofactor * radical, bottom)
 
     def square_root(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -163,7 +170,7 @@ class Quadratic:
         if rational.is_Add or cofactor != 0:
             numbers = [int(n) for n in (_content(rational), _content(cofactor)) if n]
             common, _ = square_part(gcd(*numbers)) if numbers else (1, 1)
-        radical = sp.sqrt(polynomial_to_sympy(self.r, self.a.parameters, symbols).expand())
+        radical = sp.sqrt(_expanded(self.r, self.a.parameters, symbols))
         inner = sp.expand(rational / common**2) + self.sign * (cofactor / common**2) * radical
         return common * sp.sqrt(inner) / bottom
 

@@ -25,11 +25,13 @@ def random_tables(seed: int, *, extreme: bool = True) -> Tables:
 
     Args:
         seed: Names the spec.
-        extreme: Whether numbers may be as large or small as specs can hold.
+        extreme: Whether numbers may be as large or small as specs can hold, and matrices larger.
     """
     random = Random(seed)
     inputs, samples, outputs = (random.choice([1, 1, 2, 2, 3, 4]) for _ in range(3))
     samples = random.choice([samples, 2, 4, 6])
+    if not extreme:
+        inputs, samples, outputs = min(inputs, 2), min(samples, 3), min(outputs, 2)
     styles = ["huge", "tiny", "mixed"] if extreme else ["small"]
     style = random.choice(["small"] * 4 + ["fractions", "formulas", *styles] * 2)
     tables: Tables = {
