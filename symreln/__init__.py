@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
+# Exact results may have more digits than Python writes by default: importing this raises that.
+import symreln.verify_numbers  # noqa: F401
+
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.derivation import Derivation

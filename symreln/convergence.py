@@ -158,7 +158,7 @@ def convergence(derivation: Derivation) -> Convergence | None:
         classes, reason = driven_classes(second.verdict, _modes(second), before, pushing)
         if reason:
             return replace(nothing, apart=apart, undecided=reason)
-        bounds = _all_bounds(exact, second, classes, earlier)
+        bounds = _all_bounds(exact, second, classes, (earlier, scale))
     return replace(
         nothing,
         apart=apart,
@@ -308,15 +308,25 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
 
 
 def _all_bounds(
-    exact: Derivation, second: StageDerivation, classes: list[DrivenClass], earlier: list[Earlier]
+    exact: Derivation,
+    second: StageDerivation,
+    classes: list[DrivenClass],
+    before: tuple[list[Earlier], arb],
 ) -> list[LaterBound | PickedUp | Unbounded]:
-    """Return what is bounded of every mode of the second stage, or that it is not."""
+    """Return what is bounded of every mode of the second stage, or that it is not.
+
+    Args:
+        exact: The derivation at the declared values.
+        second: Its second stage.
+        classes: That stage's classes of modes.
+        before: The first stage's modes, none where it has nothing to learn, and g of the start.
+    """
     bounds: list[LaterBound | PickedUp | Unbounded] = []
     steps = 0 if exact.spec.network is None else exact.spec.network.steps
     tau = exact.tau or Fraction(1)
     known: dict[tuple, tuple[float, int, int] | str | float | None] = {}
     for each, pathway, mode in _members(second, classes):
-        later = _later(each, earlier)
+        later = _later(each, *before)
         key = (each.key, each.dampings)
         if key not in known:
             known[key] = (
@@ -355,12 +365,12 @@ def _members(
     return found
 
 
-def _later(each: DrivenClass, earlier: list[Earlier]) -> Later:
+def _later(each: DrivenClass, earlier: list[Earlier], scale: arb) -> Later:
     square, _, *gains = each.key
     return Later(
         s=ball(square).sqrt() if square else arb(0),
         d=ball(each.dampings[0]),
-        g=earlier[0].g,
+        g=scale,
         pushes=tuple(
             Push(mode=mode, gain=ball(gain).sqrt(), damping=ball(damping))
             for mode, gain, damping in zip(earlier, gains, each.dampings[1:], strict=True)

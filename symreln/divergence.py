@@ -12,10 +12,13 @@ from symreln.rounding import rounded, rounded_down
 
 if TYPE_CHECKING:
     from symreln.dynamics.gated_data import SparseArray
+    from symreln.dynamics.reduced_flow import ReducedFlow
     from symreln.spec.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
 STABLE_RATE = 2.0
+#: The same at the start, above which neither gradient descent nor the flow is followed.
+STIFFEST = 1000.0
 #: Entries of a correlation up to which its singular values are computed all at once.
 DENSE = 40_000
 
@@ -41,6 +44,31 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
             f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
             f"diverge on these data (a mode relaxes by {rounded(rate, 3, STABLE_RATE)} a step, "
             f"2 is the limit). Lower it {advice}"
+        )
+        raise InputError(msg)
+
+
+def check_start(network: NetworkSpec, flow: ReducedFlow) -> None:
+    """Refuse initial weights from which no prediction comes back.
+
+    At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
+    the largest eigenvalue of Σ^x. The flow stays as stiff as that, and steps of gradient descent,
+    which may recover from a rate a little above 2, diverge.
+
+    Args:
+        network: Whose weights they are.
+        flow: Its reduced flow.
+
+    Raises:
+        InputError: The rate is beyond ``STIFFEST``.
+    """
+    norms = [_norm(feature) for feature in flow.data.features]
+    rate = flow.gram_scale / flow.tau * max((norm * norm for norm in norms), default=0.0)
+    if not rate < STIFFEST:
+        msg = (
+            f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
+            f"these data (at the start outputs relax by {rate:.3g} a step, 2 is the limit). Lower "
+            "it, or the learning rate"
         )
         raise InputError(msg)
 

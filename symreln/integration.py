@@ -28,7 +28,7 @@ def network_of(spec: Spec) -> NetworkSpec:
     """Return the spec's network, which numbers and training need.
 
     Raises:
-        InputError: It has none.
+        InputError: It has none, or a number of it is too large or too small for float64.
     """
     if spec.network is None:
         msg = (
@@ -37,7 +37,12 @@ def network_of(spec: Spec) -> NetworkSpec:
             'init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
         )
         raise InputError(msg)
-    return spec.network
+    network = spec.network
+    for name in ("init_std", "init_std_out", "learning_rate", "weight_decay"):
+        if value := getattr(network, name):
+            where = f"network.{name.removesuffix('_out')}"
+            _floats([(value.numerator, value.denominator)], where)
+    return network
 
 
 def check_two_layers(network: NetworkSpec, what: str) -> None:
@@ -63,8 +68,9 @@ def check_range(derivation: Derivation) -> None:
     """Refuse data that float64 has no room for; see :data:`LARGEST`.
 
     Raises:
-        InputError: A number of the data or of a gate is too large or too small.
+        InputError: A number of the network, the data or a gate is too large or too small.
     """
+    network_of(derivation.spec)
     dataset = derivation.spec.dataset
     sparse_floats(dataset.sparse_inputs, "dataset.X")
     sparse_floats(dataset.sparse_targets, "dataset.Y")

@@ -22,7 +22,7 @@ from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pathways.alike import StageSymmetry
-from symreln.pathways.effective import effective_dataset, twin_dataset
+from symreln.pathways.effective import check_sizes, effective_dataset, twin_dataset
 from symreln.pathways.modes import sparse_generators, twin_spectrum
 from symreln.pathways.residual import closed_residual, converged_outputs, stages_decouple
 from symreln.pathways.symmetry import symmetry_search
@@ -74,6 +74,7 @@ def derive(
 
     Raises:
         InputError: The exact data cannot be treated, or what was handed in is no spec.
+        LimitReachedError: Correlations have too many terms or digits.
     """
     if not isinstance(spec, Spec):
         name = quoted(spec) if isinstance(spec, str) else "…"
@@ -166,6 +167,7 @@ def _effective(
         pathway, move = spec.pathways[number - 1], symmetry.symmetries[p]
         if move is None:
             found.append(effective_dataset(spec.dataset, pathway, goal))
+            check_sizes(found[-1])
         else:
             found.append(twin_dataset(pathway, found[symmetry.originals[p]], move))
     return tuple(found)

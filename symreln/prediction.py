@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.arguments import float_times
-from symreln.divergence import check_step_size
+from symreln.divergence import check_start, check_step_size
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.solutions import deep_numbers
@@ -141,13 +141,13 @@ def predict(
 
         return predict_flow(derivation, grid, relative_tolerance)
     if derivation.closed and len(derivation.stages) == 1:
-        check_range(derivation)
         found = closed_forms(derivation, grid)
         if found is not None:
             return found
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)
+    check_start(network, flow)
     closed, closed_loss = {}, None
     if derivation.closed:
         closed = _closed_curves(derivation, grid)
@@ -193,6 +193,7 @@ def predict_training(
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
+    check_start(network, reduced)
     found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
     (strengths,) = found.strengths
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
@@ -235,9 +236,13 @@ def closed_forms(
         times: Times in steps.
         strength0: Where modes of three or more layers start
             (:mod:`symreln.dynamics.chain_start`).
+
+    Raises:
+        InputError: A number is too large or too small for float64.
     """
     if not derivation.closed or derivation.later:
         return None
+    check_range(derivation)
     curves = _closed_curves(derivation, times, strength0)
     loss = loss_of_modes(derivation, curves, times)
     return None if loss is None else _closed_prediction(derivation, times, curves, loss)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.dynamics.switchboard import expected_start
-from symreln.exact.enclosure import ball
+from symreln.exact.enclosure import ball, in_float64, rounded_text
 from symreln.rounding import rounded
 
 if TYPE_CHECKING:
@@ -38,13 +38,14 @@ def diverging_lines(derivation: Derivation) -> list[str]:
             if s > 0 and d > 0:
                 rate = relaxation(network, s, d) / ball(tau)
                 rates.append((rate, f"mode {mode.number} of '{pathway.name}'"))
-    found = [(float(rate.mid()), mode) for rate, mode in rates if rate > 2]
+    found = [(rate, mode) for rate, mode in rates if rate > 2]
     if not found:
         return []
-    rate, mode = max(found)
+    rate, mode = max(found, key=lambda pair: pair[0].mid())
+    shown = rounded(float(rate), 3, 2) if in_float64(rate) else rounded_text(rate, 3)
     return [
         f"warning: network.learning_rate: gradient descent diverges ({mode} relaxes by "
-        f"{rounded(rate, 3, 2)} a step, 2 is the limit)"
+        f"{shown} a step, 2 is the limit)"
     ]
 
 

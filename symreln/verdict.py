@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pathways.alike import StageSymmetry
 from symreln.pathways.closure import Closure, node_name, symmetric_closure
 from symreln.pathways.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
@@ -332,9 +333,11 @@ def _without_symmetry(found: _Found) -> tuple[Level, str]:
 def _commutator_reason(name: str, spectrum: JointSpectrum) -> str:
     found = spectrum.commutator
     assert found is not None
+    value = AlgebraicNumber.rational(found.value)
+    shown = f"about {value.scientific({}, 4)}" if value.is_long else f"= {found.value}"
     return (
         f"pathway '{name}' is not diagonalisable: "
-        f"[Sigma^yx^T Sigma^yx, Sigma^x][{found.row + 1}, {found.column + 1}] = {found.value}, "
+        f"[Sigma^yx^T Sigma^yx, Sigma^x][{found.row + 1}, {found.column + 1}] {shown}, "
         "not 0"
     )
 

@@ -19,6 +19,21 @@ except ImportError:  # without the package
 
 Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
 
+#: Digits of an integer that are written and read: half a second for the longest. Python's own
+#: bound, 4300, guards programs that read numbers of any length; what a spec may hold is bounded
+#: in symreln.spec.number, and what is derived from it in symreln.pathways.effective.
+MOST_DIGITS = 200_000
+
+
+def allow_long_integers() -> None:
+    """Raise Python's bound on the digits of integers; one that the user has set is kept."""
+    chosen = sys.flags.int_max_str_digits not in (-1, sys.int_info.default_max_str_digits)
+    if not chosen and 0 < sys.get_int_max_str_digits() < MOST_DIGITS:
+        sys.set_int_max_str_digits(MOST_DIGITS)
+
+
+allow_long_integers()
+
 
 def add(a: Poly, b: Poly, sign: int = 1) -> Poly:
     """Return a + sign·b."""

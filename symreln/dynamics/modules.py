@@ -232,8 +232,11 @@ def _norm(matrix: np.ndarray, rng: np.random.Generator) -> float:
     vector = rng.standard_normal(len(matrix))
     size = 0.0
     for _ in range(8):
+        # The word has fourth powers of the data, whose squares float64 may have no room for.
         vector = matrix @ (vector / np.linalg.norm(vector))
-        size = float(np.linalg.norm(vector))
+        most = float(np.abs(vector).max(initial=0.0)) or 1.0
+        vector = vector / most
+        size = most * float(np.linalg.norm(vector))
         if not size:
             break
     return size

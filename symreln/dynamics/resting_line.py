@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -125,13 +125,16 @@ def resting_line(system: Competition, values: Values) -> RestingLine | None:
         values: The parameters' values.
 
     Returns:
-        None where which modes stay was not found, or L is not bounded from below.
+        None where which modes stay was not found, L is not bounded from below, or a mode vanishes
+        at these values.
     """
     matrix = [[_at(entry, values) for entry in row] for row in system.matrix]
     weights = [_at(system.weights[a][a], values) for a in range(len(matrix))]
     form = [[w * entry for entry in row] for w, row in zip(weights, matrix, strict=True)]
-    if not is_semidefinite(form) or any(
-        sum(w * n for w, n in zip(weights, row, strict=True)) for row in _kernel(matrix)
+    if (
+        not all(weights)
+        or not is_semidefinite(form)
+        or any(sum(w * n for w, n in zip(weights, row, strict=True)) for row in _kernel(matrix))
     ):
         return None
     for guess in _guesses(form, weights):
@@ -165,10 +168,13 @@ def _kernel(rows: Sequence[Sequence[Fraction]]) -> list[Vector]:
 
 def _guesses(form: list[list[Fraction]], weights: list[Fraction]) -> Iterator[tuple[bool, ...]]:
     """Yield supports to try: what a descent in floats comes to, then all of few."""
-    a, w = np.array(form, dtype=float), np.array(weights, dtype=float)
+    # In units of the largest, so that numbers of any size have floats; those lost only guide less.
+    unit, most = (max(map(abs, row)) for row in (chain.from_iterable(form), weights))
+    a = np.array([[entry / unit for entry in row] for row in form], dtype=float)
+    w = np.array([weight / most for weight in weights], dtype=float)
     phi = np.zeros(len(w))
     for _ in range(SWEEPS):
-        for k in range(len(w)):
+        for k in np.flatnonzero(a.diagonal()):
             phi[k] = max(0.0, phi[k] + (w[k] - a[k] @ phi) / a[k, k])
     yield tuple((phi > 1e-9 * phi.max()).tolist())
     if len(w) <= MOST_TRIED:

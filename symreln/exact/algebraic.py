@@ -33,6 +33,10 @@ ORDER_BITS = 1024
 # is isolated once for putting its modes in order and for 50 digits of them.
 ROOT_BITS = 256
 
+# Numerators and denominators up to which a constant is written out in formulas: one beyond, which
+# float64 could not hold, has a name there, and SymPy would look for its factors for minutes.
+WRITTEN_BITS = 1024
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AlgebraicNumber:
@@ -85,8 +89,19 @@ class AlgebraicNumber:
 
     @property
     def is_radical(self) -> bool:
-        """Whether :meth:`to_sympy` writes it in radicals: g(theta) has degree at most 2."""
-        return self.scalar is not None or len(self.shortest.minpoly) <= 3
+        """Whether :meth:`to_sympy` writes it in radicals: of degree at most 2, and not long."""
+        return not self.is_long and (self.scalar is not None or len(self.shortest.minpoly) <= 3)
+
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether a number that no parameter changes has more than ``WRITTEN_BITS`` somewhere."""
+        short, value = self.shortest, self.scalar
+        parts = (*short.minpoly, *short.coefficients) if value is None else (value,)
+        if not all(part.is_constant for part in parts):
+            return False
+        numbers = [part.to_fraction() for part in parts]
+        whole = (part for value in numbers for part in (value.numerator, value.denominator))
+        return max(abs(part) for part in whole).bit_length() > WRITTEN_BITS
 
     @cached_property
     def shortest(self) -> AlgebraicNumber:
@@ -235,9 +250,24 @@ class AlgebraicNumber:
         with enclosure.precision(int(digits * 3.33) + 80):
             return enclosure.decimal_of(ball, digits)
 
+    def scientific(self, values: Values | None = None, digits: int = 10) -> str:
+        """Return the value with some significant digits; beyond float64 as 1.00e+400."""
+        return enclosure.rounded_text(self.enclose(values, digits + 5), digits)
+
     def to_float(self, values: Values | None = None) -> float:
-        """Return the nearest float, up to one unit in the last place."""
-        return float(self.enclose(values, 20))
+        """Return the nearest float, up to one unit in the last place.
+
+        Raises:
+            InputError: The number is not zero, and float64 has no room for it.
+        """
+        found = self.enclose(values, 20)
+        if not enclosure.in_float64(found):
+            msg = (
+                f"a number of size {self.scientific(values, 3)} is needed in float64, which has "
+                "no room for it. Scale the data, or give the parameters other values"
+            )
+            raise InputError(msg)
+        return float(found)
 
     def __float__(self) -> float:
         return self.to_float()
@@ -263,15 +293,18 @@ class AlgebraicNumber:
     # -- text -----------------------------------------------------------------------------------
 
     def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None, name: str = "") -> sp.Expr:
-        """Return an expression: radicals up to degree 2, beyond that a named constant.
+        """Return an expression: radicals up to degree 2, else (or if long) a named constant.
 
         Args:
             symbols: The parameters' symbols with their assumptions.
-            name: Name of the constant that stands for a number of degree > 2; its definition is
-                ``defining_polynomial`` and ``defining_root``.
+            name: Name of the constant that stands for a number of degree > 2 or a long one; its
+                definition is ``defining_polynomial`` and ``defining_root``. Without a name a long
+                number of lower degree is written out.
         """
         from symreln.exact import radicals
 
+        if self.is_long and name:
+            return self._symbol(name)
         table = dict(symbols or {})
         value = self.scalar
         if value is not None:
@@ -309,6 +342,8 @@ class AlgebraicNumber:
         result: dict[str, str] = {}
         if self.is_radical:
             result["expr"] = str(self.to_sympy(symbols))
+        elif self.scalar is not None and not self.is_sqrt:
+            result["expr"] = str(self.scalar)
         else:
             root = self.defining_root(values if self._has(values) else None)
             result["expr"] = f"CRootOf({self.polynomial_text()}, {root})"
@@ -327,7 +362,7 @@ class AlgebraicNumber:
 
 
 def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
-    """Return s/d as the root of one rational function, or None where it is not one.
+    """Return s/d as the root of one rational function, or None where it is not one or is long.
 
     Args:
         s: A square root.
@@ -335,7 +370,8 @@ def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
     """
     if s.scalar is None or d.scalar is None:
         return None
-    return AlgebraicNumber.rational(s.scalar / (d.scalar * d.scalar), is_sqrt=True)
+    found = AlgebraicNumber.rational(s.scalar / (d.scalar * d.scalar), is_sqrt=True)
+    return None if s.is_long or d.is_long or found.is_long else found
 
 
 def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:

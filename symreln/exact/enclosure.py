@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
+from math import isfinite, lcm
 from typing import TYPE_CHECKING, cast
 
 from flint import arb, ctx, fmpq, fmpz_poly
+
+from symreln.exact import isolation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,11 +50,15 @@ def real_roots(coefficients: tuple[Fraction, ...], bits: int) -> tuple[arb, ...]
 def isolated(coefficients: Sequence[Fraction], bits: int) -> tuple[arb, ...]:
     """Return what :func:`real_roots` returns, for callers that keep the answer themselves."""
     scale = lcm(*(value.denominator for value in coefficients))
-    polynomial = fmpz_poly([int(value * scale) for value in coefficients])
+    whole = [int(value * scale) for value in coefficients]
+    polynomial = fmpz_poly(whole)
     with precision(bits):
-        # FLINT isolates the roots and gives a real root an imaginary part that is exactly 0.
-        pairs = cast("list[tuple[acb, int]]", polynomial.complex_roots())
-        found = [(root.real, multiplicity) for root, multiplicity in pairs if root.imag == 0]
+        if isolation.is_wide(whole):
+            found = isolation.real_roots(polynomial, bits)
+        else:
+            # FLINT isolates the roots and gives a real root an imaginary part that is exactly 0.
+            pairs = cast("list[tuple[acb, int]]", polynomial.complex_roots())
+            found = [(root.real, multiplicity) for root, multiplicity in pairs if root.imag == 0]
     found.sort(key=lambda pair: pair[0].mid())
     return tuple(root for root, multiplicity in found for _ in range(multiplicity))
 
@@ -82,6 +89,19 @@ def decimal_of(value: arb, digits: int) -> tuple[str, str]:
     while rounded % 10 == 0 and error == 0 and rounded:
         rounded, drop = rounded // 10, drop + 1
     return _text(rounded, exponent + drop), _radius(error, exponent)
+
+
+def rounded_text(value: arb, digits: int) -> str:
+    """Return a ball's midpoint with some significant digits; beyond float64 as 1.00e+400."""
+    if in_float64(value):
+        return f"{float(value):.{digits}g}"
+    return f"{Decimal(decimal_of(value, digits + 2)[0]):.{digits}g}"
+
+
+def in_float64(value: arb) -> bool:
+    """Return whether float64 has room for a ball's midpoint, neither infinite nor lost to zero."""
+    nearest = float(value)
+    return isfinite(nearest) and (nearest != 0 or bool(value.contains(0)))
 
 
 def _text(mantissa: int, exponent: int) -> str:

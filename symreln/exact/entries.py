@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -52,6 +54,10 @@ class Entries(NamedTuple):
             return 0
         return max(abs(int(self.values.max())), abs(int(self.values.min())))
 
+    def narrowed(self, bound: int) -> Entries:
+        """Return the same entries, as :func:`narrowed` holds them."""
+        return Entries(self.rows, self.columns, narrowed(self.values, bound))
+
     def transposed(self) -> Entries:
         """Return the entries of the transpose."""
         # Sixteen bits where they do: numpy sorts those by radix, the others by comparison.
@@ -78,10 +84,30 @@ def integer_array(values: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def narrowed(values: np.ndarray, bound: int) -> np.ndarray:
-    """Return values as objects where ``bound`` (of what comes next) does not fit into int64."""
-    if bound < WORD:
-        return values
-    return values if values.dtype == object else values.astype(object)
+    """Return values as int64 where ``bound`` (of what comes next) fits into it, else as objects.
+
+    Both ways: a part of a matrix of objects may hold small numbers alone, and an operation that
+    mixes objects with int64 or floats fails.
+    """
+    kind = np.dtype(np.int64 if bound < WORD else object)
+    return values if values.dtype == kind else values.astype(kind)
+
+
+def quotients(values: Sequence[int], divisor: int) -> list[float]:
+    """Return integers divided by one, in float64, rounded correctly.
+
+    Raises:
+        InputError: A quotient is beyond float64.
+    """
+    try:
+        return [value / divisor for value in values]  # of integers of any size in Python
+    except OverflowError as error:
+        size = max(abs(value) for value in values).bit_length() - abs(divisor).bit_length()
+        msg = (
+            f"a number of size 1e{size * 301 // 1000} is needed in float64, which has no room for "
+            "it. Scale the data, or give the parameters other values"
+        )
+        raise InputError(msg) from error
 
 
 def collected(
@@ -161,9 +187,10 @@ def to_cells(entries: Entries, shape: tuple[int, int], dtype: type | None = None
 
 def added(a: Entries, b: Entries, width: int) -> Entries:
     """Return a + b."""
-    bound = a.largest() + b.largest()
     if not a.size or not b.size:
         return a if a.size else b
+    bound = a.largest() + b.largest()
+    a, b = a.narrowed(bound), b.narrowed(bound)
     rows = int(max(a.rows[-1], b.rows[-1])) + 1
     if bound < WORD and _COST_CELL * rows * width < _COST_ENTRY * (a.size + b.size):
         cells = to_cells(a, (rows, width), np.int64)
@@ -172,7 +199,7 @@ def added(a: Entries, b: Entries, width: int) -> Entries:
     return collected(
         np.concatenate([a.rows, b.rows]),
         np.concatenate([a.columns, b.columns]),
-        np.concatenate([narrowed(a.values, bound), narrowed(b.values, bound)]),
+        np.concatenate([a.values, b.values]),
         width,
         bound,
     )
@@ -184,8 +211,8 @@ def scaled(a: Entries, factor: int) -> Entries:
         return a
     if not factor:
         return Entries(a.rows[:0], a.columns[:0], a.values[:0])
-    values = narrowed(a.values, a.largest() * abs(factor))
-    return Entries(a.rows, a.columns, values * factor)
+    a = a.narrowed(a.largest() * abs(factor))
+    return Entries(a.rows, a.columns, a.values * factor)
 
 
 def divided(a: Entries, divisor: int) -> Entries:
@@ -220,6 +247,7 @@ def product(a: Entries, b: Entries, shape: tuple[int, int, int]) -> Entries:
     steps = int(lengths.sum())
     longest = int(np.bincount(a.rows, minlength=1).max())
     bound = a.largest() * b.largest() * longest
+    a, b = a.narrowed(bound), b.narrowed(bound)
     cells = rows * inner + inner * columns + rows * columns
     work = rows * inner * columns
     if bound < MANTISSA:
@@ -265,7 +293,7 @@ def _joined(
     mine = np.repeat(np.arange(a.size), lengths)
     first = np.cumsum(lengths) - lengths
     theirs = np.arange(len(mine)) - np.repeat(first - starts[a.columns], lengths)
-    values = narrowed(a.values, bound)[mine] * narrowed(b.values, bound)[theirs]
+    values = a.values[mine] * b.values[theirs]
     rows, columns = a.rows[mine], b.columns[theirs]
     size = shape[0] * shape[1]
     if bound < MANTISSA and size <= min(4 * len(mine), _MOST_CELLS):

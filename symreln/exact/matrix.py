@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.errors import InputError
-from symreln.exact import construction, reduction
+from symreln.exact import by_entries, construction, reduction
 from symreln.exact.reading import Readable
 from symreln.exact.scalar import Number, Scalar, polynomial_ring
 
@@ -286,6 +286,9 @@ class ExactMatrix(Readable):
             held = arrays.product(a._arrays, b._arrays, a.shape[1])
             if held is not None:
                 return self._held(shape, a.parameters, held, denominator)
+        if by_entries.pays(len(a.terms) * len(b.terms), shape[0] * a.shape[1] * shape[1]):
+            found = by_entries.product(a.terms, b.terms, a.parameters)
+            return ExactMatrix(shape, a.parameters, found, denominator)
         terms: dict[Exponents, fmpz_mat] = {}
         for key_a, left in a.terms.items():
             for key_b, right in b.terms.items():

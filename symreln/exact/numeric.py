@@ -49,6 +49,9 @@ def numpy_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction]) -> tupl
     point = {name: Fraction(values[name]) for name in spectrum.parameters}
     bases = {id(c): _class_bases(spectrum, c, point) for c in spectrum.classes}
     broken = any(basis is None for basis in bases.values())
+    if broken and not point:
+        msg = "an eigenbasis without parameters was not found; a bug of symreln"
+        raise ArithmeticError(msg)
     shared = _shared_bases(spectrum, point) if broken else {}
     result: list[NumpyMode] = []
     for mode in spectrum.modes:
@@ -118,11 +121,16 @@ def orthonormal(
 ) -> np.ndarray | None:
     """Return an orthonormal basis of the columns of Σ_j w_j(theta)·words[j], or None.
 
-    None says that the columns are dependent, to 1024 bits where theta is irrational.
+    None says that the columns are dependent, to 1024 bits where theta is irrational, or that eight
+    times the bits of the integers do not tell.
     """
     height, width = words[0].nrows(), words[0].ncols()
-    bits = START_BITS
-    while bits <= (MOST_BITS if minpoly else START_BITS << 3):
+    # What cancels has no more bits than a few products of these integers.
+    entries = (abs(int(x)) for word in words for x in word.entries())
+    parts = (part for c in minpoly for part in (abs(c.numerator), c.denominator))
+    size = max(*entries, *parts, 1).bit_length()
+    bits, most = START_BITS, max(MOST_BITS if minpoly else START_BITS << 3, 8 * size)
+    while bits <= most:
         with enclosure.precision(bits):
             columns = _columns(words, weights, minpoly, root, bits)
             floats = _unit_columns(columns, height, width)

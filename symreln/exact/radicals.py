@@ -17,7 +17,7 @@ from sympy.ntheory.factor_ import FactorCache, factor_cache
 
 from symreln.exact import domain
 from symreln.exact.factoring import factorisation
-from symreln.exact.scalar import Scalar, factored, polynomial_ring
+from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +100,14 @@ def polynomial_to_sympy(
     return factored(polynomial, parameters, table)
 
 
+def _expanded(
+    polynomial: fmpz_mpoly, parameters: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
+) -> sp.Expr:
+    """Return the sum of a polynomial's terms; SymPy would expand its factors for minutes."""
+    table = {name: sp.Symbol(name) for name in parameters} | dict(symbols)
+    return expanded(polynomial, parameters, table)
+
+
 def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return the non-negative square root of a rational function that is not negative."""
     if value.is_zero:
@@ -107,10 +115,9 @@ def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     split = split_square(value)
     names = value.parameters
     outside = _absolute_factors(split.outside, symbols)
-    inside = polynomial_to_sympy(split.inside, names, symbols)
-    if inside == 1:
+    if split.inside.is_one():
         return outside
-    return outside * sp.sqrt(sp.expand(inside))
+    return outside * sp.sqrt(_expanded(split.inside, names, symbols))
 
 
 def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -159,7 +166,7 @@ class Quadratic:
     def to_sympy(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
         """Return a ± b·|outside|·√r over one denominator."""
         rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols)
-        radical = sp.sqrt(polynomial_to_sympy(self.r, self.a.parameters, symbols).expand())
+        radical = sp.sqrt(_expanded(self.r, self.a.parameters, symbols))
         return _fraction(rational + self.sign * cofactor * radical, bottom)
 
     def square_root(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -179,7 +186,7 @@ class Quadratic:
         if rational.is_Add or cofactor != 0:
             numbers = [int(n) for n in (_content(rational), _content(cofactor)) if n]
             common, _ = square_part(gcd(*numbers)) if numbers else (1, 1)
-        radical = sp.sqrt(polynomial_to_sympy(self.r, self.a.parameters, symbols).expand())
+        radical = sp.sqrt(_expanded(self.r, self.a.parameters, symbols))
         inner = sp.expand(rational / common**2) + self.sign * (cofactor / common**2) * radical
         return common * sp.sqrt(inner) / bottom
 
@@ -239,23 +246,25 @@ def _factor_sign(
 
     The assumptions are those of the symbols: positive, not negative, or none but real.
     """
-    expr = polynomial_to_sympy(factor, names, symbols)
-    if expr.is_nonnegative or expr.is_nonpositive:
-        return 1 if expr.is_nonnegative else -1
     ranges = {}
     for name in names:
         symbol = symbols.get(name)
         low = Fraction(0) if symbol is not None and symbol.is_nonnegative else None
-        positive = symbol is not None and bool(symbol.is_positive)
-        ranges[name] = domain.Range(name=name, low=low, open_low=positive)
+        # Without 0 itself: a sign that holds beside it holds there, or the value is 0.
+        ranges[name] = domain.Range(name=name, low=low, open_low=True)
     used = domain.variables(factor, names)
     if len(used) == 1:
         roots = domain.real_roots(factor, names)
         keeps = not any(ranges[used[0]].contains(root) for root in roots)
     else:
         keeps = bool(domain.never_zero(factor, ranges, names))
-    # Without a zero on a connected domain the sign is that at any point of it.
-    return (1 if factor(*[1] * len(names)) > 0 else -1) if keeps else 0
+    if keeps:  # without a zero on a connected domain the sign is that at any point of it
+        return 1 if factor(*[1] * len(names)) > 0 else -1
+    if len(used) == 1:
+        return 0
+    # SymPy looks for the roots of derivatives, minutes for long coefficients: it comes last.
+    expr = polynomial_to_sympy(factor, names, symbols)
+    return 1 if expr.is_nonnegative else -1 if expr.is_nonpositive else 0
 
 
 def _content(expr: sp.Expr) -> sp.Integer:

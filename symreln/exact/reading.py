@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.errors import InputError
-from symreln.exact import reduction
+from symreln.exact import by_entries, reduction
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -104,6 +104,9 @@ class Readable:
     def frobenius(self, other: ExactMatrix) -> Scalar:
         """Return the Frobenius inner product tr(selfᵀ other)."""
         a, b = self.aligned(other)
+        if by_entries.pays(len(a.terms) * len(b.terms), a.shape[0] * a.shape[1]):
+            total = by_entries.frobenius(a.terms, b.terms, a.parameters)
+            return Scalar(a.parameters, total, a.denominator * b.denominator)
         ring = polynomial_ring(a.parameters)
         total = ring.constant(0)
         for key_a, left in a.terms.items():
@@ -137,8 +140,14 @@ class Readable:
         return [[Fraction(int(x), denominator) for x in row] for row in matrix.tolist()]
 
     def to_numpy(self) -> np.ndarray:
-        """Return a constant matrix as float64, every entry correctly rounded."""
+        """Return a constant matrix as float64, every entry correctly rounded.
+
+        Raises:
+            InputError: A parameter occurs, or float64 has no room for an entry.
+        """
         import numpy as np
+
+        from symreln.exact.entries import quotients
 
         if self._arrays and self.is_constant:
             array = next(iter(self._arrays.values()))
@@ -146,9 +155,8 @@ class Readable:
             # Both exact in float64, so that one division rounds correctly.
             if np.abs(array).max(initial=0) < 2**53 and abs(bottom) < 2**53:
                 return array / bottom
-        # int/int division is correctly rounded in Python for integers of any size.
         matrix, denominator = self.integers()
-        flat = [int(x) / denominator for x in matrix.entries()]
+        flat = quotients([int(x) for x in matrix.entries()], denominator)
         return np.array(flat, dtype=float).reshape(self.shape)
 
     def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.ImmutableMatrix:

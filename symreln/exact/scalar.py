@@ -231,12 +231,21 @@ def factored(
     content, factors = factorisation(polynomial)
     result: sp.Expr = sp.Integer(int(content))
     for factor, exponent in factors:
-        terms = [
-            sp.Mul(
-                sp.Integer(int(coefficient)),
-                *(table[name] ** int(e) for name, e in zip(parameters, exponents, strict=True)),
-            )
-            for exponents, coefficient in factor.to_dict().items()
-        ]
-        result = sp.Mul(result, sp.Add(*terms) ** int(exponent))
+        result = sp.Mul(result, expanded(factor, parameters, table) ** int(exponent))
     return result
+
+
+def expanded(
+    polynomial: fmpz_mpoly, parameters: tuple[str, ...], table: Mapping[str, sp.Symbol]
+) -> sp.Expr:
+    """Return the SymPy sum of the terms of a polynomial."""
+    import sympy as sp
+
+    terms = [
+        sp.Mul(
+            sp.Integer(int(coefficient)),
+            *(table[name] ** int(e) for name, e in zip(parameters, exponents, strict=True)),
+        )
+        for exponents, coefficient in polynomial.to_dict().items()
+    ]
+    return sp.Add(*terms)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.exact import by_entries, reduction
 from symreln.exact import entries as coo
-from symreln.exact import reduction
 from symreln.exact.cancelling import without_common_factor
 from symreln.exact.entries import Entries
 from symreln.exact.scalar import Number, Scalar, polynomial_ring
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
-    from flint import fmpz_mpoly
+    from flint import fmpz_mat, fmpz_mpoly
 
     from symreln.exact.matrix import ExactMatrix
 
@@ -159,10 +159,24 @@ class SparseMatrix:
             raise InputError(msg)
         common = a.denominator.gcd(b.denominator)
         left, right = b.denominator // common, a.denominator // common
-        terms = _times(a.terms, left, a.shape[1])
-        for key, part in _times(b.terms, right, a.shape[1]).items():
+        terms = a._times(left)
+        for key, part in b._times(right).items():
             terms[key] = coo.added(terms[key], part, a.shape[1]) if key in terms else part
         return SparseMatrix(a.shape, a.parameters, terms, a.denominator * left)
+
+    def _times(self, polynomial: fmpz_mpoly) -> dict[Exponents, Entries]:
+        """Return the terms times a polynomial."""
+        if by_entries.pays(len(self.terms) * len(polynomial), self.shape[0] * self.shape[1]):
+            found = by_entries.scaled(self._flint, polynomial, self.parameters)
+            return {key: coo.from_flint(part) for key, part in found.items()}
+        return reduction.times_polynomial(
+            self.terms, polynomial, coo.scaled, lambda a, b: coo.added(a, b, self.shape[1])
+        )
+
+    @property
+    def _flint(self) -> dict[Exponents, fmpz_mat]:
+        """The terms as FLINT's matrices."""
+        return {key: coo.to_flint(part, self.shape) for key, part in self.terms.items()}
 
     def __neg__(self) -> SparseMatrix:
         terms = {key: coo.scaled(part, -1) for key, part in self.terms.items()}
@@ -177,6 +191,11 @@ class SparseMatrix:
             msg = f"cannot multiply matrices of shapes {a.shape} and {b.shape}"
             raise InputError(msg)
         size = (a.shape[0], a.shape[1], b.shape[1])
+        if by_entries.pays(len(a.terms) * len(b.terms), size[0] * size[1] * size[2]):
+            found = by_entries.product(a._flint, b._flint, a.parameters)
+            whole = {key: coo.from_flint(part) for key, part in found.items()}
+            bottom = a.denominator * b.denominator
+            return SparseMatrix((size[0], size[2]), a.parameters, whole, bottom)
         terms: dict[Exponents, Entries] = {}
         for key_a, left in a.terms.items():
             for key_b, right in b.terms.items():
@@ -193,7 +212,7 @@ class SparseMatrix:
             names = self.parameters + extra
             return self.promoted(names).scale(Scalar.of(scalar, names))
         common = scalar.numerator.gcd(self.denominator)
-        terms = _times(self.terms, scalar.numerator // common, self.shape[1])
+        terms = self._times(scalar.numerator // common)
         bottom = (self.denominator // common) * scalar.denominator
         return SparseMatrix(self.shape, self.parameters, terms, bottom)
 
@@ -287,6 +306,9 @@ class SparseMatrix:
     def frobenius(self, other: SparseMatrix) -> Scalar:
         """Return the Frobenius inner product tr(selfᵀ other)."""
         a, b = self.aligned(other)
+        if by_entries.pays(len(a.terms) * len(b.terms), a.shape[0] * a.shape[1]):
+            total = by_entries.frobenius(a._flint, b._flint, a.parameters)
+            return Scalar(a.parameters, total, a.denominator * b.denominator)
         total = polynomial_ring(a.parameters).constant(0)
         for key_a, left in a.terms.items():
             for key_b, right in b.terms.items():
@@ -346,7 +368,7 @@ class SparseMatrix:
         """Return a constant matrix as dense float64, every entry correctly rounded.
 
         Raises:
-            InputError: A parameter occurs.
+            InputError: A parameter occurs, or float64 has no room for an entry.
         """
         if not self.is_constant:
             msg = f"the matrix depends on {', '.join(self.parameters)}; substitute values first"
@@ -354,7 +376,7 @@ class SparseMatrix:
         result = np.zeros(self.shape)
         bottom = int(self.denominator.leading_coefficient())
         for part in self.terms.values():
-            quotients = [value / bottom for value in part.values.tolist()]
+            quotients = coo.quotients(part.values.tolist(), bottom)
             result[part.rows, part.columns] = quotients
         return result
 
@@ -368,14 +390,6 @@ def _sum(a: Exponents, b: Exponents) -> Exponents:
 
 def _triples(part: Entries) -> Iterator[tuple[int, int, int]]:
     return zip(part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True)
-
-
-def _times(
-    terms: Mapping[Exponents, Entries], polynomial: fmpz_mpoly, width: int
-) -> dict[Exponents, Entries]:
-    return reduction.times_polynomial(
-        terms, polynomial, coo.scaled, lambda a, b: coo.added(a, b, width)
-    )
 
 
 def _places(chosen: Sequence[int] | None, size: int) -> np.ndarray:

@@ -28,10 +28,10 @@ def _terms(value: fmpz_mpoly, factors: tuple[str, ...] = ()) -> list[tuple[str, 
             for name, e in zip(names, exponents, strict=True)
             if int(e)
         ]
-        size = abs(int(coefficient))
+        size = abs(coefficient)
         parts = [*powers, *factors]
         shown = parts if size == 1 and parts else [str(size), *parts]
-        found.append(("-" if int(coefficient) < 0 else "", "*".join(shown)))
+        found.append(("-" if coefficient < 0 else "", "*".join(shown)))
     return found
 
 

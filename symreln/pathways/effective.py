@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.errors import LimitReachedError
 from symreln.exact.backed import SparseBacked
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.targets import Targets
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
     from symreln.pathways.symmetry import Symmetry
     from symreln.spec.model import Dataset, PathwaySpec
+
+
+#: Terms of an entry of a correlation, and bits of all its integers together, up to which it is
+#: derived from: the commutator has the third power of as many terms, eigenvalues n times as many
+#: bits, and the certificate is checked in Python.
+MOST_TERMS = 1000
+MOST_BITS = 20_000
 
 
 @short_repr
@@ -127,6 +135,38 @@ class EffectiveDataset:
     def cross_sigma_x(self, other: EffectiveDataset) -> ExactMatrix:
         """Return Sigma^x(self, other) = F_self F_otherᵀ/P."""
         return self.sparse_cross(other).exact
+
+
+def check_sizes(effective: EffectiveDataset) -> None:
+    """Refuse correlations that nothing can be derived from in reasonable time.
+
+    Raises:
+        LimitReachedError: An entry has too many terms or digits; the message says which.
+    """
+    found = {"Sigma^yx": effective.sparse_sigma_yx, "Sigma^x": effective.sparse_sigma_x}
+    for name, matrix in found.items():
+        terms = max(len(matrix.terms), len(matrix.denominator))
+        bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
+        bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
+        start = f"{name} of pathway '{effective.pathway.name}' has entries of up to"
+        if terms > MOST_TERMS:
+            msg = (
+                f"{start} {terms} terms in {len(matrix.parameters)} parameters, and {MOST_TERMS} "
+                "are the most that is derived from. Give some of the parameters as numbers, or "
+                "take data and gains of a lower degree"
+            )
+            raise LimitReachedError(msg)
+        if terms * bits > MOST_BITS:
+            msg = (
+                f"{start} {terms} terms with integers of {_digits(bits)} digits, and "
+                f"{_digits(MOST_BITS)} digits in all are the most that is derived from. Round the "
+                "data, or scale them so that they share a denominator"
+            )
+            raise LimitReachedError(msg)
+
+
+def _digits(bits: int) -> int:
+    return bits * 301 // 1000
 
 
 def effective_dataset(

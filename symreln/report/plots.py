@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.errors import InputError
 from symreln.phase_names import in_phase
 from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
@@ -51,6 +53,8 @@ def derivation_sketches(
 ) -> tuple[Sketch, ...]:
     """Sketch the gates, the spectra and, where numbers are there, the predicted strengths.
 
+    Spectra that float64 has no room for are not drawn.
+
     Args:
         derivation: What is drawn.
         prediction: Its curves, or None.
@@ -63,7 +67,9 @@ def derivation_sketches(
         for pathway in phase.pathways
         for mode in pathway.modes
     ):
-        sketches.append(_spectrum(derivation.at_values))
+        # The numbers are in the tables, of any size; only the drawing of them needs floats.
+        with suppress(InputError):
+            sketches.append(_spectrum(derivation.at_values))
     if prediction is not None and prediction.modes:
         sketches.append(_modes(derivation, prediction))
     return tuple(sketches)
@@ -126,7 +132,11 @@ def _plateau(mode: ModeDerivation, decay: float) -> float:
     """Return the height that a mode grows to; NaN where it has none of its own."""
     if mode.d_eff is None or mode.d_eff.is_zero:
         return math.nan
-    return max(0.0, mode.s.to_float() - decay) / mode.d_eff.to_float()
+    plateau = max(0.0, mode.s.to_float() - decay) / mode.d_eff.to_float()
+    if math.isinf(plateau):
+        msg = f"the plateau of {mode.label} is too large for float64"
+        raise InputError(msg)
+    return plateau
 
 
 def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:

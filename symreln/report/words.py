@@ -48,7 +48,7 @@ def short_number(number: AlgebraicNumber | None, symbols: Symbols, values: Value
             return text
     if not evaluable(number, values):
         return f"root of degree {number.degree}"
-    return f"{number.to_float(values):.10g}"
+    return number.scientific(values)
 
 
 def number_cell(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.console import summary_of
 from symreln.convergence import _first_step
 from symreln.pathways.drives import driven_classes, sources
 from symreln.truth import Truth
@@ -230,3 +231,15 @@ def test_what_null_modes_pick_up_is_bounded_below_the_plateaus():
     found = derivation.convergence
     assert found.not_limited == ()
     assert all(each.most < max(heights) for each in found.picked_up)
+
+
+def test_a_first_stage_with_nothing_to_learn_delays_nothing():
+    gates = [{"gate": [1, 0]}, {"gate": [1, 1], "stage": 2}]
+    network = {"init_std": Fraction(1, 1000), "training": "staged"}
+    derivation = sr.derive(matrix_spec([[1, 0], [0, 1]], [[0, 1]], gates, network=network))
+    found = derivation.convergence
+    assert found is not None
+    assert found.apart == ((Fraction(1, 10), 0), (Fraction(1, 100), 0))
+    (bound,) = found.modes
+    assert bound.earliest <= bound.closed <= bound.latest + 1
+    assert "sees the first as converged" in str(summary_of(derivation))

@@ -212,3 +212,29 @@ def test_full_matrices_add_up_exactly_whatever_rows_they_fill(size, rows):
     ]
     a, b = (ExactMatrix.from_rows(table) for table in tables)
     assert same(SparseMatrix.from_exact(a) + SparseMatrix.from_exact(b), a + b)
+
+
+def test_parts_of_large_matrices_meet_small_ones():
+    """What is left of a matrix of objects may fit int64: sums and products take it so."""
+    large = SparseMatrix.from_exact(ExactMatrix.from_rows([[3, 10**40], [5, 0]]))
+    part = large.masked(columns=[0])
+    small = SparseMatrix.from_exact(ExactMatrix.from_rows([[1, 2], [0, 4]]))
+    assert (part + small).exact.to_fractions() == [[4, 2], [5, 4]]
+    assert (small @ part).exact.to_fractions() == [[13, 0], [20, 0]]
+    assert (part.T @ part).exact.to_fractions() == [[34, 0], [0, 0]]
+    assert part.frobenius(small).to_fraction() == 3
+    assert part.scale(2).exact.to_fractions() == [[6, 0], [10, 0]]
+
+
+def test_polynomials_of_many_terms_by_entries_and_by_monomials(monkeypatch):
+    """Two routes to products, Frobenius products and multiples."""
+    a, b = (Scalar.symbol(name, NAMES) for name in NAMES)
+    rows = [[(a + b) ** 9, 1 - a], [b**3, (a - 2 * b) ** 8]]
+    dense = ExactMatrix.from_rows(rows, NAMES)
+    sparse, factor = SparseMatrix.from_exact(dense), (a + b + 1) ** 7
+    by_entries = [dense @ dense, (sparse @ sparse.T).exact, sparse.scale(factor).exact]
+    inner = [dense.frobenius(dense), sparse.frobenius(sparse)]
+    monkeypatch.setattr("symreln.exact.by_entries.FEWEST_PAIRS", 10**9)
+    assert by_entries == [dense @ dense, (sparse @ sparse.T).exact, sparse.scale(factor).exact]
+    assert inner == [dense.frobenius(dense), sparse.frobenius(sparse)]
+    assert inner[0] == inner[1]

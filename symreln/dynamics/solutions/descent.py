@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import exp, ulp
 
 import numpy as np
 import sympy as sp
@@ -227,20 +228,19 @@ def flow_error(s: arb, d: arb, strength0: arb, tau: arb) -> float:
     h, share = s / tau, d * strength0 / s
     slow = 2 * h.log1p()
     gap = -(-h * h * (3 + 2 * h)).log1p()  # (1 − 2h)(1 + h)² = 1 − 3h² − 2h³
-    half = ((1 - share) / share).log() / slow
-    at = _meeting(float(gap), float(slow), float(half))
-    worst = (gap * at / 4).max((-slow * (at - half)).exp())
-    bound = float(worst.upper()) * (1 + 2.0**-50)
+    half = ((1 - share) / share).log()
+    # In units of 1/r₋, which no float holds where the learning rate is tiny.
+    at = _meeting(float(gap / slow), float(half))
+    worst = (gap * at / slow / 4).max((half - at).exp())
+    # A bound that float64 has no room for is rounded up to its smallest number.
+    bound = max(float(worst.upper()) * (1 + 2.0**-50), ulp(0.0))
     return min(bound, 1.0)
 
 
-def _meeting(gap: float, slow: float, half: float) -> float:
-    """Return about the n at which gap n/4 and exp(−slow (n − half)) are equal."""
-    start = max(half, 0.0)
-    low, high = start, start + 800 / slow
+def _meeting(gap: float, half: float) -> float:
+    """Return about the n at which gap n/4 and exp(half − n) are equal."""
+    low, high = max(half, 0.0), max(half, 0.0) + 800
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if gap * middle / 4 < np.exp(-slow * (middle - half)) else (low, middle)
-        )
+        low, high = (middle, high) if gap * middle / 4 < exp(half - middle) else (low, middle)
     return high

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.report.chapters.alike import alike
 from symreln.report.document import Block, Code, Items, Math, Reference, Section, Table, prose
-from symreln.report.mathtext import to_latex
 from symreln.report.typeset import typeset
+from symreln.report.words import number_cell
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
@@ -60,8 +60,8 @@ def _phase(step: int, phase: Derivation) -> list[Block]:
             rows.append(
                 (
                     group.short_name,
-                    Math(to_latex(mode.s.to_sympy(symbols))),
-                    "–" if d is None else Math(to_latex(d.to_sympy(symbols))),
+                    number_cell(mode.s, symbols, phase.spec.values),
+                    number_cell(d, symbols, phase.spec.values),
                     str(mode.multiplicity),
                 )
             )

@@ -25,6 +25,7 @@ from symreln.report.document import (
 from symreln.report.mathtext import to_latex
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
+from symreln.report.words import number_cell
 from symreln.verdict import Level, acts_across
 
 if TYPE_CHECKING:
@@ -205,8 +206,8 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
             (
                 f"{pathway.number}, {pathway.name}",
                 Math(rf"[M, \Sigma^{{x}}]_{{{found.row + 1},{found.column + 1}}}"),
-                Math(to_latex(found.value.to_sympy(symbols))),
-                f"{norm.to_float(values):.3g}" if known else "depends on the parameters",
+                number_cell(AlgebraicNumber.rational(found.value), symbols, values),
+                norm.scientific(values, 3) if known else "depends on the parameters",
             )
         )
     left_out = len(rows) - MOST_LINES
@@ -336,7 +337,7 @@ def _overlap_latex(
 
 
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    symbols = derivation.spec.symbols
+    symbols, values = derivation.spec.symbols, derivation.spec.values
     across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
         prose(
@@ -363,22 +364,20 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]
-    rows: dict[tuple[str, str], list[str]] = {}
+    rows: dict[tuple[Content, Content], list[str]] = {}
     for pathway in stage.pathways:
         for mode in pathway.modes:
             if mode.is_null or mode.d is None or mode.d_eff is None:
                 continue
             key = (
-                to_latex(mode.d.to_sympy(symbols)),
-                to_latex(mode.d_eff.to_sympy(symbols)),
+                number_cell(mode.d, symbols, values),
+                number_cell(mode.d_eff, symbols, values),
             )
             rows.setdefault(key, []).append(symbol_latex(mode.label))
     blocks.append(
         Table(
             header=("strengths", Math("d"), Math(r"d_{\mathrm{eff}}")),
-            rows=tuple(
-                (_math_list(labels), Math(d), Math(d_eff)) for (d, d_eff), labels in rows.items()
-            ),
+            rows=tuple((_math_list(labels), d, d_eff) for (d, d_eff), labels in rows.items()),
             caption=f"Stage {stage.stage}: effective eigenvalues, from equal starts.",
             alignment="pcc",
         )

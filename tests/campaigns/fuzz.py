@@ -1,0 +1,190 @@
+"""Random specs through the library and the commands: no crash, no hang, no number that is none.
+
+    python -m tests.campaigns.fuzz --specs 5000 --commands 300
+
+prints what became of them, failures grouped by cause, and ends with exit code 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.campaigns.random_specs import random_tables, toml_of
+from tests.campaigns.work_on_spec import NOT_A_NUMBER
+
+Answer = dict[str, Any]
+
+#: Exit codes that a command may end with; 1 is a bug.
+CODES = (0, 2, 3, 4)
+COMMANDS = (
+    ("derive", "--no-cache"),
+    ("derive", "--no-cache", "--json"),
+    ("validate", "--no-cache", "--seeds", "2"),
+    ("run", "--no-cache", "--seeds", "2"),
+    ("gates", "--method", "enumerate"),
+    ("gates", "--method", "self-consistent"),
+    ("race",),
+)
+
+
+def library_answers(seeds: Iterable[int], limit: float) -> Iterator[Answer]:
+    """Yield what becomes of every spec, in one process that is started again where it ends."""
+    worker: Worker | None = None
+    for seed in seeds:
+        worker = worker or Worker(limit)
+        answer = worker.answer(seed)
+        if answer is None:
+            found = _where(worker.end())
+            answer = {"seed": seed, "outcome": "failed", "found": found, "seconds": limit}
+            worker = None
+        yield answer
+    if worker is not None:
+        worker.end()
+
+
+class Worker:
+    """A process that works on one spec after another, and those that it starts.
+
+    Args:
+        limit: Seconds for one spec, after which the process ends.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed by end)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.campaigns.work_on_spec", str(limit)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            start_new_session=True,
+        )
+
+    def answer(self, seed: int) -> Answer | None:
+        """Return what became of a spec, or None where the process ended."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{seed}\n")
+        self.process.stdin.flush()
+        # A process that it started may hold the pipe open after its own end.
+        while not select.select([self.process.stdout], [], [], 0.5)[0]:
+            if self.process.poll() is not None:
+                return None
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else None
+
+    def end(self) -> str:
+        """End the process and all that it started; return what it wrote to stderr."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        self.errors.seek(0)
+        with self.errors:
+            return self.errors.read()
+
+
+def _where(trace: str) -> str:
+    """Return the places in symreln where a process was when it was ended."""
+    places = [line.strip() for line in trace.splitlines() if "/symreln/" in line]
+    return "over the limit, or died, in " + " <- ".join(
+        place.split("/symreln/")[-1] for place in places[:6]
+    )
+
+
+def command_answer(seed: int, limit: float) -> Answer:
+    """Run one command on the spec of a seed, in a folder of its own."""
+    random = Random(seed)
+    command = random.choice(COMMANDS)
+    with tempfile.TemporaryDirectory() as folder:
+        spec = Path(folder) / "spec.toml"
+        spec.write_text(toml_of(random_tables(seed)), encoding="utf-8")
+        name, *options = command
+        line = [
+            sys.executable,
+            "-m",
+            "symreln",
+            name,
+            str(spec),
+            "--out",
+            f"{folder}/out",
+            *options,
+        ]
+        began = time.perf_counter()
+        try:
+            done = subprocess.run(line, capture_output=True, text=True, timeout=limit, check=False)
+        except subprocess.TimeoutExpired:
+            found = f"{name}: over {limit} s"
+            return {"seed": seed, "outcome": "failed", "found": found, "seconds": limit}
+        seconds = round(time.perf_counter() - began, 2)
+    outcome, found = _judged(done, name)
+    return {"seed": seed, "outcome": outcome, "found": found, "seconds": seconds}
+
+
+def _judged(done: subprocess.CompletedProcess[str], name: str) -> tuple[str, str]:
+    said = done.stdout + done.stderr
+    if done.returncode not in CODES or "Traceback" in said or "Warning:" in said:
+        return "failed", f"{name}: exit {done.returncode}: {done.stderr[-600:]}"
+    if (found := NOT_A_NUMBER.search(done.stdout)) is not None:
+        return "failed", f"{name}: prints {done.stdout[max(0, found.start() - 60) :][:120]!r}"
+    return f"exit {done.returncode}", ""
+
+
+def show(title: str, answers: list[Answer], seconds: float) -> int:
+    """Print the figures of one campaign; return how many failed."""
+    outcomes = Counter(answer["outcome"] for answer in answers)
+    counted = ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
+    slowest = max(answers, key=lambda answer: answer["seconds"], default={"seconds": 0, "seed": 0})
+    print(f"{title}: {len(answers)} specs in {seconds:.0f} s: {counted}")
+    print(f"  slowest: {slowest['seconds']:.1f} s (seed {slowest['seed']})")
+    failed = [answer for answer in answers if answer["outcome"] == "failed"]
+    causes: dict[str, list[Answer]] = {}
+    for answer in failed:
+        causes.setdefault(answer["found"][:100], []).append(answer)
+    for group in sorted(causes.values(), key=len, reverse=True):
+        seeds = ", ".join(str(answer["seed"]) for answer in group[:8])
+        print(f"  {len(group)} × {group[0]['found']}\n      seeds {seeds}")
+    return len(failed)
+
+
+def main() -> int:
+    """Run the campaign that the arguments ask for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--specs", type=int, default=5000, help="through the library")
+    parser.add_argument("--commands", type=int, default=300, help="through the commands")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for one spec")
+    parser.add_argument("--workers", type=int, default=1)
+    asked = parser.parse_args()
+    failures = 0
+    with ThreadPoolExecutor(asked.workers) as pool:
+        seeds = range(asked.first, asked.first + asked.specs)
+        shares = [seeds[number :: asked.workers] for number in range(asked.workers)]
+        began = time.perf_counter()
+        parts = pool.map(lambda share: list(library_answers(share, asked.limit)), shares)
+        answers = [answer for part in parts for answer in part]
+        failures += show("library", answers, time.perf_counter() - began)
+        began = time.perf_counter()
+        seeds = range(asked.first, asked.first + asked.commands)
+        answers = list(pool.map(lambda seed: command_answer(seed, asked.limit), seeds))
+        failures += show("commands", answers, time.perf_counter() - began)
+    print(f"failures: {failures}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""What the fuzz campaign does with one spec; run in a process of its own, line by line.
+
+Reads a seed a line from stdin and answers with one JSON line: the outcome ("derived", "refused" or
+"failed"), what was found, and the seconds it took.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import re
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import symreln as sr
+from symreln import console, verify
+from symreln.errors import SymrelnError
+from symreln.report.jsonio import dumps
+from tests.campaigns.random_specs import Tables, random_tables
+
+#: A number that is none, as a word of its own; "\inf" and "infinite" are words of the text.
+NOT_A_NUMBER = re.compile(r"(?<![\w\\-])[+-]?(nan|inf|NaN|Infinity|zoo)(?![\w-])")
+#: Every so many specs are also written as a folder of documents: drawing takes half a second.
+WRITTEN = 10
+
+
+class FoundError(AssertionError):
+    """What came out is not what may come out."""
+
+
+def work_on(tables: Tables, *, write: bool = False) -> str:
+    """Derive a spec and look at everything that is made of it.
+
+    Args:
+        tables: The spec.
+        write: Whether the documents and figures are written too.
+
+    Returns:
+        The verdict, or "refused: " and why.
+
+    Raises:
+        FoundError: An output holds a number that is none, or the certificate is another one's.
+    """
+    try:
+        derivation = sr.derive(sr.load(tables))
+    except SymrelnError as error:
+        return f"refused: {error}"
+    certificate = json.loads(dumps(derivation.certificate))
+    verify.verify(certificate)
+    texts = {
+        "derivation.json": dumps(derivation.to_json()),
+        "certificate.json": dumps(certificate),
+        "derivation.tex": derivation.to_latex(),
+        "summary": str(console.summary_of(derivation)),
+    }
+    for name, text in texts.items():
+        if (found := NOT_A_NUMBER.search(text)) is not None:
+            around = text[max(0, found.start() - 60) : found.end() + 30]
+            msg = f"{name} holds {around!r}"
+            raise FoundError(msg)
+    if write:
+        with tempfile.TemporaryDirectory() as folder:
+            derivation.save(folder)
+            sr_checks = verify.verify_file(Path(folder) / "certificate.json")
+        if not sr_checks:
+            msg = "nothing was checked"
+            raise FoundError(msg)
+    if derivation.spec.network is not None:
+        _check_curves(derivation)
+    return derivation.verdict.level.value
+
+
+def _check_curves(derivation: sr.Derivation) -> None:
+    try:
+        prediction = derivation.evaluate()
+    except SymrelnError:
+        return
+    if not np.isfinite(prediction.loss).all():
+        msg = f"evaluate: the loss is {prediction.loss}"
+        raise FoundError(msg)
+
+
+def _worked(seed: int) -> str:
+    return work_on(random_tables(seed), write=seed % WRITTEN == 0)
+
+
+def _probe(seed: int) -> str:
+    """Crash for -1 and hang for any other: what the campaign must notice."""
+    while True:
+        1 / (1 + seed)
+
+
+def answer(seed: int, limit: float) -> dict[str, Any]:
+    """Return what became of the spec of a seed; after ``limit`` seconds of work the process ends.
+
+    Work is the processor's time, because others may share the machine; waiting counts a fifth.
+    """
+    began = time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    faulthandler.dump_traceback_later(5 * limit, exit=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            found = _probe(seed) if seed < 0 else _worked(seed)
+        outcome = "refused" if found.startswith("refused") else "derived"
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if "/symreln/" in frame.filename] or frames
+        place = "/".join(own[-1].filename.split("/")[-2:])
+        found = f"{type(error).__name__} in {place}:{own[-1].name}: {error}"[:600]
+        outcome = "failed"
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    faulthandler.cancel_dump_traceback_later()
+    return {
+        "seed": seed,
+        "outcome": outcome,
+        "found": found,
+        "seconds": round(time.process_time() - began, 2),
+    }
+
+
+def main() -> None:
+    """Answer every seed that is asked for, once everything is imported."""
+    work_on({"dataset": {"X": [[1]], "Y": [[1]]}, "pathway": [{"name": "a"}]}, write=True)
+    limit = float(sys.argv[1])
+    faulthandler.register(signal.SIGPROF, chain=True)  # says where, then the process ends
+    for line in sys.stdin:
+        print(json.dumps(answer(int(line), limit)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Real roots by bisection against FLINT's, and where FLINT takes for ever."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+from flint import arb, fmpz_poly
+from hypothesis import given, settings
+
+from symreln.exact import enclosure, isolation
+from tests.strategies import seeds
+
+
+def polynomial(random: Random) -> fmpz_poly:
+    """Small coefficients, zeros among them, often with a double rational root."""
+    degree = random.randint(1, 7)
+    drawn = [random.choice([0, random.randint(-9, 9)]) for _ in range(degree)]
+    found = fmpz_poly([*drawn, random.choice([-3, -1, 1, 2])])
+    return found * fmpz_poly([random.randint(-3, 3), 1]) ** random.choice([0, 0, 2])
+
+
+@given(seeds)
+@settings(max_examples=100, deadline=None)
+def test_roots_are_those_of_flint(seed):
+    p = polynomial(Random(seed))
+    with enclosure.precision(128):
+        mine = sorted(isolation.real_roots(p, 128), key=lambda pair: pair[0].mid())
+        flint = [(x.real, m) for x, m in p.complex_roots() if x.imag == 0]
+    flint.sort(key=lambda pair: pair[0].mid())
+    assert [m for _, m in mine] == [m for _, m in flint]
+    for (x, _), (y, _) in zip(mine, flint, strict=True):
+        assert x.overlaps(y)
+        assert x == 0 or x.rel_accuracy_bits() > 100
+
+
+def test_roots_that_differ_by_hundreds_of_digits():
+    exponents = [-900, -400, 0, 3, 350, 1000]
+    p = fmpz_poly([1])
+    for e in exponents:
+        root = Fraction(10) ** e
+        p *= fmpz_poly([-root.numerator, root.denominator])
+    p *= fmpz_poly([10**500, 0, 1])  # no real root
+    found = enclosure.isolated([Fraction(int(c)) for c in p], 64)
+    assert len(found) == len(exponents)
+    for ball, e in zip(found, exponents, strict=True):
+        with enclosure.precision(4000):
+            assert ball.contains(arb(10) ** e)
+
+
+def test_a_cluster_beside_distant_complex_roots():
+    """(x + 1)^3 moved by 1e-400: three roots that only 134 digits tell apart, one of them real."""
+    cube = fmpz_poly([1, 1]) ** 3 * 10**400 + 1
+    (ball,) = enclosure.isolated([Fraction(int(c)) for c in cube * fmpz_poly([10**900, 0, 1])], 600)
+    with enclosure.precision(900):
+        assert (ball + 1 + (arb(10) ** -400).root(3)).contains(0)

@@ -1,0 +1,115 @@
+"""Numbers beyond float64 are derived exactly; what needs floats refuses them with the place."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln import cli, verify
+from symreln.console import summary_of
+from symreln.errors import InputError, LimitReachedError
+from symreln.report.jsonio import dumps
+
+NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
+
+
+def tables(x: list, y: list, gate: object = "all", **more: object) -> dict:
+    """The tables of a spec with one pathway."""
+    pathway = [{"name": "a", "gate": gate}]
+    return {"dataset": {"X": x, "Y": y}, "pathway": pathway, "network": NETWORK, **more}
+
+
+def derived(*given: object, **more: object) -> sr.Derivation:
+    """Derive, verify the certificate from its text, and print everything once."""
+    derivation = sr.derive(sr.load(tables(*given, **more)))
+    verify.verify(derivation.certificate)
+    assert derivation.to_latex()
+    assert dumps(derivation.to_json())
+    return derivation
+
+
+def test_a_number_beyond_float_is_printed_from_the_exact_one(tmp_path):
+    derivation = derived([["1e400"]], [[1]])
+    (mode,) = derivation.to_json()["pathways"][0]["modes"]
+    assert Decimal(mode["s"]["decimal"]) == Decimal("1e400")
+    assert Decimal(mode["s"]["radius"]) < Decimal("1e380")
+    assert mode["s"]["minpoly"] == f"x - {10**400}"
+    assert Fraction(mode["d"]["expr"]) == 10**800
+    assert "'1.000000000e+400', '1.000000000e+800'" in str(summary_of(derivation))
+    assert "2.00e+398 a step" in str(summary_of(derivation))
+    derivation.save(tmp_path)
+    assert not (tmp_path / "figures" / "spectrum.pdf").exists()
+    with pytest.raises(InputError, match=r"dataset\.X: a number is too large"):
+        derivation.evaluate()
+
+
+def test_integers_of_more_than_4300_digits_are_written_and_verified():
+    derivation = derived([["1e300", 1], [2, "1e-400"]], [[1, "1e-400"]])
+    numbers = re.findall(r"\d+", dumps(derivation.certificate) + dumps(derivation.to_json()))
+    assert max(map(len, numbers)) > 4300
+    assert derivation.pathways[0].modes[0].s.scientific(digits=3) == "5e+299"
+
+
+@pytest.mark.parametrize("key", ["init_std", "learning_rate"])
+@pytest.mark.parametrize("value", ["1e400", "1e-400"])
+def test_a_network_beyond_float_is_derived_and_not_trained(key, value):
+    derivation = derived([[1, 0], [0, 1]], [[1, 2]], network=NETWORK | {key: value})
+    with pytest.raises(InputError, match=rf"network\.{key}: a number is too"):
+        derivation.evaluate()
+
+
+def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        '[dataset]\nX = [["1e400"]]\nY = [[1]]\n[[pathway]]\nname = "a"\n[network]\nhidden = 2\n'
+        'init_std = "1/100"\nlearning_rate = "1/100"\nsteps = 5\n'
+    )
+    out = ["--out", str(tmp_path / "out")]
+    assert cli._guarded(["derive", str(spec), "--no-cache", *out]) == 0
+    assert "1.000000000e+400" in capsys.readouterr().out
+    assert cli._guarded(["validate", str(spec), "--no-cache", *out]) == 2
+    assert "dataset.X: a number is too large" in capsys.readouterr().err
+
+
+def test_large_integers_with_a_gain():
+    """Entries in int64 and entries beyond it meet in one sum."""
+    g = {"g": {"value": "9/7"}}
+    derivation = derived([["1", "12345678901234567890"]], [[1, 2]], [1, "g"], parameters=g)
+    d = derivation.pathways[0].modes[0].d
+    assert d is not None
+    expected = (1 + 12345678901234567890**2 * Fraction(81, 49)) / 2
+    assert d.scalar is not None
+    assert d.scalar.substitute({"g": Fraction(9, 7)}).to_fraction() == expected
+
+
+def test_gains_of_many_terms_are_derived():
+    parameters = {name: {"value": place} for place, name in enumerate("abc", start=1)}
+    x, y = [[1, 0, 1, 2], [0, 1, 1, -1]], [[1, 2, 0, 1]]
+    spec = sr.load(tables(x, y, ["(a + b + c)**8"] * 4, parameters=parameters))
+    (pathway,) = sr.pipeline.derive_unchecked(spec).pathways
+    plain = sr.derive(sr.load(tables(x, y, ["6**8"] * 4))).pathways[0]
+    at = {"a": Fraction(1), "b": Fraction(2), "c": Fraction(3)}
+    found = [mode.s.to_float(at) for mode in pathway.modes]
+    assert np.allclose(found, [mode.s.to_float() for mode in plain.modes], rtol=1e-14)
+
+
+def test_too_many_terms_end_with_what_grew():
+    names = [f"p{k}" for k in range(8)]
+    parameters = {name: {"positive": True, "value": k + 2} for k, name in enumerate(names)}
+    spec = sr.load(
+        tables([[f"1/({name} + 1)" for name in names]], [[1] * 8], parameters=parameters)
+    )
+    with pytest.raises(LimitReachedError, match=r"Sigma\^x of pathway 'a' .* 6561 terms in 8 para"):
+        sr.derive(spec)
+
+
+def test_too_many_digits_end_with_what_grew():
+    x = [f"1/{10 ** (600 + 7 * k) + 1}" for k in range(7)]
+    gains = [f"1/{10 ** (200 + 7 * k) + 1}" for k in range(7)]
+    with pytest.raises(LimitReachedError, match=r"1 terms with integers of \d+ digits"):
+        sr.derive(sr.load(tables([x], [[1] * 7], gains)))
