@@ -22,12 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from symreln.exact.enclosure import ball, precision
+from symreln.errors import InputError
+from symreln.exact.enclosure import ball, precision, rounded_text
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from flint import arb
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
 
@@ -44,13 +45,14 @@ class Regime:
     Attributes:
         lazy: Labels of the modes that start at half of their plateau or beyond.
         modes: How many modes learn.
-        scales: Smallest and largest relative scale s/(4 d_eff π0) of them, in floats.
+        scales: Smallest and largest relative scale s/(4 d_eff π0) of them: balls, for data may lie
+            beyond float64.
         strength0: π0, exact.
     """
 
     lazy: tuple[str, ...]
     modes: int
-    scales: tuple[float, float]
+    scales: tuple[arb, arb]
     strength0: Fraction
 
     @property
@@ -70,8 +72,8 @@ class Regime:
         """Why, in a clause; "" in the rich regime."""
         if not self.lazy:
             return ""
-        start = f"the initial strength {float(self.strength0):.3g}"
-        low, high = (f"{scale:.2g}" for scale in self.scales)
+        start = f"the initial strength {rounded_text(ball(self.strength0), 3)}"
+        low, high = (rounded_text(scale, 2) for scale in self.scales)
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         if self.name == "lazy":
             return f"{start} is at least half of the plateau of every mode ({scale})"
@@ -95,7 +97,7 @@ def regime(derivation: Derivation) -> Regime | None:
     start = exact.strength0
     if start is None or not start > 0:
         return None
-    found: dict[str, tuple[bool, float]] = {}
+    found: dict[str, tuple[bool, arb]] = {}
     for pathway in exact.pathways:
         for place, mode in enumerate(pathway.modes):
             if not mode.is_null:
@@ -104,11 +106,11 @@ def regime(derivation: Derivation) -> Regime | None:
                     found[mode.label] = one
     if not found:
         return None
-    scales = [scale for _, scale in found.values()]
+    scales = sorted((scale for _, scale in found.values()), key=lambda scale: scale.mid())
     return Regime(
         lazy=tuple(label for label, (lazy, _) in found.items() if lazy),
         modes=len(found),
-        scales=(min(scales), max(scales)),
+        scales=(scales[0], scales[-1]),
         strength0=start,
     )
 
@@ -119,23 +121,31 @@ def _relative(
     place: int,
     mode: ModeDerivation,
     start: Fraction,
-) -> tuple[bool, float] | None:
+) -> tuple[bool, arb] | None:
     """Return (whether a mode is lazy, its relative scale); None where weight decay ends it.
 
-    Of a mode that does not close the plateau is s over its own quotient vᵀ Σ^x v.
+    Of a mode that does not close the plateau is s over its own quotient vᵀ Σ^x v, in float64; None
+    too where the data are beyond that, and where the quotient is 0.
     """
     assert exact.spec.network is not None
     d = mode.d if mode.d_eff is None else mode.d_eff
-    if d is None:
-        v = pathway.spectrum.numpy_modes()[place][2]
-        seen = pathway.effective.sigma_x.to_numpy() @ v
-        quotient = float((v * seen).sum() / v.shape[1])
-        plateau = mode.s.to_float() / quotient if quotient > 0 else np.inf
-        return bool(float(start) >= plateau / 2), plateau / (4 * float(start))
+    quotient = None if d is not None else _quotient(pathway, place)
+    if d is None and not quotient:
+        return None
     with precision(BITS):
         growth = mode.s.ball({}, BITS) - ball(exact.spec.network.weight_decay)
         if not growth > 0:
             return None
-        plateau = growth / d.ball({}, BITS)
+        plateau = growth / (quotient if d is None else d.ball({}, BITS))
         # Not certainly below half: an equality, which no ball decides, counts as at half.
-        return not ball(start) < plateau / 2, float((plateau / (4 * ball(start))).mid())
+        return not ball(start) < plateau / 2, (plateau / (4 * ball(start))).mid()
+
+
+def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
+    """Return vᵀ Σ^x v, mean over equal modes; None for data beyond float64."""
+    try:
+        v = pathway.spectrum.numpy_modes()[place][2]
+        seen = pathway.effective.sigma_x.to_numpy() @ v
+    except InputError:
+        return None
+    return float((v * seen).sum() / v.shape[1])

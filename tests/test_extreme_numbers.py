@@ -113,3 +113,12 @@ def test_too_many_digits_end_with_what_grew():
     gains = [f"1/{10 ** (200 + 7 * k) + 1}" for k in range(7)]
     with pytest.raises(LimitReachedError, match=r"1 terms with integers of \d+ digits"):
         sr.derive(sr.load(tables([x], [[1] * 7], gains)))
+
+
+@pytest.mark.parametrize(("std", "scale"), [("1/10", "5"), ("1e-400", "5e+798")])
+def test_the_regime_of_data_beyond_float64_is_named(std, scale):
+    """The plateau is 1 and π0 = 20 init_std²/4: the scales were floats, inf or an error."""
+    network = {**NETWORK, "init_std": std}
+    regime = derived([["1e400"]], [["1e400"]], network=network).to_json()["regime"]
+    assert Decimal(regime["relative_scale"]["largest"]) == Decimal(scale)
+    assert regime["name"] == "rich"

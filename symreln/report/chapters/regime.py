@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.exact.enclosure import rounded_text
 from symreln.report.document import Block, Citation, Math, Strong, prose
 from symreln.report.typeset import typeset
 
@@ -58,7 +59,10 @@ def regime_to_json(derivation: Derivation) -> dict[str, Any]:
             "name": found.name,
             "lazy_modes": list(found.lazy),
             "modes": found.modes,
-            "relative_scale": {"smallest": float(f"{low:.6g}"), "largest": float(f"{high:.6g}")},
+            "relative_scale": {
+                "smallest": rounded_text(low, 6),
+                "largest": rounded_text(high, 6),
+            },
             "reason": found.reason,
         }
     }
