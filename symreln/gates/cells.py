@@ -130,7 +130,7 @@ class Cells:
 
     def _cut(self, flat: np.ndarray, found: Found, n: int) -> Found:
         """Return the gates with a sample added that lies in the span of those before."""
-        inner = _restricted(flat[:, n])
+        inner = restricted(flat[:, n])
         below = self._gates(product(inner, flat), n)
         below = Found(below.gates, product(below.witnesses, inner))
         rest = ~np.isin(gate_keys(found.gates), gate_keys(below.gates))
@@ -239,8 +239,8 @@ def _pivot(column: np.ndarray) -> int:
     return int(places[np.argmin(np.abs(column[places]))])
 
 
-def _restricted(column: np.ndarray) -> np.ndarray:
-    """Return whole-number weights that span what is orthogonal to a column, short ones."""
+def restricted(column: np.ndarray) -> np.ndarray:
+    """Return whole-number weights that span what is orthogonal to a column, short ones, as rows."""
     return np.array(
         [
             [int(v) for v in row]
