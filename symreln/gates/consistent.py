@@ -20,7 +20,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
@@ -242,14 +242,16 @@ def consistent_pairs(
 def self_consistent_gates(
     inputs: ExactMatrix,
     residual: ExactMatrix,
-    gates: Iterable[tuple[Sequence[int], int]],
+    gates: Sequence[tuple[Sequence[int], int]],
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[SelfConsistentGate, ...]:
-    """Return which gates are self-consistent, the fastest first.
+    """Return which gates of 0 and 1 are self-consistent, the fastest first.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters: the targets, or what a stage leaves.
         gates: (gate, how many are alike): all gates that the dataset allows, or one of each kind.
+        progress: Called with (gates done, of so many).
 
     Raises:
         InputError: Shapes do not fit, or a parameter occurs.
@@ -257,9 +259,11 @@ def self_consistent_gates(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     samples = columns(inputs)
     found: list[SelfConsistentGate] = []
-    for gate, size in gates:
+    for place, (gate, size) in enumerate(gates):
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
         found += consistent_pairs(pairs, samples, gate, size)
+        if progress is not None:
+            progress(place + 1, len(gates))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 

@@ -38,7 +38,7 @@ from flint import fmpq
 
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.linear import pseudo_inverse, rank, subspace_projector
+from symreln.exact.linear import complement_projector, pseudo_inverse, rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
@@ -186,7 +186,7 @@ def gate_on_face(
     signs = tuple(sign if any(x) else -1 for sign, x in zip(signs, samples, strict=True))
     sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
     edge = [z for z, sign in enumerate(signs) if not sign]
-    inner = (sigma @ complement(inputs, edge)).reduced()
+    inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
     if inner.is_zero:
         return None
     pair = singular_pairs(
@@ -222,15 +222,6 @@ def gate_on_face(
     )
 
 
-def complement(inputs: ExactMatrix, edge: Sequence[int]) -> ExactMatrix:
-    """Return the projector on what is orthogonal to given samples, shape (n_x, n_x)."""
-    whole = ExactMatrix.identity(inputs.shape[0], inputs.parameters)
-    chosen = _independent(inputs, edge)
-    if not chosen:
-        return whole
-    return (whole - subspace_projector(inputs.select(columns=chosen))).reduced()
-
-
 def rays(inputs: ExactMatrix, edge: Sequence[int]) -> list[Vector]:
     """Return directions of span(x_z) between which no boundary sample changes sides.
 
@@ -250,7 +241,7 @@ def rays(inputs: ExactMatrix, edge: Sequence[int]) -> list[Vector]:
 
 def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
     """Return independent samples of Z, one less than its rank, with one more that is too."""
-    height = len(_independent(inputs, edge))
+    height = rank(inputs.select(columns=edge)) if edge else 0
     found = []
     for chosen in combinations(edge, max(height - 1, 0)):
         if not edge or (chosen and rank(inputs.select(columns=chosen)) < len(chosen)):
@@ -265,15 +256,7 @@ def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ..
 
 def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
     """Return the part of a sample that is orthogonal to others."""
-    return (complement(inputs, chosen) @ inputs.select(columns=[other])).reduced()
-
-
-def _independent(inputs: ExactMatrix, edge: Sequence[int]) -> list[int]:
-    chosen: list[int] = []
-    for place in edge:
-        if rank(inputs.select(columns=[*chosen, place])) > len(chosen):
-            chosen.append(place)
-    return chosen
+    return (complement_projector(inputs.select(columns=chosen)) @ inputs.select(columns=[other])).reduced()
 
 
 def _drives(

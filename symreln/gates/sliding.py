@@ -16,7 +16,8 @@ from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
-from symreln.gates.partial import PartialGate, partial_gates
+from symreln.gates.consistent import SelfConsistentGate
+from symreln.gates.partial import partial_gates
 
 #: Units that are followed, and the seed of their draw.
 UNITS, SEED = 1000, 77_003
@@ -113,7 +114,7 @@ def _proposals(
     return Settled(signs=distinct[heaviest][kept], shares=shares[kept])
 
 
-def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[PartialGate, ...]:
+def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsistentGate, ...]:
     """Return the partial gates that units settle on, each proven, the fastest first.
 
     There may be more: units propose those that attract many of them.
