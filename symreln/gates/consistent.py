@@ -197,15 +197,29 @@ def opening(pair: Pair, samples: Sequence[Vector], gate: Sequence[int]) -> Vecto
         samples: The columns of X.
         gate: 0 or 1 a sample.
     """
-    rows = [[dot(vector, sample) for vector in pair.vectors] for sample in samples]
+    strict = [x for x, g in zip(samples, gate, strict=True) if g]
+    return opened_by(pair, strict, [x for x, g in zip(samples, gate, strict=True) if not g])
+
+
+def opened_by(pair: Pair, strict: Sequence[Vector], weak: Sequence[Vector]) -> Vector | None:
+    """Return a vector of the pair's span with v·x > 0 on strict x and v·x ≤ 0 on weak ones.
+
+    Args:
+        pair: A singular value with its vectors.
+        strict: Vectors of n_x entries.
+        weak: Likewise.
+    """
+    positive, negative = (
+        [[dot(vector, x) for vector in pair.vectors] for x in rows] for rows in (strict, weak)
+    )
     if len(pair.vectors) == 1:
         for sign in (1, -1):
-            if all((row[0] * sign > 0) == bool(g) for row, g in zip(rows, gate, strict=True)):
+            if all(row[0] * sign > 0 for row in positive) and not any(
+                row[0] * sign > 0 for row in negative
+            ):
                 return tuple(value * sign for value in pair.vectors[0])
         return None
-    strict = [row for row, g in zip(rows, gate, strict=True) if g]
-    weak = [row for row, g in zip(rows, gate, strict=True) if not g]
-    answer = direction(strict, weak, len(pair.vectors))
+    answer = direction(positive, negative, len(pair.vectors))
     if not isinstance(answer, Direction):
         return None
     return tuple(

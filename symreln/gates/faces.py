@@ -59,7 +59,7 @@ def flats(
             "units to propose some instead (sliding_gates)"
         )
         raise LimitReachedError(msg)
-    nonzero = samples.any(axis=0)
+    nonzero = np.asarray(samples.any(axis=0))
     start = np.zeros((rank, samples.shape[0]), dtype=np.int64)
     start[range(rank), rows] = 1
     level: dict[tuple[int, ...], np.ndarray] = {(): start}

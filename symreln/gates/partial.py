@@ -138,11 +138,9 @@ def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
     second = s[:, 1] if s.shape[1] > 1 else np.zeros(len(s))
     # Small or nearly equal singular values: their vectors are not known.
     unsure = (s[:, 0] ** 2 - second**2) < CLEAR
-    seen = vt[:, 0] @ inner / np.linalg.norm(inner, 2)
+    seen = vt[:, 0] @ inner / (np.linalg.norm(inner, 2) or 1.0)
     strict = flat.signs * (np.linalg.norm(inner, axis=0) > 0)
-    sides = [
-        ~((sign * seen * strict < -CLEAR) & (strict != 0)).any(axis=1) for sign in (1.0, -1.0)
-    ]
+    sides = [~((sign * seen * strict < -CLEAR) & (strict != 0)).any(axis=1) for sign in (1.0, -1.0)]
     for ray in _float_rays(x[:, list(flat.boundary)]):
         pushed = r[:, list(flat.boundary)] @ np.maximum(ray @ x[:, list(flat.boundary)], 0)
         drive = np.einsum("ym,fm,m->fy", r, opened, ray @ x, optimize=True) + pushed
@@ -189,9 +187,9 @@ def gate_on_face(
     inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
     if inner.is_zero:
         return None
-    pair = singular_pairs(
-        joint_spectrum(inner, ExactMatrix.zeros(inner.shape[1], inner.shape[1]))
-    )[0]
+    pair = singular_pairs(joint_spectrum(inner, ExactMatrix.zeros(inner.shape[1], inner.shape[1])))[
+        0
+    ]
     table = columns(sigma.T)
     outputs = [_apply(table, vector) for vector in pair.vectors]
     strict = [
@@ -233,13 +231,13 @@ def rays(inputs: ExactMatrix, edge: Sequence[int]) -> list[Vector]:
     """
     return [
         tuple(value * sign for value in column)
-        for chosen, other in _walls(inputs, edge)
+        for chosen, other in walls(inputs, edge)
         for column in columns(_off(inputs, chosen, other))
         for sign in (1, -1)
     ]
 
 
-def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
+def walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
     """Return independent samples of Z, one less than its rank, with one more that is too."""
     height = rank(inputs.select(columns=edge)) if edge else 0
     found = []
@@ -256,7 +254,8 @@ def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ..
 
 def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
     """Return the part of a sample that is orthogonal to others."""
-    return (complement_projector(inputs.select(columns=chosen)) @ inputs.select(columns=[other])).reduced()
+    off = complement_projector(inputs.select(columns=chosen))
+    return (off @ inputs.select(columns=[other])).reduced()
 
 
 def _drives(
@@ -273,7 +272,8 @@ def _drives(
         for z in edge:
             seen = dot(ray, samples[z])
             if seen > 0:
-                total = [a + seen * t / len(samples) for a, t in zip(total, targets[z], strict=True)]
+                share = seen / len(samples)
+                total = [a + share * t for a, t in zip(total, targets[z], strict=True)]
         found.append(tuple(total))
     return found
 

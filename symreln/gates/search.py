@@ -76,9 +76,11 @@ class Search:
     def told(self) -> str:
         """What is proven of the fastest."""
         if self.complete:
-            return "all faces asked: the fastest is proven to be the fastest of all units"
+            return "all faces asked: no unit grows faster than the first, proven"
         if self.proven:
-            return "the fastest is proven to be the fastest of all units; slower ones may be missing"
+            return (
+                "no unit grows faster than the first, proven; slower partial gates may be missing"
+            )
         most = "" if self.bound is None else f", at most {self.bound:.6g}"
         return f"not all faces asked: a faster partial gate may exist{most}"
 
@@ -112,9 +114,7 @@ def search(
     gates = found.gates[[orbit.index for orbit in orbits]]
     with progress("self-consistent gates") as callback:
         values, likely = _singular_values(inputs, residual, gates)
-        kinds = [
-            (tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)
-        ]
+        kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
         full = self_consistent_gates(inputs, residual, kinds, callback)
     with progress("partial gates") as callback:
         try:
@@ -151,9 +151,44 @@ def _bounded(
     if len(near) > MOST_COMPARED or (values > float(fastest) * (1 + CLEAR)).any():
         return False
     tops = (singular_pairs(gate_spectrum(inputs, residual, gates[k].astype(int)))[0] for k in near)
-    return all(
-        top.s == fastest or order_key(top.s, {}) > order_key(fastest, {}) for top in tops
-    )
+    return all(top.s == fastest or order_key(top.s, {}) > order_key(fastest, {}) for top in tops)
+
+
+def may_be_kept(
+    x: np.ndarray, r: np.ndarray, gates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what float64 says of gates: no singular pair that opens its gate is refused.
+
+    A singular vector says whether it does where its singular value is apart from all others.
+
+    Args:
+        x: X, shape (n_x, P).
+        r: R, shape (n_y, P).
+        gates: Truth values, shape (gates, P).
+
+    Returns:
+        The largest singular value; whether some pair that is not small may open the gate; and how
+        many are not small: the others may be zero. All of shape (gates,).
+    """
+    scale = (np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / x.shape[1]) or 1.0
+    tops, likely = np.zeros(len(gates)), np.zeros(len(gates), dtype=bool)
+    large = np.zeros(len(gates), dtype=int)
+    for start in range(0, len(gates), CHUNK):
+        part = slice(start, start + CHUNK)
+        sigma = np.einsum("ym,fm,lm->fyl", r, gates[part].astype(float), x, optimize=True)
+        _, s, vt = np.linalg.svd(sigma / (x.shape[1] * scale), full_matrices=False)
+        seen = vt @ (x / (np.linalg.norm(x, 2) or 1.0))
+        opened = gates[part][:, None, :]
+        kept = np.zeros(s.shape, dtype=bool)
+        for side in (seen, -seen):
+            kept |= ~np.where(opened, side < -UNSURE, side > UNSURE).any(axis=2)
+        gaps = np.abs(s[:, :, None] ** 2 - s[:, None, :] ** 2)
+        gaps[:, range(s.shape[1]), range(s.shape[1])] = np.inf
+        small = s**2 < UNSURE
+        kept |= gaps.min(axis=2) < UNSURE
+        tops[part], likely[part] = s[:, 0] * scale, (kept & ~small).any(axis=1)
+        large[part] = (~small).sum(axis=1)
+    return tops, likely, large
 
 
 def _singular_values(
@@ -161,40 +196,11 @@ def _singular_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return every gate's largest singular value, and whether it may be self-consistent.
 
-    In float64; no gate that is self-consistent is left out. A singular vector says so where its
-    singular value is apart from all others; the rest is left to exact arithmetic.
-
-    Args:
-        inputs: X, shape (n_x, P).
-        residual: R, shape (n_y, P).
-        gates: Truth values, shape (gates, P).
-
-    Returns:
-        Both of shape (gates,).
+    Small singular values are zero, and of no gate, where the others are as many as the rank.
     """
-    x, r = inputs.to_numpy(), residual.to_numpy()
-    scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / x.shape[1]
-    tops, likely = np.zeros(len(gates)), np.zeros(len(gates), dtype=bool)
-    for start in range(0, len(gates) if scale else 0, CHUNK):
-        part = slice(start, start + CHUNK)
-        chosen = gates[part]
-        sigma = np.einsum("ym,fm,lm->fyl", r, chosen.astype(float), x, optimize=True)
-        _, s, vt = np.linalg.svd(sigma / (x.shape[1] * scale), full_matrices=False)
-        seen = vt @ (x / np.linalg.norm(x, 2))
-        opened = chosen[:, None, :]
-        kept = np.zeros(s.shape, dtype=bool)
-        for side in (seen, -seen):
-            kept |= ~np.where(opened, side < -UNSURE, side > UNSURE).any(axis=2)
-        gaps = np.abs(s[:, :, None] ** 2 - s[:, None, :] ** 2)
-        gaps[:, range(s.shape[1]), range(s.shape[1])] = np.inf
-        small = s**2 < UNSURE
-        kept |= gaps.min(axis=2, initial=np.inf) < UNSURE
-        tops[part], likely[part] = s[:, 0] * scale, (kept & ~small).any(axis=1)
-        for k in np.flatnonzero(small.any(axis=1) & ~likely[part]):
-            # Small ones are zero, and of no gate, where the others are as many as the rank.
-            likely[start + k] = _rank(inputs, residual, chosen[k]) > (~small[k]).sum()
+    tops, likely, large = may_be_kept(inputs.to_numpy(), residual.to_numpy(), gates)
+    full = min(inputs.shape[0], residual.shape[0])
+    for k in np.flatnonzero(~likely & (large < full)):
+        sigma = gated_correlation(inputs, residual, gates[k].astype(int))
+        likely[k] = rank(sigma) > large[k]
     return tops, likely
-
-
-def _rank(inputs: ExactMatrix, residual: ExactMatrix, gate: np.ndarray) -> int:
-    return rank(gated_correlation(inputs, residual, gate.astype(int)))

@@ -14,9 +14,9 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
-from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.partial import partial_gates
 
 #: Units that are followed, and the seed of their draw.

@@ -78,7 +78,8 @@ def predicted_stages(
     for _ in range(most):
         if residual.is_zero:
             return
-        stage = GateStage(residual=residual, found=search(dataset.inputs, residual, gates, progress))
+        selected = search(dataset.inputs, residual, gates, progress)
+        stage = GateStage(residual=residual, found=selected)
         yield stage
         if not stage.winners or not (stage.found.proven or gates.sampled):
             return
@@ -99,7 +100,7 @@ def residual_after(
 
 
 def gate_pathway(dataset: Dataset, signs: Sequence[int]) -> PathwaySpec:
-    """Return a pathway that is open where signs are 1 and orthogonal to samples where they are 0."""
+    """Return a pathway that is open where signs are 1, orthogonal to samples where they are 0."""
     return PathwaySpec(
         name=sign_pattern(signs),
         gate=tuple(int(sign > 0) for sign in signs),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.gates import context_subsets
-from symreln.gates.partial import PartialGate
+from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sliding import sliding_gates
 from symreln.gates.stages import stage_residuals
 from symreln.gates.subsets import (
@@ -45,7 +45,7 @@ class SubsetStage:
 
     number: int
     subsets: tuple[LabelSubset, ...]
-    partial: tuple[tuple[PartialGate, int], ...]
+    partial: tuple[tuple[SelfConsistentGate, int], ...]
 
     @property
     def fastest(self) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
     found = []
     for number, residual in enumerate(stage_residuals(spec), start=1):
         subsets = label_subsets(spec.dataset, residual, label)
-        partial: tuple[tuple[PartialGate, int], ...] = ()
+        partial: tuple[tuple[SelfConsistentGate, int], ...] = ()
         if not residual.is_zero and not any(each.self_consistent for each in subsets):
             partial = tuple(
                 (gate, _open_values(spec.dataset, label, gate))
@@ -97,7 +97,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
     return tuple(found)
 
 
-def _open_values(dataset: Dataset, label: str, gate: PartialGate) -> int:
+def _open_values(dataset: Dataset, label: str, gate: SelfConsistentGate) -> int:
     """Return on how many values of a label some sample is open."""
     pairs = zip(dataset.labels[label], gate.signs, strict=True)
     return len({value for value, sign in pairs if sign > 0})

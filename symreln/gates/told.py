@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from symreln.gates.consistent import SelfConsistentGate
+from symreln.gates.consistent import SelfConsistentGate, sign_pattern
 from symreln.gates.enumerate import RealisableGates
 from symreln.gates.orbits import GateOrbit, SampleGroup
-from symreln.gates.partial import PartialGate
 from symreln.gates.race import Race, RacePiece, Runner
 from symreln.gates.stages import GateStage
 
@@ -54,34 +53,35 @@ def realisable_json(
 
 
 def stage_json(number: int, stage: GateStage) -> Json:
-    """Return the self-consistent gates of one residual."""
+    """Return the self-consistent gates of one residual, full and partial."""
     return {
         "stage": number,
         "candidates": [_candidate(each) for each in stage.candidates],
-        "winners": ["".join(map(str, gate)) for gate in stage.winners],
-        "partial": [partial_json(each) for each in stage.partial],
-        "partial_proposed": stage.proposed,
+        "winners": [sign_pattern(signs) for signs in stage.winners],
+        "complete": stage.found.complete,
+        "winner_proven": stage.found.proven,
+        "bound": stage.found.bound,
+        "told": stage.found.told,
     }
 
 
-def partial_json(gate: PartialGate) -> Json:
-    """Return a gate with samples on its boundary."""
-    return {
-        "pattern": gate.pattern,
-        "size": gate.size,
-        "speed": gate.s.to_json({}),
-        "gate": [value.to_json({}) for value in gate.values],
-        "unique": gate.unique,
-    }
+def fractions_json(found: SelfConsistentGate) -> list[Json]:
+    """Return the gate on every / of the pattern, in order; empty for a full gate."""
+    on = found.boundary if found.kind == "partial" else ()
+    return [found.values[place].to_json({}) for place in on]
 
 
 def _candidate(found: SelfConsistentGate) -> Json:
     return {
         "pattern": found.pattern,
+        "name": found.pattern,
+        "kind": found.kind,
         "size": found.size,
         "speed": found.s.to_json({}),
         "realisable": True,
         "self_consistent": True,
+        "fractions": fractions_json(found),
+        "unique": found.unique,
         "largest": found.largest,
         "dimension": found.dimension,
         "boundary": list(found.boundary),
