@@ -153,7 +153,7 @@ def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
 
 def _float_rays(on: np.ndarray) -> list[np.ndarray]:
     """Return the rays between which ψ is linear, in float64; dependent choices are left out."""
-    if not on.shape[1]:
+    if not on.any():
         return []
     u, s, _ = np.linalg.svd(on, full_matrices=False)
     span = u[:, s > 1e-9 * s[0]]

@@ -317,7 +317,8 @@ class Course:
                 alone = self._by_itself(entrant, appearing)
                 if any(part.ranks or part.undecided for part in alone):
                     self.entrants.append(entrant)
-                    roots |= _cuts_of(alone)
+                    cuts = _cuts_of(alone)
+                    roots |= {k: end for k, end in cuts.items() if self.limits.contains(end)}
                     running |= _rates(alone)
                 callback(place + 1, len(entrants))
         for value in self._alone:
@@ -438,7 +439,8 @@ class Course:
         if not face_is_plausible(inputs.to_numpy(), residual.to_numpy(), entrant.signs):
             return []
         found = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
-        return [_runner(each) for each in found]
+        # Where a boundary sample is zero, the face is another one.
+        return [_runner(each) for each in found if each.signs == entrant.signs]
 
     def _at_irrational(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
         """Return who runs at an irrational value, None where it is not decided."""

@@ -97,19 +97,21 @@ def race_json(found: Race, values: Mapping[str, Fraction], symbols: dict[str, sp
         symbols: The parameter's symbol.
     """
     candidates: dict[str, Json] = {}
+    here = _piece_at(found, values.get(found.parameter))
     for part in found.pieces:
         for rank in part.ranks:
             for runner in rank:
-                if runner.rate is not None:
-                    candidates.setdefault(
-                        f"{runner.pattern} {runner.rate!r}", _runner(runner, values, symbols)
-                    )
-    here = _piece_at(found, values.get(found.parameter))
+                key = f"{runner.pattern} {runner.rate!r}"
+                # Fractions are given in the piece of the declared value where the gate runs there.
+                if runner.rate is not None and (key not in candidates or part is here):
+                    candidates[key] = _runner(runner, part.piece.sample, values, symbols)
     return {
         "format": RACE_FORMAT,
         "parameter": found.parameter,
         "candidates": list(candidates.values()),
         "winner": None if here is None else list(here.winners),
+        "winner_proven": found.complete,
+        "why_not": found.why,
         "boundaries": [
             {
                 "parameter": found.parameter,
@@ -124,15 +126,23 @@ def race_json(found: Race, values: Mapping[str, Fraction], symbols: dict[str, sp
     }
 
 
-def _runner(runner: Runner, values: Mapping[str, Fraction], symbols: dict[str, sp.Symbol]) -> Json:
+def _runner(
+    runner: Runner,
+    at: Fraction | None,
+    values: Mapping[str, Fraction],
+    symbols: dict[str, sp.Symbol],
+) -> Json:
     assert runner.rate is not None
     return {
         "pattern": runner.pattern,
         "name": runner.pattern,
+        "kind": runner.kind,
         "size": runner.size,
         "speed": runner.rate.to_json(values, symbols),
         "realisable": True,
         "self_consistent": True,
+        "fractions": [value.to_json({}) for value in runner.fractions],
+        **({"fractions_at": str(at)} if runner.fractions else {}),
         "largest": runner.largest,
     }
 
@@ -151,10 +161,12 @@ def unraced_json(
         {
             "pattern": each.pattern,
             "name": each.name,
+            "kind": "full",
             "size": 1,
             "speed": None if each.speed is None else each.speed.to_json(values, symbols),
             "realisable": each.realisable,
             "self_consistent": False,
+            "fractions": [],
         }
         for each in others
     ]

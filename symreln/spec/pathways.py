@@ -150,15 +150,16 @@ def _boundary(model: PathwayModel) -> tuple[object, tuple[int, ...]]:
     Raises:
         Finding: The pathway takes other gates later.
     """
-    if isinstance(model.gate, str) or BOUNDARY not in model.gate:
-        return model.gate, ()
+    gate = model.gate
+    if not isinstance(gate, list | tuple) or BOUNDARY not in gate:
+        return gate, ()
     if model.then:
         raise Finding(
             found=f"{quoted(BOUNDARY)} in the gate of a pathway with then",
             expected="one gate for the whole training where samples are on the boundary",
         )
-    on = tuple(place for place, value in enumerate(model.gate) if value == BOUNDARY)
-    return [0 if value == BOUNDARY else value for value in model.gate], on
+    on = tuple(place for place, value in enumerate(gate) if value == BOUNDARY)
+    return [0 if value == BOUNDARY else value for value in gate], on
 
 
 def _check_switch_steps(entries: list[Entry], problems: Problems) -> None:

@@ -11,13 +11,16 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.gates import critical
 from symreln.gates.chambers import gate_chambers
-from symreln.gates.consistent import self_consistent_gates
-from symreln.gates.enumerate import enumerate_gates, pattern
+from symreln.gates.consistent import self_consistent_gates, sign_pattern
+from symreln.gates.enumerate import enumerate_gates
+from symreln.gates.faces import flats
 from symreln.gates.line import Piece, parameter_range, pieces
 from symreln.gates.orbits import moved_gates
+from symreln.gates.partial import partial_gates
 from symreln.gates.race import Race, RacePiece, race
 from symreln.spec.reader import load
 from tests.strategies import seeds
@@ -129,10 +132,12 @@ def order_at(found: Race, part: RacePiece, inputs: ExactMatrix, r: ExactMatrix) 
     """Derive the ranks anew from all gates, without symmetries or critical values."""
     listed = enumerate_gates(inputs)
     gates = [(tuple(int(v) for v in gate), 1) for gate in listed.gates]
+    every = [(tuple(signs), 1) for flat in flats(inputs) for signs in flat.signs.tolist()]
+    both = self_consistent_gates(inputs, r, gates) + partial_gates(inputs, r, every)
     ranks: list[list[str]] = []
     last = None
-    for each in self_consistent_gates(inputs, r, gates):
-        kind = pattern(max(moved_gates(each.gate, found.group)))
+    for each in sorted(both, key=lambda each: order_key(each.s, {})):
+        kind = sign_pattern(max(moved_gates(each.course, found.group)))
         if last is None or last != each.s:
             ranks.append([])
         if kind not in ranks[-1]:
@@ -155,7 +160,8 @@ def check_race(outputs: int, seed: int) -> None:
         for part in found.pieces:
             if part.piece.sample == value or (not part.piece.is_root and within(part.piece, value)):
                 wanted = order_at(found, part, x, r)
-                assert [list(dict.fromkeys(rank)) for rank in part.order] == wanted
+                shown = [sorted(set(rank), reverse=True) for rank in part.order]
+                assert shown == wanted
     intervals = [part for part in found.pieces if not part.piece.is_root]
     turns = [b.piece.low for a, b in pairwise(intervals) if a.winners != b.winners]
     inner = {text(b.value) for b in found.boundaries if b.winner}
