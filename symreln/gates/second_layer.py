@@ -56,8 +56,8 @@ def settled_representation(dataset: Dataset, found: RealisableGates | None = Non
         NotSupportedError: No gate is self-consistent, or a winner's direction is irrational or
             one of several.
     """
-    stage = next(predicted_stages(dataset, most=1, found=found))
-    if not stage.winners:
+    stage = next(predicted_stages(dataset, most=1, found=found), None)
+    if stage is None or not stage.winners:
         msg = (
             "second layer: no gate of the first layer is self-consistent, so it settles on none. "
             "Ask for --layer 1"

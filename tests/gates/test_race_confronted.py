@@ -225,9 +225,12 @@ def test_the_second_layer_sees_what_the_first_has_settled_on() -> None:
     ratio = float(stage.candidates[0].s) / float(stage.candidates[1].s)
     assert ratio == pytest.approx(2**0.5)
     nothing = load("contextual-3", ["dataset.items=2"]).at_values().dataset
-    left = replace(nothing, targets=list(predicted_stages(nothing))[1].residual)
+    targets = list(predicted_stages(nothing, most=2))[1].residual
+    # Partial gates have directions too: one input for each of the twelve.
+    assert settled_representation(replace(nothing, targets=targets)).n_x == 12
+    still = replace(nothing, targets=nothing.inputs.scale(0))
     with pytest.raises(NotSupportedError, match="no gate of the first layer is self-consistent"):
-        settled_representation(left)
+        settled_representation(still)
 
 
 def test_commands(tmp_path: Path) -> None:
