@@ -336,7 +336,8 @@ def _candidate_line(each: dict[str, Any]) -> str:
     """Return what is said of a self-consistent gate; / is a sample on its boundary."""
     line = f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
     if each["kind"] == "partial":
-        line += f"  fractions {', '.join(number['expr'] for number in each['fractions'])}"
+        fractions = dict.fromkeys(number["expr"] for number in each["fractions"])
+        line += f"  fractions {', '.join(fractions)}"
     return line
 
 

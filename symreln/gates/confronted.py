@@ -155,7 +155,8 @@ def confront(
         value: The parameter.
         seeds: How many networks.
         rng: Seed of their weights.
-        predicts: Whether the race has all gates that grow, so that shares can be predicted.
+        predicts: Whether all gates are asked for that grow, so that shares can be predicted where
+            the race has them all.
     """
     dataset = replace(
         spec.dataset,
@@ -167,7 +168,7 @@ def confront(
     network = network_of(spec)
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
     predicted = None
-    if predicts:
+    if predicts and race.complete:
         predicted = finite_start(inputs, targets, candidates, race.group, network)
     tau = float(network.tau(dataset.samples))
     steps = network.steps

@@ -46,6 +46,11 @@ class RealisableGates:
     sampled: bool = False
     draws: int = 0
 
+    def __repr__(self) -> str:
+        how = f", {self.draws} directions drawn" if self.sampled else ""
+        shown = ", ".join(self.pattern(k) for k in range(min(self.count, 8)) if self.samples <= 64)
+        return f"{self.count} gates of {self.samples} samples{how}: {shown}, …"
+
     @property
     def count(self) -> int:
         """N."""

@@ -96,6 +96,9 @@ class Runner:
     fractions: tuple[AlgebraicNumber, ...] = ()
     self_consistent: bool | None = True
 
+    def __repr__(self) -> str:
+        return f"Runner({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
+
     @property
     def gate(self) -> tuple[int, ...]:
         """0 or 1 a sample, samples on the boundary closed."""

@@ -320,5 +320,5 @@ def _fractions(each: dict[str, Any], name: str) -> str:
     """Return a partial gate's fractions on its boundary samples, at one value."""
     if not each["fractions"]:
         return ""
-    told = ", ".join(number["expr"] for number in each["fractions"])
+    told = ", ".join(dict.fromkeys(number["expr"] for number in each["fractions"]))
     return f"  fractions {told} at {name} = {each['fractions_at']}"

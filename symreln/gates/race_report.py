@@ -195,7 +195,7 @@ def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[fl
 
 def _predicted(race: Race, spec: Spec) -> dict[float, dict[str, float]]:
     """Return predicted shares along the parameter, where they cost little."""
-    if spec.dataset.samples * len(classes_of(race)) > MANY:
+    if spec.dataset.samples * len(classes_of(race)) > MANY or not race.complete:
         return {}
     found: dict[float, dict[str, float]] = {}
     for place, part in enumerate(race.pieces):
