@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.exact.order import order_key
+from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
 from symreln.gates.orbits import moved_gates
@@ -26,8 +27,8 @@ FINEST = 100
 WITHIN = 3.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RacePoint:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RacePoint(Brief):
     """Networks trained at one value of the parameter.
 
     Attributes:

@@ -20,6 +20,7 @@ import numpy as np
 
 from symreln.dynamics.gate_classes import gate_classes, sample_relations
 from symreln.dynamics.moving_gates import Descent, look_steps, moving_gates
+from symreln.gates.brief import Brief
 from symreln.gates.orbits import moved_gates
 from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
@@ -58,8 +59,8 @@ class PredictedClass:
     signs: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Confusion:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Confusion(Brief):
     """Predicted gates against shown ones.
 
     Attributes:

@@ -21,6 +21,7 @@ from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relati
 from symreln.dynamics.moving_gates import look_steps
 from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate, columns, self_consistent_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.programming import dot
@@ -94,8 +95,8 @@ def _fraction(value: fmpq | int) -> Fraction:
     return Fraction(int(exact.p), int(exact.q))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SecondLayerGates:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SecondLayerGates(Brief):
     """Gates that the second hidden layer of trained networks shows.
 
     Attributes:

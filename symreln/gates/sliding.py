@@ -14,6 +14,7 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
@@ -30,8 +31,8 @@ NEAR = 0.02
 RARE = 0.002
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Settled:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Settled(Brief):
     """What units settled on.
 
     Attributes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.gates import context_subsets
+from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sliding import sliding_gates
 from symreln.gates.stages import stage_residuals
@@ -53,8 +54,8 @@ class SubsetStage:
         return fastest_counts(self.subsets)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SubsetShares:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SubsetShares(Brief):
     """Which m trained networks take.
 
     Attributes:
