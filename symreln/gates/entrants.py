@@ -37,7 +37,7 @@ from symreln.gates.real import RealField
 from symreln.gates.search import may_be_kept
 
 #: Faces above which partial gates are not followed over a parameter.
-MOST_FACES = 600
+MOST_FACES = 2000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
