@@ -31,7 +31,7 @@ from symreln.gates.clustering import STARTS, Clustering, distinct_rows, kmeans
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.line import parameter_range
 from symreln.gates.race import race
-from symreln.gates.stages import candidates_of
+from symreln.gates.search import search
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -70,7 +70,7 @@ def xor() -> None:
     print(
         f"XoR, all gates over Delta: {seconds(lambda: gate_chambers(dataset.inputs, limits)):.2f} s"
     )
-    one = seconds(lambda: candidates_of(at, at.targets, enumerate_gates(at.inputs)))
+    one = seconds(lambda: search(at.inputs, at.targets))
     print(f"XoR, self-consistent gates at one Delta: {one:.2f} s")
     took = seconds(lambda: race(dataset.inputs, dataset.targets, limits))
     print(f"XoR, gates, self-consistency and race for all Delta: {took:.2f} s")

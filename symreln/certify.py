@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.exact.certificate import (
+    BOUNDARY,
     CertifiedComponent,
     CertifiedCoupling,
     CertifiedPathway,
@@ -26,6 +27,7 @@ from symreln.verdict import Level
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.exact.sparse import SparseMatrix
+    from symreln.spec.model import Gain, PathwaySpec
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
 Likeness = dict[int, tuple[int, int]]
@@ -118,6 +120,14 @@ def _keeps(symmetry: Symmetry, stage: StageDerivation, maps: tuple[SparseMatrix,
     return True
 
 
+def _marked_gate(pathway: PathwaySpec) -> tuple[Gain | str, ...]:
+    """Return a pathway's gate with / on the samples to which its inputs are made orthogonal."""
+    return tuple(
+        BOUNDARY if sample in pathway.boundary else value
+        for sample, value in enumerate(pathway.gate)
+    )
+
+
 # -- stages ---------------------------------------------------------------------------------------
 
 
@@ -138,7 +148,7 @@ def _stage(
         pathways=tuple(
             CertifiedPathway(
                 name=pathway.name,
-                gate=pathway.effective.pathway.gate,
+                gate=_marked_gate(pathway.effective.pathway),
                 inputs=pathway.effective.pathway.inputs,
                 outputs=pathway.effective.pathway.outputs,
                 spectrum=pathway.spectrum,

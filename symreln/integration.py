@@ -105,8 +105,10 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     inputs = scale * sparse_floats(dataset.sparse_inputs, "dataset.X")
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     features = []
-    for spec in specs:
+    for pathway, spec in zip(derivation.pathways, specs, strict=True):
         rows = inputs[np.array(spec.inputs, dtype=int)]
+        if spec.boundary:
+            rows = scale * sparse_floats(pathway.effective.features, f"inputs of {spec.name}")
         features.append((rows * gate_floats(spec)[None, :]).tocsr())
         features[-1].eliminate_zeros()
     writes = np.zeros((len(specs), dataset.n_y), dtype=bool)
@@ -151,7 +153,9 @@ def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
         outputs[list(spec.outputs)] = 1
         pathways.append(
             MatrixPathway(
-                inputs=inputs[list(spec.inputs)] * gate,
+                inputs=pathway.effective.inputs.to_numpy()
+                if spec.boundary
+                else inputs[list(spec.inputs)] * gate,
                 gate=gate,
                 outputs=outputs,
                 stage=spec.stage,

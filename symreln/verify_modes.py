@@ -21,6 +21,7 @@ except ImportError:  # the files alone, without the package
     from verify_reading import Data  # type: ignore[no-redef]
 
 PRIME = 2**61 - 1
+BOUNDARY = "/"  # a gate where the pathway's inputs are made orthogonal to the sample
 Element = list[Ratio]  # of Q(parameters)[x]/f, low to high
 
 
@@ -171,17 +172,44 @@ def _features(data: Data, v: Any, path: str) -> Sparse:
     shape = len(place), data.x.shape[1]
     good = all(type(g) is str or (type(g) is int and g in (0, 1)) for g in v.gate)
     require(good, f"{path}.gate", "0, 1 and texts")
-    gains = {g: data.ratio(g, f"{path}.gate") for g in set(v.gate) if type(g) is str}
+    on = [j for j, g in enumerate(v.gate) if g == BOUNDARY]
+    texts = {g for g in v.gate if type(g) is str and g != BOUNDARY}
+    gains = {g: data.ratio(g, f"{path}.gate") for g in texts}
     good = all(item and item != data.constant(1) for item in gains.values())
     require(good, f"{path}.gate", "1 and 0 as integers")
     seen = data.x.moved(place, {j: j for j, g in enumerate(v.gate) if g}, shape)
-    if not gains:
+    if not gains and not on:
         return seen
-    entries = {
-        (i, j): Ratio(top, seen.below) * gains.get(v.gate[j], data.constant(1))
-        for (i, j), top in seen.entries().items()
-    }
-    return data.assembled(entries, shape)
+    entries = {(i, j): Ratio(top, seen.below) for (i, j), top in seen.entries().items()}
+    if on:
+        entries = _orthogonal(data, entries, on)
+    one = data.constant(1)
+    gained = {(i, j): e * gains.get(v.gate[j], one) for (i, j), e in entries.items() if e}
+    return data.assembled(gained, shape)
+
+
+def _orthogonal(data: Data, entries: Any, on: list[int]) -> Any:
+    """Return samples without their parts along those on the boundary, by Gram and Schmidt."""
+    columns: dict[int, dict[int, Ratio]] = {}
+    for (i, j), item in entries.items():
+        columns.setdefault(j, {})[i] = item
+    frame: list[dict[int, Ratio]] = []
+
+    def inner(a: dict[int, Ratio], b: dict[int, Ratio]) -> Ratio:
+        return sum((a[i] * b[i] for i in a if i in b), start=data.constant(0))
+
+    def off(column: dict[int, Ratio]) -> dict[int, Ratio]:
+        for u in frame:
+            share = inner(column, u) / inner(u, u) * -1
+            both = {*column, *u}
+            zero = data.constant(0)
+            column = {i: column.get(i, zero) + u.get(i, zero) * share for i in both}
+        return {i: item for i, item in column.items() if item}
+
+    for j in on:
+        if left := off(columns.get(j, {})):
+            frame.append(left)
+    return {(i, j): item for j, column in columns.items() for i, item in off(column).items()}
 
 
 def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> Pathway:

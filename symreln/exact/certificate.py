@@ -117,6 +117,9 @@ if TYPE_CHECKING:
 Node = tuple[int, int]
 Coefficients = tuple[Scalar, ...]
 
+#: In a gate: the inputs of the pathway are made orthogonal to the sample.
+BOUNDARY = "/"
+
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedSymmetry:
@@ -139,7 +142,7 @@ class CertifiedPathway:
 
     Attributes:
         name: Its name.
-        gate: 0, 1 or a gain for every sample.
+        gate: 0, 1 or a gain for every sample; "/" where its inputs are made orthogonal to it.
         inputs: Indices of its inputs, ascending.
         outputs: Indices of its outputs, ascending.
         spectrum: Joint spectrum of its correlations, rows and columns in the order of ``inputs``.
@@ -148,7 +151,7 @@ class CertifiedPathway:
     """
 
     name: str
-    gate: tuple[int | Scalar, ...]
+    gate: tuple[int | Scalar | str, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     spectrum: JointSpectrum
@@ -301,7 +304,10 @@ def _pathway(
     commutator = None if pathway.like else spectrum.commutator
     return {
         "name": pathway.name,
-        "gate": [texts.ratio(g) if isinstance(g, Scalar) else int(g) for g in pathway.gate],
+        "gate": [
+            texts.ratio(g) if isinstance(g, Scalar) else g if g == BOUNDARY else int(g)
+            for g in pathway.gate
+        ],
         "inputs": list(pathway.inputs),
         "outputs": list(pathway.outputs),
         "like": None if pathway.like is None else list(pathway.like),

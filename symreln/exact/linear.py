@@ -98,6 +98,16 @@ def subspace_projector(basis: ExactMatrix) -> ExactMatrix:
     return (basis @ inverse(basis.T @ basis) @ basis.T).reduced()
 
 
+def complement_projector(columns: ExactMatrix) -> ExactMatrix:
+    """Return the orthogonal projector on what is orthogonal to all columns, dependent or not."""
+    chosen: list[int] = []
+    for place in range(columns.shape[1]):
+        if rank(columns.select(columns=[*chosen, place])) > len(chosen):
+            chosen.append(place)
+    whole = ExactMatrix.identity(columns.shape[0], columns.parameters)
+    return (whole - subspace_projector(columns.select(columns=chosen))).reduced()
+
+
 def spectral_projector(mode: Mode | ModeClass) -> ExactMatrix:
     """Return the projector on the space of a mode whose eigenvalue is rational.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.gates.brief import Brief
 from symreln.gates.remarks import exact_columns, unseparable
 from symreln.train.network import LayerWeights, TrainingSettings
 from symreln.train.randomness import gaussian_weights, seed_children
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from symreln.train.loop import Progress
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainedGates:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TrainedGates(Brief):
     """Networks of one spec, trained from known initial weights, and the gates of their units.
 
     Attributes:

@@ -18,6 +18,7 @@ Witnesses are integer vectors, in int64 while a bound proves that exact, in Pyth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -64,14 +65,21 @@ class Cells:
         samples: Whole-number columns x_i of full row rank, shape (r, P).
         open_only: Whether only open gates are wanted.
         limit: Number of gates above which the search ends, or None.
+        progress: Called with (samples done, of so many).
     """
 
     def __init__(
-        self, samples: np.ndarray, *, open_only: bool = False, limit: int | None = None
+        self,
+        samples: np.ndarray,
+        *,
+        open_only: bool = False,
+        limit: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._samples = samples
         self._open_only = open_only
         self._limit = limit
+        self._progress = progress
 
     def found(self) -> Found:
         """Return all gates.
@@ -79,15 +87,21 @@ class Cells:
         Raises:
             LimitReachedError: There are more than ``limit``.
         """
-        return self._gates(self._samples, self._samples.shape[1])
+        return self._gates(self._samples, self._samples.shape[1], self._progress)
 
-    def _gates(self, flat: np.ndarray, count: int) -> Found:
+    def _gates(
+        self,
+        flat: np.ndarray,
+        count: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Found:
         """Return the gates of the first ``count`` samples for directions in a flat.
 
         Args:
             flat: Products of k directions that span it with all samples, shape (k, P); witnesses
                 are whole-number combinations of these k.
             count: How many samples are taken.
+            progress: Called after every sample, but for the flats within.
         """
         start = planar_prefix(flat[:, :count])
         found = Found(*planar_gates(flat[:, :start], open_only=self._open_only))
@@ -100,6 +114,8 @@ class Cells:
                     f"{self._samples.shape[1]} samples. Raise the limit, or sample them"
                 )
                 raise LimitReachedError(msg)
+            if progress is not None:
+                progress(n + 1, count)
         return found
 
     def _with(
@@ -130,7 +146,7 @@ class Cells:
 
     def _cut(self, flat: np.ndarray, found: Found, n: int) -> Found:
         """Return the gates with a sample added that lies in the span of those before."""
-        inner = _restricted(flat[:, n])
+        inner = restricted(flat[:, n])
         below = self._gates(product(inner, flat), n)
         below = Found(below.gates, product(below.witnesses, inner))
         rest = ~np.isin(gate_keys(found.gates), gate_keys(below.gates))
@@ -239,8 +255,8 @@ def _pivot(column: np.ndarray) -> int:
     return int(places[np.argmin(np.abs(column[places]))])
 
 
-def _restricted(column: np.ndarray) -> np.ndarray:
-    """Return whole-number weights that span what is orthogonal to a column, short ones."""
+def restricted(column: np.ndarray) -> np.ndarray:
+    """Return whole-number weights that span what is orthogonal to a column, short ones, as rows."""
     return np.array(
         [
             [int(v) for v in row]

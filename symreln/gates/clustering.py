@@ -19,6 +19,7 @@ from math import log
 import numpy as np
 
 from symreln.errors import InputError
+from symreln.gates.brief import Brief
 
 #: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
 #: after which a start that still moves is left.
@@ -29,8 +30,8 @@ DIGITS = 9
 DRAWN = 1500
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Rows:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Rows(Brief):
     """Different rows and how much each counts.
 
     Attributes:
@@ -47,8 +48,8 @@ class Rows:
         return (self.values**2).sum(axis=1)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Clustering:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Clustering(Brief):
     """Clusters by falling weight.
 
     Attributes:

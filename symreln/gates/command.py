@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symreln.gates.enumerate import RealisableGates
+    from symreln.progress import Progress
     from symreln.spec.model import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
@@ -123,6 +123,7 @@ def gates(
     spec that `symreln derive` takes.
     """
     from symreln.gates.enumerate import LIMIT, enumerate_gates, sample_gates
+    from symreln.progress import Progress
     from symreln.spec.reader import load
 
     _check_options(method)
@@ -138,14 +139,17 @@ def gates(
 
         given = numbers = replace(numbers, dataset=settled_representation(numbers.dataset))
     inputs = numbers.dataset.inputs
+    progress = Progress(quiet=asked["quiet"])
     if samples is None:
-        found = enumerate_gates(inputs, limit=limit or LIMIT)
+        with progress("all gates") as callback:
+            found = enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
     else:
         found = sample_gates(inputs, samples, rng)
     if method == "enumerate":
-        result, chosen = _enumerated(numbers, found)
+        result, chosen = _enumerated(numbers, found, progress)
     else:
-        result, chosen = _selected(numbers, found, stages, (against, rng) if layer == 1 else None)
+        networks = (against, rng) if layer == 1 else None
+        result, chosen = _selected(numbers, found, stages, networks, progress)
     if layer == 2:
         result["layer"] = layer
         if against is not None:
@@ -222,13 +226,16 @@ def _deep(spec: Spec, seeds: int, rng: int) -> dict[str, Any]:
     return {**second_layer_json(shown), "markdown": second_layer_table(shown)}
 
 
-def _enumerated(spec: Spec, found: RealisableGates) -> tuple[dict[str, Any], list]:
+def _enumerated(
+    spec: Spec, found: RealisableGates, progress: Progress
+) -> tuple[dict[str, Any], list]:
     from symreln.gates.orbits import gate_orbits, sample_group
     from symreln.gates.remarks import remarks
     from symreln.gates.told import GATES_FORMAT, realisable_json
 
-    group = sample_group(spec.dataset.inputs)
-    listed = realisable_json(found, gate_orbits(found, group), group)
+    with progress("symmetries of the gates"):
+        group = sample_group(spec.dataset.inputs)
+        listed = realisable_json(found, gate_orbits(found, group), group)
     chosen = [gate for gate in found.gates.tolist() if any(gate)]
     result = {"format": GATES_FORMAT, "method": "enumerate", **listed}
     result["remarks"] = list(remarks(spec.dataset))
@@ -240,7 +247,11 @@ def _enumerated(spec: Spec, found: RealisableGates) -> tuple[dict[str, Any], lis
 
 
 def _selected(
-    spec: Spec, found: RealisableGates, most: int, networks: tuple[int | None, int] | None
+    spec: Spec,
+    found: RealisableGates,
+    most: int,
+    networks: tuple[int | None, int] | None,
+    progress: Progress,
 ) -> tuple[dict[str, Any], list]:
     from symreln.gates.confusion import (
         confusion,
@@ -252,7 +263,8 @@ def _selected(
     from symreln.gates.stages import predicted_stages
     from symreln.gates.told import GATES_FORMAT, stage_json
 
-    stages = list(islice(predicted_stages(spec.dataset, most=most, found=found), most))
+    dataset = spec.dataset
+    stages = list(predicted_stages(dataset, most=most, found=found, progress=progress))
     result = {
         "format": GATES_FORMAT,
         "method": "self-consistent",
@@ -264,9 +276,15 @@ def _selected(
     }
     seeds, rng = networks or (None, 0)
     if seeds is not None:
-        shown = confusion(spec, predicted_classes(spec, stages), seeds, rng)
+        with progress(f"{seeds} networks"):
+            shown = confusion(spec, predicted_classes(spec, stages), seeds, rng)
         result["confusion"] = {**confusion_json(shown), "markdown": confusion_table(shown)}
-    return result, [list(stage.winners) for stage in stages if stage.winners]
+    chosen = [
+        [[{1: 1, -1: 0, 0: "/"}[sign] for sign in signs] for signs in stage.winners]
+        for stage in stages
+        if stage.winners
+    ]
+    return result, chosen
 
 
 def _write(
@@ -299,18 +317,9 @@ def _lines(result: dict[str, Any]) -> list[str]:
     how = f"{result['draws']} directions drawn, more gates may exist" if result["sampled"] else ""
     lines = [f"{result['count']} gates" + (f" ({how})" if how else "")]
     for stage in result.get("stages", []):
-        won = (
-            f"{len(stage['winners'])} fastest"
-            if stage["winners"]
-            else "no gate of 0 and 1 is self-consistent"
-        )
-        lines.append(f"stage {stage['stage']}: {won}")
-        lines += [
-            f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
-            for each in stage["candidates"][:SHOWN]
-        ]
+        lines.append(f"stage {stage['stage']}: {len(stage['winners'])} fastest; {stage['told']}")
+        lines += [_candidate_line(each) for each in stage["candidates"][:SHOWN]]
         lines += _left_out(stage["candidates"])
-        lines += _partial_lines(stage)
     kinds = result.get("kinds", [])
     lines += [f"  {each['pattern']}  {each['size']} alike" for each in kinds[:SHOWN]]
     lines += _left_out(kinds)
@@ -323,19 +332,13 @@ def _lines(result: dict[str, Any]) -> list[str]:
     return lines + [f"note: {text}" for text in result.get("remarks", [])]
 
 
-def _partial_lines(stage: dict[str, Any]) -> list[str]:
-    """Return what is said of gates with samples on their boundary."""
-    if not stage["partial"]:
-        return []
-    asked = "of those that followed units settled on" if stage["partial_proposed"] else "all"
-    lines = [f"  partial gates, / a sample on the boundary ({asked}, each proven):"]
-    for each in stage["partial"][:SHOWN]:
-        inner = {number["expr"] for number in each["gate"]} - {"0", "1"}
-        lines.append(
-            f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}  "
-            f"fractions {', '.join(sorted(inner)) or 'none'}"
-        )
-    return lines + _left_out(stage["partial"])
+def _candidate_line(each: dict[str, Any]) -> str:
+    """Return what is said of a self-consistent gate; / is a sample on its boundary."""
+    line = f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
+    if each["kind"] == "partial":
+        fractions = dict.fromkeys(number["expr"] for number in each["fractions"])
+        line += f"  fractions {', '.join(fractions)}"
+    return line
 
 
 def _left_out(listed: list) -> list[str]:

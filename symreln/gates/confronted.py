@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.exact.order import order_key
+from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
 from symreln.gates.orbits import moved_gates
+from symreln.gates.partial import partial_gates
 from symreln.gates.trained import nearest_observer, train_and_look
 from symreln.integration import network_of
 
@@ -24,8 +27,8 @@ FINEST = 100
 WITHIN = 3.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RacePoint:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RacePoint(Brief):
     """Networks trained at one value of the parameter.
 
     Attributes:
@@ -133,12 +136,12 @@ def _width_beside(race: Race, place: int) -> float:
 
 
 def classes_of(race: Race) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """Return the classes of gates that run anywhere: all of a class, by the name of one."""
+    """Return the signs of the gates that run anywhere: all of a class, by the name of one."""
     found: dict[str, tuple[tuple[int, ...], ...]] = {}
     for part in race.pieces:
         for rank in part.ranks:
             for runner in rank:
-                found.setdefault(runner.pattern, moved_gates(runner.gate, race.group))
+                found.setdefault(runner.pattern, moved_gates(runner.signs, race.group))
     return dict(sorted(found.items(), reverse=True))
 
 
@@ -153,7 +156,8 @@ def confront(
         value: The parameter.
         seeds: How many networks.
         rng: Seed of their weights.
-        predicts: Whether the race has all gates that grow, so that shares can be predicted.
+        predicts: Whether all gates are asked for that grow, so that shares can be predicted where
+            the race has them all.
     """
     dataset = replace(
         spec.dataset,
@@ -165,7 +169,7 @@ def confront(
     network = network_of(spec)
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
     predicted = None
-    if predicts:
+    if predicts and race.complete:
         predicted = finite_start(inputs, targets, candidates, race.group, network)
     tau = float(network.tau(dataset.samples))
     steps = network.steps
@@ -206,7 +210,10 @@ def candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsiste
     at = {race.parameter: value}
     inputs, targets = (m.substitute(at) for m in (spec.dataset.inputs, spec.dataset.targets))
     kinds = [(alike[0], len(alike)) for alike in classes_of(race).values()]
-    return self_consistent_gates(inputs, targets, kinds)
+    gates = [(tuple(int(s > 0) for s in signs), size) for signs, size in kinds if 0 not in signs]
+    full = self_consistent_gates(inputs, targets, gates)
+    partial = partial_gates(inputs, targets, [kind for kind in kinds if 0 in kind[0]])
+    return tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
 
 
 def _order(candidates: tuple[SelfConsistentGate, ...]) -> tuple[tuple[str, ...], ...]:

@@ -20,7 +20,8 @@ import numpy as np
 
 from symreln.dynamics.gate_classes import gate_classes, sample_relations
 from symreln.dynamics.moving_gates import Descent, look_steps, moving_gates
-from symreln.gates.orbits import moved_gates, sample_group
+from symreln.gates.brief import Brief
+from symreln.gates.orbits import moved_gates
 from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
@@ -58,8 +59,8 @@ class PredictedClass:
     signs: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Confusion:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Confusion(Brief):
     """Predicted gates against shown ones.
 
     Attributes:
@@ -92,7 +93,7 @@ class Confusion:
 
 
 def predicted_classes(spec: Spec, stages: Sequence[GateStage]) -> tuple[PredictedClass, ...]:
-    """Return the classes of gates that stages predict: self-consistent ones, then partial ones.
+    """Return the classes of gates that stages predict, full and partial, the fastest first.
 
     Args:
         spec: Without free parameters.
@@ -100,13 +101,8 @@ def predicted_classes(spec: Spec, stages: Sequence[GateStage]) -> tuple[Predicte
     """
     found: list[PredictedClass] = []
     for number, stage in enumerate(stages, start=1):
-        group = sample_group(spec.dataset.inputs, stage.residual)
         for each in stage.candidates:
-            signs = tuple(2 * gate - 1 for gate in each.gate)
-            alike = moved_gates(signs, group)
-            found.append(PredictedClass(stage=number, pattern=each.pattern, signs=alike))
-        for each in stage.partial:
-            alike = moved_gates(each.signs, group)
+            alike = moved_gates(each.course, stage.found.group)
             found.append(PredictedClass(stage=number, pattern=each.pattern, signs=alike))
     return tuple(found)
 
@@ -179,7 +175,10 @@ def _class_of(activity: np.ndarray, classes: Sequence[PredictedClass]) -> np.nda
     """
     found = np.full(len(activity), len(classes))
     active = activity.astype(float)
-    for number in reversed(range(len(classes))):
+    # A partial class takes what no full one does: few of its signs are strict.
+    partial = [number for number, each in enumerate(classes) if "/" in each.pattern]
+    whole = [number for number in range(len(classes)) if number not in partial]
+    for number in [*reversed(partial), *reversed(whole)]:
         signs = np.array(classes[number].signs)
         wrong = active @ (signs < 0).T + (1 - active) @ (signs > 0).T
         found[(wrong == 0).any(axis=1)] = number

@@ -20,10 +20,10 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from flint import fmpq
 
@@ -32,8 +32,9 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.gates.enumerate import pattern, without_parameters
+from symreln.gates.enumerate import without_parameters
 from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real import RealField
 
@@ -59,31 +60,65 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SelfConsistentGate:
-    """A gate with a singular pair that opens exactly its samples.
+    """A gate with a direction that keeps it: a full one of 0 and 1, or a partial one.
 
     Attributes:
-        gate: 0 or 1 a sample.
+        signs: 1 open, -1 closed, 0 on the boundary, one a sample; zero samples count as closed.
+        values: 1, 0, or on the boundary the fraction of time that a unit is open, one a sample.
         s: Growth rate, in units of 1/tau.
         v: The direction, not normalised; exact.
         dimension: Of the space of directions with this rate.
-        largest: Whether s is the largest singular value of the gate's correlation.
-        boundary: Samples, not zero, to which v is orthogonal: a unit a little off the direction
-            may open them.
+        largest: Whether s is the largest singular value of what drives w; partial gates are listed
+            for this one only.
+        unique: Whether direction and fractions are the only ones for these signs and s.
         size: How many gates a symmetry of the data makes alike, this one included.
     """
 
-    gate: tuple[int, ...]
+    signs: tuple[int, ...]
+    values: tuple[AlgebraicNumber, ...]
     s: AlgebraicNumber
     v: Vector
     dimension: int
     largest: bool
-    boundary: tuple[int, ...]
+    unique: bool = True
     size: int = 1
 
     @property
+    def gate(self) -> tuple[int, ...]:
+        """0 or 1 a sample, samples on the boundary closed."""
+        return tuple(int(sign > 0) for sign in self.signs)
+
+    @property
+    def boundary(self) -> tuple[int, ...]:
+        """Samples, not zero, to which v is orthogonal."""
+        return tuple(place for place, sign in enumerate(self.signs) if not sign)
+
+    @property
+    def kind(self) -> Literal["full", "partial"]:
+        """Whether a unit must be open for a fraction of time on some boundary sample."""
+        held = (self.values[place] for place in self.boundary)
+        return "full" if all(value.is_zero for value in held) else "partial"
+
+    @property
+    def course(self) -> tuple[int, ...]:
+        """What tells gates apart: the signs, boundary samples of a full gate counted as closed."""
+        return self.signs if self.kind == "partial" else tuple(2 * g - 1 for g in self.gate)
+
+    @property
     def pattern(self) -> str:
-        """The gate as text, one digit a sample."""
-        return pattern(self.gate)
+        """The gate as text, one letter a sample: 1, 0, or / on a partial gate's boundary."""
+        return sign_pattern(self.course)
+
+    def __repr__(self) -> str:
+        return (
+            f"SelfConsistentGate({self.pattern}, {self.kind}, s = {float(self.s):.6g}, "
+            f"{self.size} alike)"
+        )
+
+
+def sign_pattern(signs: Sequence[int]) -> str:
+    """Return signs as text: 1 open, 0 closed, / on the boundary."""
+    return "".join({1: "1", -1: "0", 0: "/"}[sign] for sign in signs)
 
 
 def gated_correlation(
@@ -162,15 +197,29 @@ def opening(pair: Pair, samples: Sequence[Vector], gate: Sequence[int]) -> Vecto
         samples: The columns of X.
         gate: 0 or 1 a sample.
     """
-    rows = [[dot(vector, sample) for vector in pair.vectors] for sample in samples]
+    strict = [x for x, g in zip(samples, gate, strict=True) if g]
+    return opened_by(pair, strict, [x for x, g in zip(samples, gate, strict=True) if not g])
+
+
+def opened_by(pair: Pair, strict: Sequence[Vector], weak: Sequence[Vector]) -> Vector | None:
+    """Return a vector of the pair's span with v·x > 0 on strict x and v·x ≤ 0 on weak ones.
+
+    Args:
+        pair: A singular value with its vectors.
+        strict: Vectors of n_x entries.
+        weak: Likewise.
+    """
+    positive, negative = (
+        [[dot(vector, x) for vector in pair.vectors] for x in rows] for rows in (strict, weak)
+    )
     if len(pair.vectors) == 1:
         for sign in (1, -1):
-            if all((row[0] * sign > 0) == bool(g) for row, g in zip(rows, gate, strict=True)):
+            if all(row[0] * sign > 0 for row in positive) and not any(
+                row[0] * sign > 0 for row in negative
+            ):
                 return tuple(value * sign for value in pair.vectors[0])
         return None
-    strict = [row for row, g in zip(rows, gate, strict=True) if g]
-    weak = [row for row, g in zip(rows, gate, strict=True) if not g]
-    answer = direction(strict, weak, len(pair.vectors))
+    answer = direction(positive, negative, len(pair.vectors))
     if not isinstance(answer, Direction):
         return None
     return tuple(
@@ -187,15 +236,17 @@ def consistent_pairs(
     for place, pair in enumerate(pairs):
         v = opening(pair, samples, gate)
         if v is not None:
-            on = [i for i, x in enumerate(samples) if any(x) and not gate[i] and not dot(v, x)]
             found.append(
                 SelfConsistentGate(
-                    gate=tuple(int(value) for value in gate),
+                    signs=tuple(
+                        1 if g else -int(bool(any(x) and dot(v, x)) or not any(x))
+                        for g, x in zip(gate, samples, strict=True)
+                    ),
+                    values=tuple(AlgebraicNumber.rational(Scalar.of(int(g))) for g in gate),
                     s=pair.s,
                     v=v,
                     dimension=len(pair.vectors),
                     largest=place == 0,
-                    boundary=tuple(on),
                     size=size,
                 )
             )
@@ -205,14 +256,16 @@ def consistent_pairs(
 def self_consistent_gates(
     inputs: ExactMatrix,
     residual: ExactMatrix,
-    gates: Iterable[tuple[Sequence[int], int]],
+    gates: Sequence[tuple[Sequence[int], int]],
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[SelfConsistentGate, ...]:
-    """Return which gates are self-consistent, the fastest first.
+    """Return which gates of 0 and 1 are self-consistent, the fastest first.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters: the targets, or what a stage leaves.
         gates: (gate, how many are alike): all gates that the dataset allows, or one of each kind.
+        progress: Called with (gates done, of so many).
 
     Raises:
         InputError: Shapes do not fit, or a parameter occurs.
@@ -220,9 +273,11 @@ def self_consistent_gates(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     samples = columns(inputs)
     found: list[SelfConsistentGate] = []
-    for gate, size in gates:
+    for place, (gate, size) in enumerate(gates):
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
         found += consistent_pairs(pairs, samples, gate, size)
+        if progress is not None:
+            progress(place + 1, len(gates))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 

@@ -41,7 +41,7 @@ def realisability(inputs: ExactMatrix) -> list[fmpz_mpoly]:
     Raises:
         LimitReachedError: There are more than ``MOST_MINORS`` minors.
     """
-    return [inputs.denominator, *_minors(inputs.select(rows=_independent_rows(inputs)))]
+    return [inputs.denominator, *minors(inputs.select(rows=_independent_rows(inputs)))]
 
 
 def consistency(inputs: ExactMatrix, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
@@ -95,7 +95,7 @@ def _openings(inputs: ExactMatrix, spectrum: JointSpectrum, one: ModeClass) -> l
     """Return where a direction of a class's eigenspaces reaches the boundary of a sample."""
     if one.degree == 1:
         seen = (one.generators.T @ inputs).reduced()
-        return [seen.denominator, *_minors(seen)]
+        return [seen.denominator, *minors(seen)]
     if one.multiplicity > 1:
         msg = (
             "gates over a parameter: a growth rate of degree "
@@ -119,8 +119,12 @@ def _openings(inputs: ExactMatrix, spectrum: JointSpectrum, one: ModeClass) -> l
     return found
 
 
-def _minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
-    """Return the distinct minors, not 0, of a matrix with at most as many rows as columns."""
+def minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
+    """Return the distinct largest minors, not 0, of a matrix no higher than it is wide.
+
+    Raises:
+        LimitReachedError: There are more than ``MOST_MINORS``.
+    """
     height, width = matrix.shape
     if comb(width, height) > MOST_MINORS:
         msg = (

@@ -8,7 +8,7 @@ gates of XoR that early training selects are of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -45,6 +45,11 @@ class RealisableGates:
     open: np.ndarray
     sampled: bool = False
     draws: int = 0
+
+    def __repr__(self) -> str:
+        how = f", {self.draws} directions drawn" if self.sampled else ""
+        shown = ", ".join(self.pattern(k) for k in range(min(self.count, 8)) if self.samples <= 64)
+        return f"{self.count} gates of {self.samples} samples{how}: {shown}, …"
 
     @property
     def count(self) -> int:
@@ -98,7 +103,11 @@ def pattern(gate: Sequence[int] | np.ndarray) -> str:
 
 
 def enumerate_gates(
-    inputs: ExactMatrix, *, open_only: bool = False, limit: int | None = LIMIT
+    inputs: ExactMatrix,
+    *,
+    open_only: bool = False,
+    limit: int | None = LIMIT,
+    progress: Callable[[int, int], None] | None = None,
 ) -> RealisableGates:
     """Return all gates that a dataset allows.
 
@@ -107,6 +116,7 @@ def enumerate_gates(
             negatives of each other.
         open_only: Whether to leave out gates that need a sample exactly on their boundary.
         limit: Number of gates above which to stop.
+        progress: Called with (samples done, of so many); the last take the longest.
 
     Raises:
         InputError: A parameter occurs, or there are no samples.
@@ -114,10 +124,10 @@ def enumerate_gates(
     """
     columns, rows = whole_samples(inputs)
     reduced = columns[rows]
-    cells = Cells(reduced, open_only=True, limit=limit).found()
+    cells = Cells(reduced, open_only=True, limit=limit, progress=progress).found()
     found = cells
     if not open_only and not _one_sided(reduced):
-        found = Cells(reduced, limit=limit).found()
+        found = Cells(reduced, limit=limit, progress=progress).found()
     is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
     return _listed(found, is_open, rows, inputs.shape[0])
 

@@ -156,9 +156,12 @@ def keeps_shape(
 ) -> bool:
     """Return whether each class, its gates alike equally strong, puts out a multiple of Y.
 
-    Then so do all together, and the residual stays one as well.
+    Then so do all together, and the residual stays one as well. A partial gate's class does not: it
+    puts out nothing on samples that push its units back.
     """
     for each in candidates:
+        if each.kind == "partial":
+            return False
         output = np.zeros_like(targets, dtype=float)
         for image in moved_gates(each.gate, group):
             gate = np.array(image)

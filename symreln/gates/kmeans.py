@@ -16,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from symreln.errors import InputError
 from symreln.gates.activity import TrainedGates
+from symreln.gates.brief import Brief
 from symreln.gates.clustering import (
     Clustering,
     Rows,
@@ -33,8 +34,8 @@ NEAR = 0.1
 USUAL_CLUSTERS, NO_BETTER, MOST_CLUSTERS = 10, 3, 40
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FoundGates:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FoundGates(Brief):
     """Clusters of activity patterns, and the gates that they are.
 
     Attributes:
@@ -133,8 +134,8 @@ def cluster_rows(rows: Rows, clusters: int | None, rng: int) -> FoundGates:
     return FoundGates(clustering=best, rows=rows, silhouettes=scores, given=False)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Stability:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Stability(Brief):
     """How alike independent runs of one algorithm are.
 
     Attributes:
@@ -191,8 +192,8 @@ def static_gates(trained: TrainedGates, found: FoundGates) -> np.ndarray:
     return found.gates[labels].reshape(1, *means.shape)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Coverage:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Coverage(Brief):
     """What part of the networks' weight ‖w1‖ ‖w2‖ gates account for, at each look.
 
     Attributes:

@@ -81,26 +81,49 @@ def only_parameter(*matrices: ExactMatrix) -> str:
     return next(iter(names))
 
 
+def roots_of(
+    polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
+) -> list[AlgebraicNumber]:
+    """Return the distinct roots of polynomials in the range.
+
+    Args:
+        polynomials: In the one parameter, over Z; constants are left out.
+        names: Names of their ring.
+        limits: The parameter's range.
+    """
+    distinct = {str(f): f for p in polynomials if not p.is_zero() for f in factors(p)}
+    roots = [root for f in distinct.values() for root in real_roots(f, names)]
+    return [root for root in roots if limits.contains(root)]
+
+
 def pieces(
     polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
 ) -> tuple[Piece, ...]:
-    """Return roots and intervals in ascending order, from one end of the range to the other.
+    """Return roots of polynomials and the intervals between them, in ascending order.
 
     Args:
         polynomials: In the one parameter, over Z; constants are left out.
         names: Names of their ring.
         limits: The parameter's range. An end that belongs to it counts as a root.
     """
-    distinct = {str(f): f for p in polynomials if not p.is_zero() for f in factors(p)}
-    roots = [root for f in distinct.values() for root in real_roots(f, names)]
-    roots = [root for root in roots if limits.contains(root)]
+    return pieces_between(roots_of(polynomials, names, limits), limits)
+
+
+def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Piece, ...]:
+    """Return roots and intervals in ascending order, from one end of the range to the other.
+
+    Args:
+        roots: Distinct, in the range.
+        limits: The parameter's range. An end that belongs to it counts as a root.
+    """
+    roots = list(roots)
     for end, belongs in ((limits.low, not limits.open_low), (limits.high, True)):
-        number = None if end is None else _number(end)
+        number = None if end is None else rational_number(end)
         if number is not None and belongs and all(root != number for root in roots):
             roots.append(number)
     ordered = _ordered(roots)
     found: list[Piece] = []
-    low = _number(limits.low) if limits.open_low and limits.low is not None else None
+    low = rational_number(limits.low) if limits.open_low and limits.low is not None else None
     if low is not None or limits.low is None:
         found.append(_between(low, ordered[0] if ordered else None))
     for place, root in enumerate(ordered):
@@ -114,7 +137,8 @@ def pieces(
     return tuple(found)
 
 
-def _number(value: Fraction) -> AlgebraicNumber:
+def rational_number(value: Fraction) -> AlgebraicNumber:
+    """Return a fraction as an algebraic number."""
     from symreln.exact.scalar import Scalar
 
     return AlgebraicNumber.rational(Scalar.of(value))

@@ -21,6 +21,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.brief import Brief
 from symreln.gates.cells import gate_keys
 from symreln.gates.enumerate import RealisableGates
 
@@ -28,8 +29,8 @@ from symreln.gates.enumerate import RealisableGates
 BRANCHES = 2000
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SampleGroup:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SampleGroup(Brief):
     """Permutations of the samples that keep given relations.
 
     Attributes:

@@ -1,4 +1,4 @@
-r"""Gates with fractions: units that settle with samples on their boundary, exactly.
+r"""Partial gates: units that grow with samples on their boundary, exactly and completely.
 
 Where a unit reaches :math:`w\cdot x_z = 0` and both sides push it back, it slides along the
 boundary, and its gate on z is the fraction of time :math:`h_z` for which it is open (Filippov).
@@ -7,79 +7,96 @@ With Z the samples on the boundary and O the open ones, w stays in
 and grows with rate s, where
 
 .. math:: s\,b = \Sigma_O w, \qquad
-   s\,w = \Sigma_O^T b + \tfrac1P \sum_{z\in Z} h_z\,(b\cdot r_z)\,x_z, \qquad
-   0 \le h_z \le 1, \qquad b\cdot r_z \le 0,
+   s\,w = \Sigma_O^T b + \tfrac1P \sum_{z\in Z} h_z\,(b\cdot r_z)\,x_z, \qquad 0 \le h_z \le 1,
 
-:math:`\Sigma_O = R\,{\rm diag}(1_O) X^T/P`: (w, b) is a singular pair of :math:`\Sigma_O\Pi_L`, and
-the fractions solve linear equations. The last condition says that the boundary attracts: a unit
-that opens z is pushed back. With :math:`y_z = h_z (b\cdot r_z)` all of it is one linear programme,
-so the answer is exact, over the rationals or over Q(s²).
+:math:`\Sigma_O = R\,{\rm diag}(1_O) X^T/P`: (w, b) is a singular pair of :math:`\Sigma_O\Pi_L`.
+Within L a unit leaves every pair but that of the largest singular value. The boundary attracts if
+no direction d leads off it:
 
-There always is one: :math:`F(w, b) = \sum_\mu (w\cdot x_\mu)_+ (b\cdot r_\mu)/P` has a largest
-value on unit vectors, and zero lies in its generalised gradient there (Clarke), which is the
-equation above, without its last condition. Where the samples of Z are independent, the largest
-value also needs :math:`b\cdot r_z \le 0`: moving w off z to the open side must not raise F.
+.. math:: \psi(d) = b\cdot\Bigl(\Sigma_O d + \tfrac1P\sum_{z\in Z} (d\cdot x_z)_+\,r_z\Bigr) \le 0
+   \quad\text{for all } d \in {\rm span}(x_z).
+
+ψ is linear between the hyperplanes of Z, so that its values on finitely many rays decide. Where it
+holds, zero is the maximum of ψ and lies in its generalised gradient (Clarke): the fractions exist.
+
+**The fastest of all.** :math:`F(w) = \|\sum_\mu (w\cdot x_\mu)_+\, r_\mu\|/P` is the growth rate of
+a unit with direction w and the best b. Its largest value on unit vectors lies on some face. There w
+is a direction of the largest singular value of :math:`\Sigma_O\Pi_L`, ψ ≤ 0, or else F would be
+larger nearby: so it is a self-consistent gate, full (Z empty, or all h_z = 0) or partial. All faces
+asked, the fastest gate found is the largest value of F, and no unit grows faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
+import numpy as np
 from flint import fmpq
 
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.linear import pseudo_inverse, rank, subspace_projector
+from symreln.exact.linear import complement_projector, pseudo_inverse, rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
-from symreln.gates.consistent import Pair, Vector, columns, gated_correlation, singular_pairs
+from symreln.gates.consistent import (
+    SelfConsistentGate,
+    Vector,
+    columns,
+    gated_correlation,
+    singular_pairs,
+)
 from symreln.gates.enumerate import without_parameters
+from symreln.gates.faces import Flat, flats
+from symreln.gates.orbits import SampleGroup, moved_gates
 from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real import Real
 
-#: Sign vectors above which listing all of them is refused.
-MOST_SIGNS = 20_000
+#: Relative size from which float64 may say that a condition fails: its own errors, those of a
+#: singular vector included where its singular value is as far from the others, are below 1e-8.
+CLEAR = 1e-6
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PartialGate:
-    """A gate with a direction that early training keeps, fractions on its boundary.
+def every_partial_gate(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    group: SampleGroup,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[SelfConsistentGate, ...]:
+    """Return all partial gates of a residual, one of each kind, the fastest first.
 
-    Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, one a sample; zero samples count as closed.
-        values: h, one a sample: 1, 0, or the fraction of time that a unit is open.
-        s: Growth rate, in units of 1/tau.
-        v: The direction, not normalised; exact.
-        unique: Whether the direction and the fractions are the only ones for these signs and s.
-        size: How many a symmetry of the data makes alike, this one included.
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        residual: R, shape (n_y, P), without parameters.
+        group: Symmetries of both.
+        progress: Called with (sets of boundary samples done, at most so many).
+
+    Raises:
+        LimitReachedError: There are too many faces to ask.
     """
-
-    signs: tuple[int, ...]
-    values: tuple[AlgebraicNumber, ...]
-    s: AlgebraicNumber
-    v: Vector
-    unique: bool
-    size: int = 1
-
-    @property
-    def pattern(self) -> str:
-        """The gate as text, one letter a sample: 1, 0, or / on the boundary."""
-        return "".join({1: "1", -1: "0", 0: "/"}[sign] for sign in self.signs)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether no sample has a fraction other than 0 and 1."""
-        return all(str(value.to_sympy()) in ("0", "1") for value in self.values)
+    inputs, residual = without_parameters(inputs), without_parameters(residual)
+    x, r = inputs.to_numpy(), residual.to_numpy()
+    seen: set[tuple[int, ...]] = set()
+    kinds = []
+    for flat in flats(inputs, progress):
+        if not flat.boundary:
+            continue
+        for signs in flat.signs[plausible(x, r, flat)].tolist():
+            if tuple(signs) not in seen:
+                alike = moved_gates(signs, group)
+                seen.update(alike)
+                kinds.append((max(alike), len(alike)))
+    return partial_gates(inputs, residual, kinds)
 
 
 def partial_gates(
     inputs: ExactMatrix, residual: ExactMatrix, signs: Iterable[tuple[Sequence[int], int]]
-) -> tuple[PartialGate, ...]:
-    """Return which sign vectors belong to directions that early training keeps, fastest first.
+) -> tuple[SelfConsistentGate, ...]:
+    """Return which sign vectors belong to partial gates, the fastest first.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
@@ -90,62 +107,175 @@ def partial_gates(
         InputError: Shapes or signs do not fit, or a parameter occurs.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    found = [
-        gate for chosen, size in signs for gate in _of_signs(inputs, residual, tuple(chosen), size)
-    ]
+    found = []
+    for chosen, size in signs:
+        gate = gate_on_face(inputs, residual, tuple(chosen))
+        if gate is not None and gate.kind == "partial":
+            found.append(replace(gate, size=size))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 
-def all_signs(inputs: ExactMatrix, limit: int = MOST_SIGNS) -> tuple[tuple[int, ...], ...]:
-    """Return every sign vector sign(Xᵀw): one a face of the arrangement; w = 0 is left out.
+def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
+    """Return which faces of a flat may have a gate, in float64; no face that has one is left out.
+
+    Args:
+        x: X, shape (n_x, P).
+        r: R, shape (n_y, P).
+        flat: The faces.
+
+    Returns:
+        Shape (faces,).
+    """
+    basis, _ = np.linalg.qr(flat.basis.astype(float).T)
+    count, inner = x.shape[1], basis.T @ x
+    # Relative to the largest that there could be, so that all margins are pure numbers.
+    scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / count
+    if not scale > 0:
+        return np.zeros(len(flat.signs), dtype=bool)
+    opened = (flat.signs > 0).astype(float)
+    sigma = np.einsum("ym,fm,lm->fyl", r, opened, inner, optimize=True) / (count * scale)
+    u, s, vt = np.linalg.svd(sigma, full_matrices=False)
+    second = s[:, 1] if s.shape[1] > 1 else np.zeros(len(s))
+    # Small or nearly equal singular values: their vectors are not known.
+    unsure = (s[:, 0] ** 2 - second**2) < CLEAR
+    seen = vt[:, 0] @ inner / (np.linalg.norm(inner, 2) or 1.0)
+    strict = flat.signs * (np.linalg.norm(inner, axis=0) > 0)
+    sides = [~((sign * seen * strict < -CLEAR) & (strict != 0)).any(axis=1) for sign in (1.0, -1.0)]
+    for ray in _float_rays(x[:, list(flat.boundary)]):
+        pushed = r[:, list(flat.boundary)] @ np.maximum(ray @ x[:, list(flat.boundary)], 0)
+        drive = np.einsum("ym,fm,m->fy", r, opened, ray @ x, optimize=True) + pushed
+        size = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) * np.linalg.norm(ray)
+        # b is along u, with the sign of v: of either sign where both are open.
+        off = np.einsum("fy,fy->f", u[:, :, 0], drive) / size
+        sides = [side & (sign * off <= CLEAR) for side, sign in zip(sides, (1, -1), strict=True)]
+    return unsure | sides[0] | sides[1]
+
+
+def _float_rays(on: np.ndarray) -> list[np.ndarray]:
+    """Return the rays between which ψ is linear, in float64; dependent choices are left out."""
+    if not on.any():
+        return []
+    u, s, _ = np.linalg.svd(on, full_matrices=False)
+    span = u[:, s > 1e-9 * s[0]]
+    inner = span.T @ on
+    found = []
+    for chosen in combinations(range(on.shape[1]), span.shape[1] - 1):
+        _, sizes, vt = np.linalg.svd(inner[:, list(chosen)].T, full_matrices=True)
+        if len(sizes) == 0 or sizes[-1] > 1e-6 * s[0]:
+            found += [span @ vt[-1], -(span @ vt[-1])]
+    return found
+
+
+def gate_on_face(
+    inputs: ExactMatrix, residual: ExactMatrix, signs: tuple[int, ...]
+) -> SelfConsistentGate | None:
+    """Return the gate whose direction has given signs, if the largest singular value has one.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
-        limit: Number of sign vectors above which to stop.
+        residual: R, shape (n_y, P), without parameters.
+        signs: 1 open, 0 on the boundary, -1 closed, one a sample.
 
     Raises:
-        LimitReachedError: There are more.
+        InputError: Shapes or signs do not fit.
     """
-    samples = columns(without_parameters(inputs))
-    found: list[tuple[int, ...]] = [()]
-    for n, sample in enumerate(samples):
-        sides = (1, 0, -1) if any(sample) else (-1,)
-        longer = ((*signs, side) for signs in found for side in sides)
-        found = [signs for signs in longer if _possible(samples[: n + 1], signs)]
-        if len(found) > limit:
-            msg = (
-                f"partial gates: more than {limit} sign vectors after {n + 1} of {len(samples)} "
-                "samples. Follow units to propose some instead (proposed_signs)"
-            )
-            raise LimitReachedError(msg)
-    return tuple(signs for signs in found if any(signs))
-
-
-def _possible(samples: Sequence[Vector], signs: Sequence[int]) -> bool:
-    strict = [_times(x, sign) for x, sign in zip(samples, signs, strict=True) if sign and any(x)]
-    weak = [
-        _times(x, k) for x, sign in zip(samples, signs, strict=True) if not sign for k in (1, -1)
-    ]
-    return isinstance(direction(strict, weak, len(samples[0])), Direction)
-
-
-def _of_signs(
-    inputs: ExactMatrix, residual: ExactMatrix, signs: tuple[int, ...], size: int
-) -> list[PartialGate]:
-    """Return the singular pairs of one sign vector that are kept."""
     _check(inputs, residual, signs)
-    samples = columns(inputs)
+    samples, targets = columns(inputs), columns(residual)
     signs = tuple(sign if any(x) else -1 for sign, x in zip(signs, samples, strict=True))
     sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
-    if sigma.is_zero:
-        return []
-    inner = (sigma @ _projector(inputs, signs)).reduced()
-    spectrum = joint_spectrum(inner, ExactMatrix.zeros(inner.shape[1], inner.shape[1]))
-    return [
-        gate
-        for pair in singular_pairs(spectrum)
-        if (gate := _kept(inputs, residual, sigma, signs, pair, size)) is not None
+    edge = [z for z, sign in enumerate(signs) if not sign]
+    inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
+    if inner.is_zero:
+        return None
+    pair = singular_pairs(joint_spectrum(inner, ExactMatrix.zeros(inner.shape[1], inner.shape[1])))[
+        0
     ]
+    table = columns(sigma.T)
+    outputs = [_apply(table, vector) for vector in pair.vectors]
+    strict = [
+        [dot(v, x) * sign for v in pair.vectors]
+        for x, sign in zip(samples, signs, strict=True)
+        if sign and any(x)
+    ]
+    weak = [
+        [dot(b, drive) for b in outputs]
+        for drive in _drives(table, samples, targets, edge, rays(inputs, edge))
+    ]
+    answer = direction(strict, weak, len(pair.vectors))
+    if not isinstance(answer, Direction):
+        return None
+    v = _mixed(pair.vectors, answer.vector)
+    b = _apply(table, v)
+    pushes = [dot(b, targets[z]) for z in edge]
+    fractions = iter(_fractions(inputs, edge, _missing(table, v, b), pushes))
+    independent = rank(inputs.select(columns=edge)) == len(edge) if edge else True
+    return SelfConsistentGate(
+        signs=signs,
+        values=tuple(_number(fmpq(int(sign > 0)) if sign else next(fractions)) for sign in signs),
+        s=pair.s,
+        v=v,
+        dimension=len(pair.vectors),
+        largest=True,
+        unique=len(pair.vectors) == 1 and independent and all(pushes),
+    )
+
+
+def rays(inputs: ExactMatrix, edge: Sequence[int]) -> list[Vector]:
+    """Return directions of span(x_z) between which no boundary sample changes sides.
+
+    Every cone of the hyperplanes of Z in that span is spanned by some of them.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        edge: Z.
+    """
+    return [
+        tuple(value * sign for value in column)
+        for chosen, other in walls(inputs, edge)
+        for column in columns(_off(inputs, chosen, other))
+        for sign in (1, -1)
+    ]
+
+
+def walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
+    """Return independent samples of Z, one less than its rank, with one more that is too."""
+    height = rank(inputs.select(columns=edge)) if edge else 0
+    found = []
+    for chosen in combinations(edge, max(height - 1, 0)):
+        if not edge or (chosen and rank(inputs.select(columns=chosen)) < len(chosen)):
+            continue
+        others = (z for z in edge if z not in chosen)
+        other = next(
+            z for z in others if rank(inputs.select(columns=[*chosen, z])) == len(chosen) + 1
+        )
+        found.append((chosen, other))
+    return found
+
+
+def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
+    """Return the part of a sample that is orthogonal to others."""
+    off = complement_projector(inputs.select(columns=chosen))
+    return (off @ inputs.select(columns=[other])).reduced()
+
+
+def _drives(
+    table: Sequence[Vector],
+    samples: Sequence[Vector],
+    targets: Sequence[Vector],
+    edge: Sequence[int],
+    directions: Sequence[Vector],
+) -> list[Vector]:
+    """Return Σ_O d + Σ_z (d·x_z)₊ r_z/P for every ray d: with b it gives ψ(d)."""
+    found = []
+    for ray in directions:
+        total = list(_apply(table, ray))
+        for z in edge:
+            seen = dot(ray, samples[z])
+            if seen > 0:
+                share = seen / len(samples)
+                total = [a + share * t for a, t in zip(total, targets[z], strict=True)]
+        found.append(tuple(total))
+    return found
 
 
 def _check(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) -> None:
@@ -158,87 +288,43 @@ def _check(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) -> 
         raise InputError(msg)
 
 
-def _projector(inputs: ExactMatrix, signs: Sequence[int]) -> ExactMatrix:
-    """Return the projector on what is orthogonal to all samples on the boundary."""
-    whole = ExactMatrix.identity(inputs.shape[0])
-    chosen = [place for place, sign in enumerate(signs) if not sign]
-    if not chosen:
-        return whole
-    independent: list[int] = []
-    for place in chosen:
-        if rank(inputs.select(columns=[*independent, place])) > len(independent):
-            independent.append(place)
-    return (whole - subspace_projector(inputs.select(columns=independent))).reduced()
-
-
-def _kept(
-    inputs: ExactMatrix,
-    residual: ExactMatrix,
-    sigma: ExactMatrix,
-    signs: tuple[int, ...],
-    pair: Pair,
-    size: int,
-) -> PartialGate | None:
-    """Return the gate of a singular pair if its signs are right and fractions exist.
-
-    The unknowns are weights of the pair's vectors, then y_z of every boundary sample.
-    """
-    samples, targets, table = columns(inputs), columns(residual), _rows(sigma)
-    count, edge = len(pair.vectors), [z for z, sign in enumerate(signs) if not sign]
-    outputs = [_apply(table, vector) for vector in pair.vectors]
-    # What the fractions have to make up for: s² v − Σᵀ Σ v, in the span of the boundary samples.
-    missing = [_missing(table, v, b) for v, b in zip(pair.vectors, outputs, strict=True)]
-    blank: list[Number] = [fmpq(0)] * len(edge)
-    strict = [
-        [dot(v, x) * sign for v in pair.vectors] + blank
-        for x, sign in zip(samples, signs, strict=True)
-        if sign and any(x)
-    ]
-    weak = []
-    for i in range(len(samples[0])):
-        row = [-lack[i] for lack in missing]
-        row += [samples[z][i] / len(samples) for z in edge]
-        weak += [row, _times(row, -1)]
-    for place, z in enumerate(edge):
-        unit = [fmpq(int(k == place)) for k in range(len(edge))]
-        weak.append([fmpq(0)] * count + unit)
-        weak.append([dot(b, targets[z]) for b in outputs] + _times(unit, -1))
-    answer = direction(strict, weak, count + len(edge))
-    if not isinstance(answer, Direction):
-        return None
-    weights, held = answer.vector[:count], answer.vector[count:]
-    b = _mixed(outputs, weights)
-    pushes = [dot(b, targets[z]) for z in edge]
-    held = _evenly(inputs, edge, _mixed(missing, weights), pushes) or held
-    fractions = iter(y / e if e else fmpq(0) for y, e in zip(held, pushes, strict=True))
-    return PartialGate(
-        signs=signs,
-        values=tuple(_number(next(fractions) if not s else fmpq(int(s > 0))) for s in signs),
-        s=pair.s,
-        v=_mixed(pair.vectors, weights),
-        unique=count == 1 and (not edge or _independent(inputs, edge)) and all(pushes),
-        size=size,
-    )
-
-
-def _independent(inputs: ExactMatrix, places: Sequence[int]) -> bool:
-    return rank(inputs.select(columns=places)) == len(places)
-
-
-def _evenly(
+def _fractions(
     inputs: ExactMatrix, edge: Sequence[int], missing: Vector, pushes: Sequence[Number]
-) -> tuple[Number, ...] | None:
-    """Return the y of least norm if its fractions lie within 0 and 1, else None.
+) -> list[Number]:
+    """Return h with Σ_z h_z (b·r_z) x_z/P = missing, 0 ≤ h_z ≤ 1.
 
-    Samples that a symmetry of the gate makes alike have the same fraction in it.
+    First the y_z = h_z (b·r_z) of least norm: samples that a symmetry of the gate makes alike then
+    have the same fraction. Where one is out of range, a linear programme.
     """
     if not edge:
-        return None
+        return []
     chosen = inputs.select(columns=edge)
     inverse = chosen.T @ pseudo_inverse((chosen @ chosen.T).reduced())
-    held = _apply(_rows(inverse.scale(inputs.shape[1])), missing)
-    inside = (not y > 0 and not y < e for y, e in zip(held, pushes, strict=True))
-    return held if all(inside) else None
+    held = _apply(columns(inverse.scale(inputs.shape[1]).T), missing)
+    low = [push if push < 0 else push * 0 for push in pushes]
+    high = [push if push > 0 else push * 0 for push in pushes]
+    if any(y < a or y > b for y, a, b in zip(held, low, high, strict=True)):
+        held = _feasible(columns(chosen), [value * inputs.shape[1] for value in missing], low, high)
+    return [y / push if push else fmpq(0) for y, push in zip(held, pushes, strict=True)]
+
+
+def _feasible(
+    samples: Sequence[Vector], missing: Vector | list, low: Sequence[Number], high: Sequence[Number]
+) -> Vector:
+    """Return y with Σ y_z x_z = missing and low ≤ y ≤ high; there is one where ψ ≤ 0."""
+    size = len(samples)
+    weak: list[list[Number]] = []
+    for i, value in enumerate(missing):
+        row = [*(x[i] for x in samples), value * -1]
+        weak += [row, [each * -1 for each in row]]
+    for z in range(size):
+        unit = [fmpq(int(k == z)) for k in range(size)]
+        weak += [[*unit, high[z] * -1], [*(each * -1 for each in unit), low[z]]]
+    answer = direction([[*([fmpq(0)] * size), fmpq(1)]], weak, size + 1)
+    if not isinstance(answer, Direction):
+        msg = "partial gates: the boundary attracts, yet no fractions were found"
+        raise ArithmeticError(msg)
+    return tuple(value / answer.vector[-1] for value in answer.vector[:-1])
 
 
 def _missing(table: Sequence[Vector], vector: Vector, output: Vector) -> Vector:
@@ -248,20 +334,12 @@ def _missing(table: Sequence[Vector], vector: Vector, output: Vector) -> Vector:
     return tuple(square * a - c if a else c * -1 for a, c in zip(vector, back, strict=True))
 
 
-def _rows(matrix: ExactMatrix) -> list[Vector]:
-    return columns(matrix.T)
-
-
 def _apply(table: Sequence[Vector], vector: Vector) -> Vector:
     return tuple(dot(row, vector) for row in table)
 
 
 def _mixed(vectors: Sequence[Vector], weights: Sequence[Number]) -> Vector:
     return tuple(dot(weights, [v[i] for v in vectors]) for i in range(len(vectors[0])))
-
-
-def _times(row: Sequence[Number], factor: int) -> list[Number]:
-    return [value * factor for value in row]
 
 
 def _number(value: Number) -> AlgebraicNumber:

@@ -1,9 +1,15 @@
 r"""The race of self-consistent gates over one parameter: who is fastest where, exactly.
 
-The parameter's range is cut at all values where a gate can appear or vanish, stop or start being
-self-consistent, or where two growth rates can be equal (:mod:`symreln.gates.critical`). On every
-interval the candidates and the order of their rates are decided at one rational number inside, and
-hold on all of it; at every cut they are decided there. Cuts at which nothing changes are dropped.
+Both kinds run: full gates of 0 and 1, and partial ones with samples on their boundary. For each
+gate the parameter's range is cut at all values where it can stop or start being self-consistent
+(:mod:`symreln.gates.critical`); on every interval that is decided at one rational number inside and
+holds on all of it, and at every cut it is decided there. Cuts at which nothing changes are dropped.
+What is left of all gates, and values where two of their rates can be equal, cut the range of the
+race.
+
+Partial gates are those of all faces of the arrangement, chamber by chamber, so the fastest is the
+fastest of all units (:mod:`symreln.gates.partial`). The largest rate is continuous in the
+parameter: a gate that exists at one irrational value only, which is not asked, cannot exceed it.
 
 Growth rates decide in the limit of small initial weights. At a finite size a slower gate with a
 larger share of the units can still be first near a boundary.
@@ -11,14 +17,17 @@ larger share of the units can still be first near a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
+from symreln.exact.linear import rank as matrix_rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.modes import JointSpectrum, Mode, ModeClass
 from symreln.exact.order import order_key
@@ -31,15 +40,32 @@ from symreln.gates.consistent import (
     columns,
     consistent_pairs,
     gate_spectrum,
+    sign_pattern,
     singular_pairs,
 )
-from symreln.gates.enumerate import LIMIT, enumerate_gates, pattern
+from symreln.gates.entrants import Entrant, entrant_of_gate, face_is_plausible, faces_along
+from symreln.gates.enumerate import LIMIT, enumerate_gates
 from symreln.gates.irrational import columns_at, field_of, pairs_at, realisable_at
-from symreln.gates.line import Piece, only_parameter, pieces
+from symreln.gates.line import (
+    Piece,
+    only_parameter,
+    pieces,
+    pieces_between,
+    rational_number,
+    roots_of,
+)
 from symreln.gates.orbits import SampleGroup, moved_gates, sample_group
+from symreln.gates.partial import partial_gates
+from symreln.gates.search import QUIET
+from symreln.progress import Progress
 
 if TYPE_CHECKING:
     from flint import fmpz_mpoly
+
+#: Relative distance from which float64 may say that two rates differ at a value.
+NEAR = 1e-6
+#: Pieces that the text of a race shows.
+MOST_SHOWN = 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,30 +73,46 @@ class Runner:
     """A self-consistent gate on one piece of the parameter's range.
 
     Attributes:
-        gate: 0 or 1 a sample; one of ``size`` that a symmetry makes alike.
+        signs: 1 open, -1 closed, 0 on the boundary, one a sample (boundary samples of full gates
+            count as closed); one of ``size`` that a symmetry makes alike.
         size: How many.
         s: Growth rate at the piece's number (on an interval) or value (at a cut).
         rate: Growth rate as a function of the parameter, on an interval; None at a cut.
         mode_class: Its conjugacy class over Q(parameter), on an interval.
-        largest: Whether it is the gate's largest singular value.
+        largest: Whether it is the largest singular value of what drives the gate's units.
         boundary: Samples to which the direction is orthogonal.
+        fractions: The gate on every sample of a partial gate's boundary, at that number or value.
         self_consistent: Whether the direction has the gate. Only races of given gates, see
             :mod:`symreln.gates.subset_race`, have runners that are not, or None: not decided.
     """
 
-    gate: tuple[int, ...]
+    signs: tuple[int, ...]
     size: int
     s: AlgebraicNumber
     rate: AlgebraicNumber | None
     mode_class: ModeClass | None
     largest: bool
     boundary: tuple[int, ...]
+    fractions: tuple[AlgebraicNumber, ...] = ()
     self_consistent: bool | None = True
+
+    def __repr__(self) -> str:
+        return f"Runner({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
+
+    @property
+    def gate(self) -> tuple[int, ...]:
+        """0 or 1 a sample, samples on the boundary closed."""
+        return tuple(int(sign > 0) for sign in self.signs)
+
+    @property
+    def kind(self) -> Literal["full", "partial"]:
+        """Whether a unit must be open for a fraction of time on some boundary sample."""
+        return "partial" if 0 in self.signs else "full"
 
     @property
     def pattern(self) -> str:
         """The gate as text."""
-        return pattern(self.gate)
+        return sign_pattern(self.signs)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,6 +132,14 @@ class RacePiece:
     undecided: tuple[str, ...] = ()
     why: str = ""
     closed: tuple[bool, bool] = (False, False)
+
+    @property
+    def told(self) -> str:
+        """The order as one line of text."""
+        return self.why or " > ".join(" = ".join(rank) for rank in self.order) or "none grows"
+
+    def __repr__(self) -> str:
+        return f"RacePiece({_ends(self)}: {self.told})"
 
     @property
     def order(self) -> tuple[tuple[str, ...], ...]:
@@ -139,15 +189,40 @@ class Race:
         pieces: Intervals and single values, ascending; neighbours differ.
         boundaries: Where and how they do.
         group: Symmetries of the data for all values of the parameter.
+        complete: Whether all partial gates were asked, so that no unit is faster than the first.
+        why: Why not, or "".
     """
 
     parameter: str
     pieces: tuple[RacePiece, ...]
     boundaries: tuple[PhaseBoundary, ...]
     group: SampleGroup
+    complete: bool = True
+    why: str = ""
+
+    def __repr__(self) -> str:
+        shown = [f"Race over {self.parameter}: {len(self.pieces)} pieces"]
+        shown += [f"  {_ends(part)}: {part.told}" for part in self.pieces[:MOST_SHOWN]]
+        if len(self.pieces) > MOST_SHOWN:
+            shown.append(f"  … and {len(self.pieces) - MOST_SHOWN} more (see .pieces)")
+        return "\n".join(shown)
 
 
-def race(inputs: ExactMatrix, residual: ExactMatrix, limits: Range, limit: int = LIMIT) -> Race:
+def _ends(part: RacePiece) -> str:
+    low, high = part.piece.low, part.piece.high
+    if part.piece.is_root and low is not None:
+        return f"{float(low):.6g}"
+    ends = [None if end is None else f"{float(end):.6g}" for end in (low, high)]
+    return f"{ends[0] or '-oo'} to {ends[1] or 'oo'}"
+
+
+def race(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    limits: Range,
+    limit: int = LIMIT,
+    progress: Progress = QUIET,
+) -> Race:
     """Return the race of the self-consistent gates over the one parameter of the data.
 
     Args:
@@ -155,6 +230,7 @@ def race(inputs: ExactMatrix, residual: ExactMatrix, limits: Range, limit: int =
         residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
         limits: The parameter's range.
         limit: Number of gates above which an enumeration ends.
+        progress: Shows how far it is.
 
     Raises:
         InputError: No parameter occurs in X and R, or several do.
@@ -162,13 +238,15 @@ def race(inputs: ExactMatrix, residual: ExactMatrix, limits: Range, limit: int =
         NotSupportedError: See :func:`symreln.gates.critical.consistency`.
     """
     name = only_parameter(inputs, residual)
-    course = Course(over(inputs, name), over(residual, name), limits, limit)
+    course = Course(over(inputs, name), over(residual, name), limits, limit, progress)
     run = course.run()
     return Race(
         parameter=name,
         pieces=run,
         boundaries=tuple(boundaries_of(run)),
         group=course.group,
+        complete=not course.why,
+        why=course.why,
     )
 
 
@@ -176,17 +254,26 @@ class Course:
     """The data of a race; other races than that of all gates override what is marked so."""
 
     def __init__(
-        self, inputs: ExactMatrix, residual: ExactMatrix, limits: Range, limit: int
+        self,
+        inputs: ExactMatrix,
+        residual: ExactMatrix,
+        limits: Range,
+        limit: int,
+        progress: Progress = QUIET,
     ) -> None:
         self.inputs, self.residual, self.limits = inputs, residual, limits
         self.names = inputs.parameters
         self.group = sample_group(inputs, residual)
-        # What was decided at a rational number serves again when the range is cut finer.
-        self._known: dict[tuple[Fraction | None, bool], RacePiece] = {}
-        self.kinds = self._kinds(limit)
-        self.spectra: dict[tuple[int, ...], JointSpectrum] = {
-            gate: gate_spectrum(inputs, residual, gate) for gate, _ in self.kinds
-        }
+        self.why = ""
+        self._progress = progress
+        # What was decided at a number serves again when the range is cut by all gates.
+        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[Runner, ...]] = {}
+        self._alone: dict[Fraction, tuple[Runner, ...]] = {}
+        with progress("gates over the parameter"):
+            self.kinds = self._kinds(limit)
+            self.entrants = [
+                entrant_of_gate(inputs, residual, gate, size) for gate, size in self.kinds
+            ]
 
     def _kinds(self, limit: int) -> list[tuple[tuple[int, ...], int]]:
         """Return one gate of each kind that some value of the parameter allows; overridden."""
@@ -207,35 +294,91 @@ class Course:
                     kinds.append((max(alike), len(alike)))
         return sorted(kinds, reverse=True)
 
+    def _faces(self, appearing: list[fmpz_mpoly]) -> list[Entrant]:
+        """Return the faces that may have a partial gate somewhere; overridden."""
+        chambers = pieces(appearing, self.names, self.limits)
+        try:
+            found, alone = faces_along(self.inputs, self.residual, self.group, chambers)
+        except LimitReachedError as error:
+            self.why = f"partial gates were not asked ({error})"
+            return []
+        self._alone = {value: tuple(map(_runner, gates)) for value, gates in alone.items()}
+        return found
+
     def run(self) -> tuple[RacePiece, ...]:
         """Return who runs where."""
-        cuts = [] if self.inputs.is_constant else self._appearing()
-        cuts.append(self.residual.denominator)
-        for spectrum in self.spectra.values():
-            cuts += self._cuts(spectrum)
-        first = [self._piece(piece) for piece in pieces(cuts, self.names, self.limits)]
-        running = {
-            id(runner.mode_class): runner.mode_class
-            for part in first
-            for rank in part.ranks
-            for runner in rank
-            if runner.mode_class is not None
-        }
-        crossings = [
-            polynomial
-            for one, two in combinations(running.values(), 2)
-            for polynomial in critical.crossings(one, two)
-        ]
-        found = [self._piece(piece) for piece in pieces(cuts + crossings, self.names, self.limits)]
+        appearing = [] if self.inputs.is_constant else self._appearing()
+        appearing.append(self.residual.denominator)
+        appearing.append(self.inputs.denominator)
+        with self._progress("faces over the parameter"):
+            entrants = [*self.entrants, *self._faces(appearing)]
+        roots = {}
+        running: dict[str, Runner] = {}
+        self.entrants = []
+        with self._progress("gates that run somewhere") as callback:
+            for place, entrant in enumerate(entrants):
+                alone = self._by_itself(entrant, appearing)
+                if any(part.ranks or part.undecided for part in alone):
+                    self.entrants.append(entrant)
+                    cuts = _cuts_of(alone)
+                    roots |= {k: end for k, end in cuts.items() if self.limits.contains(end)}
+                    running |= _rates(alone)
+                callback(place + 1, len(entrants))
+        for value in self._alone:
+            number = rational_number(value)
+            roots[_name(number)] = number
+        with self._progress("where rates are equal") as callback:
+            pairs = list(combinations(running.values(), 2))
+            for place, (one, two) in enumerate(pairs):
+                assert one.mode_class is not None
+                assert two.mode_class is not None
+                met = critical.crossings(one.mode_class, two.mode_class)
+                for root in roots_of(met, self.names, self.limits):
+                    if self._meet(one, two, root):
+                        roots[_name(root)] = root
+                callback(place + 1, len(pairs))
+        with self._progress("the order between cuts"):
+            return _merged(
+                [
+                    self._piece(part, self.entrants, self._alone)
+                    for part in pieces_between(roots.values(), self.limits)
+                ]
+            )
+
+    def _meet(self, one: Runner, two: Runner, root: AlgebraicNumber) -> bool:
+        """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
+        assert one.rate is not None
+        assert two.rate is not None
+        at = {self.names[0]: Fraction(float(root))}
+        try:
+            a, b = one.rate.to_float(at), two.rate.to_float(at)
+        except ZeroDivisionError:
+            return True
+        return abs(a - b) <= NEAR * max(abs(a), abs(b))
+
+    def _by_itself(self, entrant: Entrant, appearing: list[fmpz_mpoly]) -> tuple[RacePiece, ...]:
+        """Return where one gate runs, cut only where that changes."""
+        cuts = [*self._cuts(entrant), self.residual.denominator, self.inputs.denominator]
+        if entrant.is_face:
+            # Where boundary samples become dependent, or open each other in another way.
+            edge = [place for place, sign in enumerate(entrant.signs) if not sign]
+            on = self.inputs.select(columns=edge)
+            independent = matrix_rank(on) == len(edge)
+            cuts += critical.minors(on.T) if independent else appearing
+        found = [self._piece(p, [entrant]) for p in pieces(cuts, self.names, self.limits)]
         return _merged(found)
 
     def _appearing(self) -> list[fmpz_mpoly]:
         """Return polynomials between whose roots the list of gates is the same; overridden."""
         return critical.realisability(self.inputs)
 
-    def _cuts(self, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
+    def _cuts(self, entrant: Entrant) -> list[fmpz_mpoly]:
         """Return polynomials between whose roots a gate's runners stay the same; overridden."""
-        return critical.consistency(self.inputs, spectrum)
+        return [
+            polynomial
+            for conditions in entrant.conditions
+            for polynomial in critical.consistency(conditions.vectors, entrant.spectrum)
+        ]
 
     def _runs(self, samples: Sequence[Vector], gate: tuple[int, ...]) -> bool:
         """Return whether a gate may run at a cut where its rates are not decided; overridden."""
@@ -247,66 +390,77 @@ class Course:
         """Return who runs of a gate's singular pairs, the largest first; overridden."""
         return [_runner(each) for each in consistent_pairs(pairs, samples, gate, size)]
 
-    def _piece(self, piece: Piece) -> RacePiece:
-        key = (piece.sample, piece.is_root)
-        found = self._known.get(key)
-        if found is None:
-            found = self._decided(piece)
-        if piece.sample is not None:
-            self._known[key] = found
-        return replace(found, piece=piece, closed=(piece.is_root, piece.is_root))
-
-    def _decided(self, piece: Piece) -> RacePiece:
+    def _piece(
+        self,
+        piece: Piece,
+        entrants: Sequence[Entrant],
+        alone: Mapping[Fraction, tuple[Runner, ...]] = MappingProxyType({}),
+    ) -> RacePiece:
+        runners: list[Runner] = []
+        undecided: list[str] = []
         try:
-            if piece.sample is None:
-                return self._at_irrational(piece)
-            return self._at_rational(piece)
+            for entrant in entrants:
+                if piece.sample is not None:
+                    runners += self._at_rational(entrant, piece)
+                    continue
+                found = self._at_irrational(entrant, piece)
+                if found is None:
+                    undecided.append(entrant.pattern)
+                else:
+                    runners += found
+            if piece.is_root and piece.sample is not None:
+                runners += alone.get(piece.sample, ())
         except ZeroDivisionError:
             return RacePiece(piece=piece, ranks=(), why="the data are infinite")
+        return RacePiece(
+            piece=piece,
+            ranks=_ranked(runners),
+            undecided=tuple(undecided),
+            closed=(piece.is_root, piece.is_root),
+        )
 
-    def _at_rational(self, piece: Piece) -> RacePiece:
+    def _at_rational(self, entrant: Entrant, piece: Piece) -> tuple[Runner, ...]:
         assert piece.sample is not None
+        key = (entrant.signs, piece.sample)
         at = {self.names[0]: piece.sample}
-        inputs, residual = self.inputs.substitute(at), self.residual.substitute(at)
-        samples = columns(inputs)
-        runners = []
-        for gate, size in self.kinds:
-            pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-            for runner in self._found(pairs, samples, gate, size):
-                mode = None if piece.is_root else self._mode(gate, runner.s, at)
-                runners.append(runner if mode is None else _along(runner, mode))
-        return RacePiece(piece=piece, ranks=_ranked(runners))
+        if key not in self._known:
+            inputs, residual = self.inputs.substitute(at), self.residual.substitute(at)
+            if entrant.is_face:
+                found = self._on_face(inputs, residual, entrant)
+            else:
+                pairs = singular_pairs(gate_spectrum(inputs, residual, entrant.gate))
+                found = self._found(pairs, columns(inputs), entrant.gate, entrant.size)
+            self._known[key] = tuple(found)
+        runners = self._known[key]
+        if piece.is_root:
+            return runners
+        return tuple(_along(runner, _mode(entrant.spectrum, runner.s, at)) for runner in runners)
 
-    def _at_irrational(self, piece: Piece) -> RacePiece:
+    def _on_face(
+        self, inputs: ExactMatrix, residual: ExactMatrix, entrant: Entrant
+    ) -> list[Runner]:
+        if not face_is_plausible(inputs.to_numpy(), residual.to_numpy(), entrant.signs):
+            return []
+        found = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
+        # Where a boundary sample is zero, the face is another one.
+        return [_runner(each) for each in found if each.signs == entrant.signs]
+
+    def _at_irrational(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
+        """Return who runs at an irrational value, None where it is not decided."""
         assert piece.low is not None
+        if not entrant.likely(self.inputs, self.residual, float(piece.low)):
+            return []
         field = field_of(piece.low)
         samples = columns_at(self.inputs, field)
-        runners, undecided = [], []
-        for gate, size in self.kinds:
-            pairs = pairs_at(self.spectra[gate], field)
-            if pairs is None:
-                if self._runs(samples, gate):
-                    undecided.append(pattern(gate))
-                continue
-            runners += self._found(pairs, samples, gate, size)
-        return RacePiece(piece=piece, ranks=_ranked(runners), undecided=tuple(undecided))
-
-    def _mode(self, gate: tuple[int, ...], s: AlgebraicNumber, at: dict) -> Mode:
-        """Return the mode over Q(parameter) that has the value s inside an interval.
-
-        No two of them meet there, so enough digits single one out.
-        """
-        bits = 64
-        while True:
-            value = s.ball({}, bits)
-            near = [
-                mode
-                for mode in self.spectra[gate].modes
-                if not mode.is_null and mode.s.ball(at, bits).overlaps(value)
-            ]
-            if len(near) == 1:
-                return near[0]
-            bits *= 2
+        pairs = pairs_at(entrant.spectrum, field)
+        if entrant.is_face:
+            kept = None if pairs is None else entrant.kept_at(pairs, field)
+            if pairs is None or kept is None:
+                return None
+            return [_bare(entrant, pairs[0])] if kept else []
+        if pairs is None:
+            return None if self._runs(samples, entrant.gate) else []
+        return self._found(pairs, samples, entrant.gate, entrant.size)
 
 
 def _is(number: AlgebraicNumber | None, value: Fraction) -> bool:
@@ -322,14 +476,65 @@ def _constant_gates(inputs: ExactMatrix, limit: int) -> list[tuple[str, ...]]:
 
 def _runner(found: SelfConsistentGate) -> Runner:
     return Runner(
-        gate=found.gate,
+        signs=found.course,
         size=found.size,
         s=found.s,
         rate=None,
         mode_class=None,
         largest=found.largest,
         boundary=found.boundary,
+        fractions=tuple(found.values[z] for z in found.boundary if found.kind == "partial"),
     )
+
+
+def _bare(entrant: Entrant, pair: Pair) -> Runner:
+    """Return a face's runner at an irrational value, without its fractions."""
+    return Runner(
+        signs=entrant.signs,
+        size=entrant.size,
+        s=pair.s,
+        rate=None,
+        mode_class=None,
+        largest=True,
+        boundary=tuple(place for place, sign in enumerate(entrant.signs) if not sign),
+    )
+
+
+def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:
+    """Return the mode over Q(parameter) that has the value s inside an interval.
+
+    No two of them meet there, so enough digits single one out.
+    """
+    bits = 64
+    while True:
+        value = s.ball({}, bits)
+        near = [
+            mode
+            for mode in spectrum.modes
+            if not mode.is_null and mode.s.ball(at, bits).overlaps(value)
+        ]
+        if len(near) == 1:
+            return near[0]
+        bits *= 2
+
+
+def _name(root: AlgebraicNumber) -> tuple[str, int]:
+    """Return what tells a root from others: its polynomial and its place among the roots."""
+    return str([str(value) for value in root.minpoly]), root.root
+
+
+def _cuts_of(alone: Sequence[RacePiece]) -> dict[tuple[str, int], AlgebraicNumber]:
+    """Return the values at which a gate's own race changes."""
+    ends = [end for part in alone for end in (part.piece.low, part.piece.high) if end is not None]
+    return {_name(end): end for end in ends}
+
+
+def _rates(alone: Sequence[RacePiece]) -> dict[str, Runner]:
+    """Return one runner for each formula of a gate's rates where it runs."""
+    runners = (runner for part in alone for rank in part.ranks for runner in rank)
+    return {
+        f"{runner.pattern} {runner.rate!r}": runner for runner in runners if runner.rate is not None
+    }
 
 
 def _along(runner: Runner, mode: Mode) -> Runner:
@@ -345,7 +550,7 @@ def _ranked(runners: Sequence[Runner]) -> tuple[tuple[Runner, ...], ...]:
             ranks[-1].append(runner)
         else:
             ranks.append([runner])
-    return tuple(tuple(sorted(rank, key=lambda each: each.gate, reverse=True)) for rank in ranks)
+    return tuple(tuple(sorted(rank, key=lambda each: each.signs, reverse=True)) for rank in ranks)
 
 
 def _merged(found: list[RacePiece]) -> tuple[RacePiece, ...]:

@@ -76,8 +76,10 @@ def race(
     from symreln.gates.race_report import race_drawing, unraced
     from symreln.gates.subset_race import subset_points, subset_race
     from symreln.gates.told import race_json, unraced_json
+    from symreln.progress import Progress
     from symreln.spec.reader import load
 
+    progress = Progress(quiet=False)
     given = load(spec, overrides)
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-race"
     _check_together(over, label, modules)
@@ -97,7 +99,7 @@ def race(
         asked = replace(given, dataset=replace(data, targets=targets))
         trained = subset_points(course, asked, points, seeds, rng) if seeds else ()
         return _subsets_over(given, course, asked, label, trained, seeds, folder, as_json=as_json)
-    found = run(inputs, residual, limits, limit or LIMIT)
+    found = run(inputs, residual, limits, limit or LIMIT, progress)
     asked = replace(given, dataset=replace(given.dataset, inputs=inputs, targets=residual))
     beside = unraced(found, asked)
     result = race_json(found, given.values, given.symbols)
@@ -105,7 +107,8 @@ def race(
     files = {}
     trained = ()
     if seeds:
-        trained = _trained(found, asked, points, seeds, rng)
+        with progress(f"{seeds} networks at every point"):
+            trained = _trained(found, asked, points, seeds, rng)
         result["confronted"], files["race.md"] = _confronted(found, asked, beside, trained, seeds)
     files["race.svg"] = race_drawing(found, asked, beside, trained).svg
     _write(folder, "race.json", result, files, as_json=as_json)
@@ -299,12 +302,23 @@ def _lines(result: dict[str, Any]) -> list[str]:
     name = result["parameter"]
     lines = [
         f"{each['name']}  {each['size']} alike  speed {each['speed']['expr']}"
+        + _fractions(each, name)
         for each in result["candidates"]
         if each.get("self_consistent", True)
     ]
+    if result.get("why_not"):
+        lines.append(f"not proven to be the fastest: {result['why_not']}")
     lines += [
         f"{name} = {each['value']['expr']}: {each['kind']} of {', '.join(each['between'])}"
         + (", the winner changes" if each["changes_winner"] else "")
         for each in result["boundaries"]
     ]
     return lines
+
+
+def _fractions(each: dict[str, Any], name: str) -> str:
+    """Return a partial gate's fractions on its boundary samples, at one value."""
+    if not each["fractions"]:
+        return ""
+    told = ", ".join(dict.fromkeys(number["expr"] for number in each["fractions"]))
+    return f"  fractions {told} at {name} = {each['fractions_at']}"

@@ -15,7 +15,7 @@ from symreln.gates.confronted import (
     classes_of,
     piece_ends,
 )
-from symreln.gates.consistent import gate_spectrum
+from symreln.gates.consistent import gate_spectrum, sign_pattern
 from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.finite_start import finite_start
 from symreln.gates.race_reasons import explained
@@ -73,7 +73,7 @@ def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
         race: The race of the spec's data.
         spec: With all parameters declared but the race's.
     """
-    runs = {pattern(gate) for alike in classes_of(race).values() for gate in alike}
+    runs = {sign_pattern(signs) for alike in classes_of(race).values() for signs in alike}
     asked = {(1,) * spec.dataset.samples: "all open"}
     for pathway in spec.pathways:
         if all(gate in (0, 1) for gate in pathway.gate):
@@ -195,7 +195,7 @@ def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[fl
 
 def _predicted(race: Race, spec: Spec) -> dict[float, dict[str, float]]:
     """Return predicted shares along the parameter, where they cost little."""
-    if spec.dataset.samples * len(classes_of(race)) > MANY:
+    if spec.dataset.samples * len(classes_of(race)) > MANY or not race.complete:
         return {}
     found: dict[float, dict[str, float]] = {}
     for place, part in enumerate(race.pieces):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.derivation import Derivation
+from symreln.gates.brief import Brief
 from symreln.gates.subsets import count_observer, count_shares, label_values
 from symreln.gates.trained import train_and_look
 from symreln.integration import network_of
@@ -70,8 +71,8 @@ class Rival:
     shares: dict[str, float]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Contest:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Contest(Brief):
     """The three architectures on one spec.
 
     Attributes:

@@ -21,7 +21,9 @@ from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relati
 from symreln.dynamics.moving_gates import look_steps
 from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.consistent import columns, self_consistent_gates
+from symreln.gates.brief import Brief
+from symreln.gates.consistent import SelfConsistentGate, columns, self_consistent_gates
+from symreln.gates.partial import partial_gates
 from symreln.gates.programming import dot
 from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import classes_by_name, require_gates
@@ -32,6 +34,7 @@ from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
     from symreln.gates.enumerate import RealisableGates
+    from symreln.gates.stages import GateStage
     from symreln.spec.model import Dataset, Spec
 
 #: Steps that are shown of trained networks.
@@ -54,18 +57,16 @@ def settled_representation(dataset: Dataset, found: RealisableGates | None = Non
         NotSupportedError: No gate is self-consistent, or a winner's direction is irrational or
             one of several.
     """
-    stage = next(predicted_stages(dataset, most=1, found=found))
-    if not stage.winners:
+    stage = next(predicted_stages(dataset, most=1, found=found), None)
+    if stage is None or not stage.winners:
         msg = (
             "second layer: no gate of the first layer is self-consistent, so it settles on none. "
             "Ask for --layer 1"
         )
         raise NotSupportedError(msg)
     samples, rows = columns(dataset.inputs), []
-    top = stage.candidates[0].s
-    for gate in stage.winners:
-        chosen = self_consistent_gates(dataset.inputs, stage.residual, [(gate, 1)])
-        one = next(each for each in chosen if each.s == top)
+    for signs in stage.winners:
+        one = _gate_of(dataset, stage, signs)
         if one.dimension > 1 or not all(isinstance(value, fmpq) for value in one.v):
             why = "several directions" if one.dimension > 1 else "an irrational direction"
             msg = (
@@ -79,13 +80,23 @@ def settled_representation(dataset: Dataset, found: RealisableGates | None = Non
     return replace(dataset, inputs=ExactMatrix.from_rows(rows), input_groups=everything)
 
 
+def _gate_of(dataset: Dataset, stage: GateStage, signs: tuple[int, ...]) -> SelfConsistentGate:
+    """Return a stage's winner with given signs."""
+    if 0 in signs:
+        (one,) = partial_gates(dataset.inputs, stage.residual, [(signs, 1)])
+        return one
+    gate = tuple(int(sign > 0) for sign in signs)
+    chosen = self_consistent_gates(dataset.inputs, stage.residual, [(gate, 1)])
+    return next(each for each in chosen if each.s == stage.candidates[0].s)
+
+
 def _fraction(value: fmpq | int) -> Fraction:
     exact = fmpq(value)
     return Fraction(int(exact.p), int(exact.q))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SecondLayerGates:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SecondLayerGates(Brief):
     """Gates that the second hidden layer of trained networks shows.
 
     Attributes:

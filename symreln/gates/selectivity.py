@@ -19,9 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symreln.gates.brief import Brief
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Selectivity:
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Selectivity(Brief):
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 
     Attributes:

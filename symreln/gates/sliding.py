@@ -14,9 +14,11 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.brief import Brief
+from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
-from symreln.gates.partial import PartialGate, partial_gates
+from symreln.gates.partial import partial_gates
 
 #: Units that are followed, and the seed of their draw.
 UNITS, SEED = 1000, 77_003
@@ -29,8 +31,8 @@ NEAR = 0.02
 RARE = 0.002
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Settled:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Settled(Brief):
     """What units settled on.
 
     Attributes:
@@ -113,7 +115,7 @@ def _proposals(
     return Settled(signs=distinct[heaviest][kept], shares=shares[kept])
 
 
-def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[PartialGate, ...]:
+def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsistentGate, ...]:
     """Return the partial gates that units settle on, each proven, the fastest first.
 
     There may be more: units propose those that attract many of them.

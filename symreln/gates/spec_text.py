@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.enumerate import pattern
 from symreln.spec.model import NetworkSpec, Parameter, Spec
 
 
 def gates_toml(
     spec: Spec,
-    stages: Sequence[Sequence[Sequence[int]]],
+    stages: Sequence[Sequence[Sequence[int | str]]],
     title: str,
     switches: Mapping[int, Sequence[tuple[int, Sequence[int]]]] | None = None,
     *,
@@ -23,7 +22,7 @@ def gates_toml(
 
     Args:
         spec: Where data, parameters and network come from.
-        stages: Gates, 0 or 1 a sample, stage by stage.
+        stages: Gates, stage by stage: 0, 1 or, on the boundary of a partial gate, "/" a sample.
         title: Title of the new spec.
         switches: Gates that a pathway takes later, with their steps, by its place among all.
         numbered: Whether pathways are named gate_1, gate_2, … rather than by their gates.
@@ -32,7 +31,7 @@ def gates_toml(
     parts += [_parameter(parameter) for parameter in spec.parameters]
     gates = [(gate, number) for number, each in enumerate(stages, start=1) for gate in each]
     for place, (gate, stage) in enumerate(gates):
-        name = f"gate_{place + 1}" if numbered else f"stage_{stage}_{pattern(gate)}"
+        name = f"gate_{place + 1}" if numbered else f"stage_{stage}_{''.join(map(str, gate))}"
         parts.append(_pathway(gate, stage, name, (switches or {}).get(place, ())))
     if spec.network is not None:
         parts.append(_network(spec.network, staged=len(stages) > 1))
@@ -78,7 +77,7 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _pathway(
-    gate: Sequence[int], stage: int, name: str, then: Sequence[tuple[int, Sequence[int]]]
+    gate: Sequence[int | str], stage: int, name: str, then: Sequence[tuple[int, Sequence[int]]]
 ) -> str:
     lines = [
         f"[[pathway]]\nname = {_text(name)}\ngate = [{_listed(gate)}]",
@@ -90,8 +89,8 @@ def _pathway(
     return "\n".join(lines)
 
 
-def _listed(gate: Sequence[int]) -> str:
-    return ", ".join(str(int(value)) for value in gate)
+def _listed(gate: Sequence[int | str]) -> str:
+    return ", ".join(_text(value) if isinstance(value, str) else str(int(value)) for value in gate)
 
 
 def _network(network: NetworkSpec, *, staged: bool) -> str:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from symreln.exact.domain import Range
     from symreln.exact.matrix import ExactMatrix
-    from symreln.exact.modes import JointSpectrum
     from symreln.gates.confronted import RacePoint
+    from symreln.gates.entrants import Entrant
     from symreln.spec.model import Dataset, Spec
 
 #: Degree of growth rates over Q(parameter) above which the race is refused: where two of degree 8
@@ -110,7 +110,11 @@ class _Subsets(Course):
         # The gates are given; where a direction keeps its gate is among the cuts of each.
         return [self.inputs.denominator]
 
-    def _cuts(self, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
+    def _faces(self, appearing: list[fmpz_mpoly]) -> list[Entrant]:
+        return []
+
+    def _cuts(self, entrant: Entrant) -> list[fmpz_mpoly]:
+        spectrum = entrant.spectrum
         degree = max(one.degree for one in spectrum.classes)
         if degree > MOST_DEGREE:
             name = self.names[0]
@@ -134,7 +138,7 @@ class _Subsets(Course):
     ) -> list[Runner]:
         return [
             Runner(
-                gate=gate,
+                signs=tuple(2 * value - 1 for value in gate),
                 size=size,
                 s=pair.s,
                 rate=None,

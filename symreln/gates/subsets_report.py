@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.gates import context_subsets
-from symreln.gates.partial import PartialGate
+from symreln.gates.brief import Brief
+from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sliding import sliding_gates
 from symreln.gates.stages import stage_residuals
 from symreln.gates.subsets import (
@@ -45,7 +46,7 @@ class SubsetStage:
 
     number: int
     subsets: tuple[LabelSubset, ...]
-    partial: tuple[tuple[PartialGate, int], ...]
+    partial: tuple[tuple[SelfConsistentGate, int], ...]
 
     @property
     def fastest(self) -> tuple[int, ...]:
@@ -53,8 +54,8 @@ class SubsetStage:
         return fastest_counts(self.subsets)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SubsetShares:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SubsetShares(Brief):
     """Which m trained networks take.
 
     Attributes:
@@ -87,7 +88,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
     found = []
     for number, residual in enumerate(stage_residuals(spec), start=1):
         subsets = label_subsets(spec.dataset, residual, label)
-        partial: tuple[tuple[PartialGate, int], ...] = ()
+        partial: tuple[tuple[SelfConsistentGate, int], ...] = ()
         if not residual.is_zero and not any(each.self_consistent for each in subsets):
             partial = tuple(
                 (gate, _open_values(spec.dataset, label, gate))
@@ -97,7 +98,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
     return tuple(found)
 
 
-def _open_values(dataset: Dataset, label: str, gate: PartialGate) -> int:
+def _open_values(dataset: Dataset, label: str, gate: SelfConsistentGate) -> int:
     """Return on how many values of a label some sample is open."""
     pairs = zip(dataset.labels[label], gate.signs, strict=True)
     return len({value for value, sign in pairs if sign > 0})

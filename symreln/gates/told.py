@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from symreln.gates.consistent import SelfConsistentGate
+from symreln.gates.consistent import SelfConsistentGate, sign_pattern
 from symreln.gates.enumerate import RealisableGates
 from symreln.gates.orbits import GateOrbit, SampleGroup
-from symreln.gates.partial import PartialGate
 from symreln.gates.race import Race, RacePiece, Runner
 from symreln.gates.stages import GateStage
 
@@ -54,34 +53,35 @@ def realisable_json(
 
 
 def stage_json(number: int, stage: GateStage) -> Json:
-    """Return the self-consistent gates of one residual."""
+    """Return the self-consistent gates of one residual, full and partial."""
     return {
         "stage": number,
         "candidates": [_candidate(each) for each in stage.candidates],
-        "winners": ["".join(map(str, gate)) for gate in stage.winners],
-        "partial": [partial_json(each) for each in stage.partial],
-        "partial_proposed": stage.proposed,
+        "winners": [sign_pattern(signs) for signs in stage.winners],
+        "complete": stage.found.complete,
+        "winner_proven": stage.found.proven,
+        "bound": stage.found.bound,
+        "told": stage.found.told,
     }
 
 
-def partial_json(gate: PartialGate) -> Json:
-    """Return a gate with samples on its boundary."""
-    return {
-        "pattern": gate.pattern,
-        "size": gate.size,
-        "speed": gate.s.to_json({}),
-        "gate": [value.to_json({}) for value in gate.values],
-        "unique": gate.unique,
-    }
+def fractions_json(found: SelfConsistentGate) -> list[Json]:
+    """Return the gate on every / of the pattern, in order; empty for a full gate."""
+    on = found.boundary if found.kind == "partial" else ()
+    return [found.values[place].to_json({}) for place in on]
 
 
 def _candidate(found: SelfConsistentGate) -> Json:
     return {
         "pattern": found.pattern,
+        "name": found.pattern,
+        "kind": found.kind,
         "size": found.size,
         "speed": found.s.to_json({}),
         "realisable": True,
         "self_consistent": True,
+        "fractions": fractions_json(found),
+        "unique": found.unique,
         "largest": found.largest,
         "dimension": found.dimension,
         "boundary": list(found.boundary),
@@ -97,19 +97,21 @@ def race_json(found: Race, values: Mapping[str, Fraction], symbols: dict[str, sp
         symbols: The parameter's symbol.
     """
     candidates: dict[str, Json] = {}
+    here = _piece_at(found, values.get(found.parameter))
     for part in found.pieces:
         for rank in part.ranks:
             for runner in rank:
-                if runner.rate is not None:
-                    candidates.setdefault(
-                        f"{runner.pattern} {runner.rate!r}", _runner(runner, values, symbols)
-                    )
-    here = _piece_at(found, values.get(found.parameter))
+                key = f"{runner.pattern} {runner.rate!r}"
+                # Fractions are given in the piece of the declared value where the gate runs there.
+                if runner.rate is not None and (key not in candidates or part is here):
+                    candidates[key] = _runner(runner, part.piece.sample, values, symbols)
     return {
         "format": RACE_FORMAT,
         "parameter": found.parameter,
         "candidates": list(candidates.values()),
         "winner": None if here is None else list(here.winners),
+        "winner_proven": found.complete,
+        "why_not": found.why,
         "boundaries": [
             {
                 "parameter": found.parameter,
@@ -124,15 +126,23 @@ def race_json(found: Race, values: Mapping[str, Fraction], symbols: dict[str, sp
     }
 
 
-def _runner(runner: Runner, values: Mapping[str, Fraction], symbols: dict[str, sp.Symbol]) -> Json:
+def _runner(
+    runner: Runner,
+    at: Fraction | None,
+    values: Mapping[str, Fraction],
+    symbols: dict[str, sp.Symbol],
+) -> Json:
     assert runner.rate is not None
     return {
         "pattern": runner.pattern,
         "name": runner.pattern,
+        "kind": runner.kind,
         "size": runner.size,
         "speed": runner.rate.to_json(values, symbols),
         "realisable": True,
         "self_consistent": True,
+        "fractions": [value.to_json({}) for value in runner.fractions],
+        **({"fractions_at": str(at)} if runner.fractions else {}),
         "largest": runner.largest,
     }
 
@@ -151,10 +161,12 @@ def unraced_json(
         {
             "pattern": each.pattern,
             "name": each.name,
+            "kind": "full",
             "size": 1,
             "speed": None if each.speed is None else each.speed.to_json(values, symbols),
             "realisable": each.realisable,
             "self_consistent": False,
+            "fractions": [],
         }
         for each in others
     ]

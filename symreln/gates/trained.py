@@ -10,6 +10,7 @@ import numpy as np
 from symreln.dynamics.gate_classes import GateClass, gate_names
 from symreln.dynamics.moving_gates import look_steps
 from symreln.errors import InputError
+from symreln.gates.brief import Brief
 from symreln.integration import network_of
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from symreln.train.record import Observer
 
 
+#: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
+NEAR = 1e-4
 #: Loss over the initial one at which outputs are half of their targets.
 QUARTER = 0.25
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainedGates:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TrainedGates(Brief):
     """Gates and weights of trained ReLU networks.
 
     Attributes:
@@ -60,17 +63,20 @@ class TrainedGates:
 def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int]]]) -> Observer:
     """Return an observer of the class of gates that each unit is nearest to, and how near.
 
-    Samples count by (w·x)²: near an edge of its gate a unit's sign means nothing.
+    Samples count by (w·x)²: near an edge of its gate a unit's sign means nothing. Where a class has
+    samples on its boundary, they tell it from others: a unit with (w·x)² below ``NEAR`` of its
+    largest counts as being there.
 
     Args:
         inputs: X, shape (n_x, P).
-        classes: Gates of each class, 0 or 1 a sample.
+        classes: Gates of each class: 1 open, -1 closed, 0 on the boundary, one a sample.
 
     Returns:
         Observer with values of shape (seeds, H, 2): number of the class, and the share of the
         unit's (w·x)² on samples where its gate is not that class's nearest one.
     """
-    gates = np.array([gate for alike in classes for gate in alike], dtype=float)
+    signs = np.array([gate for alike in classes for gate in alike])
+    opens, shut, on = ((signs == sign).astype(float).T for sign in (1, -1, 0))
     owner = np.array([k for k, alike in enumerate(classes) for _ in alike])
 
     def observe(step: int, weights: tuple) -> np.ndarray:
@@ -78,7 +84,11 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
         squares = seen**2
         opened = squares * (seen > 0)
         # |1[w·x > 0] − g| by sample: what is open but should not be, and the other way.
-        missed = opened @ (1 - gates).T + (squares - opened) @ gates.T
+        missed = opened @ shut + (squares - opened) @ opens
+        if on.any():
+            edge = NEAR * squares.max(axis=-1, keepdims=True)
+            there = squares < edge
+            missed = missed + np.where(there, 0.0, squares) @ on + (there * edge) @ (opens + shut)
         place = missed.argmin(axis=-1)
         least = np.take_along_axis(missed, place[..., None], axis=-1)[..., 0]
         total = squares.sum(axis=-1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.gates.activity import TrainedGates, sample_steps, train_and_sample
+from symreln.gates.brief import Brief
 from symreln.gates.found_json import (
     clusters_json,
     coverage_json,
@@ -79,8 +80,8 @@ class Asked:
     quiet: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Found(Brief):
     """The result, and the gates for a spec.
 
     Attributes:

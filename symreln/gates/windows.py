@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from symreln.errors import InputError
 from symreln.gates.activity import TrainedGates
+from symreln.gates.brief import Brief
 from symreln.gates.clustering import Clustering, Rows, distinct_rows, kmeans, squared_distances
 from symreln.gates.kmeans import FoundGates, check_alive, cluster_rows
 from symreln.gates.replay import GateSchedule, replay_errors, replay_schedule
@@ -25,8 +26,8 @@ from symreln.gates.replay import GateSchedule, replay_errors, replay_schedule
 TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class WindowedGates:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WindowedGates(Brief):
     """Gates that are constant in each window.
 
     Attributes:

@@ -11,6 +11,7 @@ import numpy as np
 
 from symreln.errors import LimitReachedError
 from symreln.exact.backed import SparseBacked
+from symreln.exact.linear import complement_projector
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.targets import Targets
 from symreln.summaries import short_repr
@@ -78,8 +79,14 @@ class EffectiveDataset:
 
     @cached_property
     def features(self) -> SparseMatrix:
-        """F_p = I_p X diag(g_p), shape (inputs of the pathway, P)."""
+        """F_p = Π_p I_p X diag(g_p), shape (inputs of the pathway, P).
+
+        Π_p projects on the complement of boundary samples; without any it is the identity.
+        """
         chosen = self.dataset.sparse_inputs.select(rows=self.pathway.inputs)
+        if self.pathway.boundary:
+            on = chosen.exact.select(columns=self.pathway.boundary)
+            chosen = SparseMatrix.from_exact((complement_projector(on) @ chosen.exact).reduced())
         return chosen.scaled_columns(self.pathway.gate)
 
     @cached_property

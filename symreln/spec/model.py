@@ -206,6 +206,9 @@ class PathwaySpec:
         outputs_text: What the user wrote for them.
         stage: Training stage, from 1.
         hidden: Hidden units of its own, or None for what the network gives to every pathway.
+        boundary: Samples to which the pathway's inputs are made orthogonal, written / in its gate:
+            it sees Π X, Π the projector on the complement of their inputs. Units of a partial gate
+            have a pre-activation of 0 on them; see :mod:`symreln.gates.partial`.
         then: Gates that it takes later, by ascending step.
     """
 
@@ -218,6 +221,7 @@ class PathwaySpec:
     outputs_text: str = "all"
     stage: int = 1
     hidden: int | None = None
+    boundary: tuple[int, ...] = ()
     then: tuple[Switch, ...] = ()
 
     @property

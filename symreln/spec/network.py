@@ -105,6 +105,16 @@ def check_switches(
         )
 
 
+def check_boundaries(
+    pathways: Sequence[PathwaySpec], network: NetworkSpec | None, problems: Problems
+) -> None:
+    """Add a problem where a pathway with boundary samples has more or fewer than two layers."""
+    on = next((place for place, each in enumerate(pathways) if each.boundary), None)
+    if on is not None and network is not None and network.layers != 2:
+        found = f'"/" in a gate with network.layers = {network.layers}'
+        problems.add(f"pathway[{on}].gate", found, "two layers of weights")
+
+
 def check_fit(
     network: NetworkSpec | None,
     pathways: Sequence[PathwaySpec],
@@ -132,3 +142,4 @@ def check_fit(
             problems=problems,
         )
     check_switches(pathways, network, sized=sized, problems=problems)
+    check_boundaries(pathways, network, problems)

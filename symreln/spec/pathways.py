@@ -16,6 +16,8 @@ from symreln.spec.problems import Problems
 from symreln.spec.schema import MAX_PATHWAYS, PathwayModel
 
 NAME_LENGTH = 80
+#: In a list of gates: the pathway's inputs are made orthogonal to the sample.
+BOUNDARY = "/"
 
 
 class Pathways(NamedTuple):
@@ -116,8 +118,10 @@ def _resolve(
     gate: tuple[Gain, ...] = ()
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
+    boundary: tuple[int, ...] = ()
     with problems.at(f"{path}.gate"):
-        gate = evaluate_gate(model.gate, dataset.labels, dataset.samples, declared)
+        written, boundary = _boundary(model)
+        gate = evaluate_gate(written, dataset.labels, dataset.samples, declared)
     then = tuple(_switches(model, path, dataset, problems))
     with problems.at(f"{path}.inputs"):
         inputs = resolved_indices(model.inputs, dataset.input_groups, dataset.n_x, "input")
@@ -135,8 +139,27 @@ def _resolve(
         outputs_text=entry_text(model.outputs),
         stage=model.stage,
         hidden=model.hidden,
+        boundary=boundary,
         then=then,
     )
+
+
+def _boundary(model: PathwayModel) -> tuple[object, tuple[int, ...]]:
+    """Return a gate with 0 for every /, and the samples that had one.
+
+    Raises:
+        Finding: The pathway takes other gates later.
+    """
+    gate = model.gate
+    if not isinstance(gate, list | tuple) or BOUNDARY not in gate:
+        return gate, ()
+    if model.then:
+        raise Finding(
+            found=f"{quoted(BOUNDARY)} in the gate of a pathway with then",
+            expected="one gate for the whole training where samples are on the boundary",
+        )
+    on = tuple(place for place, value in enumerate(gate) if value == BOUNDARY)
+    return [0 if value == BOUNDARY else value for value in gate], on
 
 
 def _check_switch_steps(entries: list[Entry], problems: Problems) -> None:

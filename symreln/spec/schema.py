@@ -171,7 +171,8 @@ class PathwayModel(StrictModel):
     )
     gate: GateEntries = Field(
         default="all",
-        description='"all", a formula over labels, or a list of 0, 1 and gains such as "g"',
+        description='"all", a formula over labels, or a list of 0, 1, gains such as "g", and "/" '
+        "for a sample to which the pathway's inputs are made orthogonal",
     )
     inputs: Entries = Field(
         default="all", description='"all", the name of a group of inputs, or a list of indices'

@@ -27,6 +27,8 @@ from symreln.train.network import (
     LayerWeights,
     TrainingRun,
     TrainingSettings,
+    off_boundary,
+    own_inputs,
 )
 from symreln.train.randomness import (
     gaussian_matrices,
@@ -218,13 +220,28 @@ class GatedModel(AbstractTwoLayerModel):
         if quantity == "similarity":
             return similarity_observer(gated_layer(self._seen()))
         groups = [(tuple(p.inputs), tuple(p.outputs)) for p in self.pathways]
-        maps = maps_observer(groups, self.n_x, self.n_y)
+        maps = self._of_samples(maps_observer(groups, self.n_x, self.n_y))
         return maps if quantity == "maps" else self._outputs(maps)
+
+    def _of_samples(self, maps: Observer) -> Observer:
+        """Return an observer of what multiplies the samples, where pathways see projected ones."""
+        if not any(pathway.boundary for pathway in self.pathways):
+            return maps
+        inputs = self._arithmetic.numpy(self.inputs)
+        projectors = np.stack([np.eye(self.n_x) for _ in self.pathways])
+        for projector, pathway in zip(projectors, self.pathways, strict=True):
+            own = np.ix_(pathway.inputs, pathway.inputs)
+            projector[own] = off_boundary(pathway, inputs)
+
+        def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
+            return np.einsum("spyx,pxz->spyz", maps(step, weights), projectors)
+
+        return observe
 
     def _seen(self) -> list[np.ndarray]:
         """What every pathway sees of the samples, shape (inputs of the pathway, P)."""
         inputs = self._arithmetic.numpy(self.inputs)
-        return [inputs[list(p.inputs)] * np.array(p.gate) for p in self.pathways]
+        return [own_inputs(p, inputs) * np.array(p.gate) for p in self.pathways]
 
     def _outputs(self, maps: Observer) -> Observer:
         inputs = self._arithmetic.numpy(self.inputs)
@@ -240,7 +257,7 @@ class GatedModel(AbstractTwoLayerModel):
         targets = self._arithmetic.numpy(self.targets)
         # A gate of 0 and 1 only takes samples away; gains change what a pathway has to fit.
         seen = [inputs] + [
-            inputs[list(pathway.inputs)] * np.array(pathway.gate)
+            own_inputs(pathway, inputs) * np.array(pathway.gate)
             for pathway in self.pathways
             if not {0.0, 1.0}.issuperset(pathway.gate)
         ]
@@ -261,6 +278,8 @@ class _PathwayState:
         self.rows = Axis(do, pathway.open_samples, model.samples, -2)
         self.columns = Axis(do, pathway.outputs, model.n_y, -1)
         effective = do.take(model.inputs, do.index(pathway.inputs), 0)
+        if pathway.boundary:
+            effective = do.array(own_inputs(pathway, do.numpy(model.inputs)))
         effective = do.take(effective, do.index(pathway.open_samples), 1)
         gains = np.array([pathway.gate[sample] for sample in pathway.open_samples])
         if (gains != 1).any():

@@ -128,6 +128,7 @@ class GatedPathway:
         hidden: Its hidden units.
         spread: What the standard deviation of its initial weights is multiplied by.
         stage: Used by staged training only; stages are trained side by side (``train_gdln``).
+        boundary: Samples to which its inputs are made orthogonal before it sees them.
     """
 
     name: str
@@ -137,11 +138,13 @@ class GatedPathway:
     hidden: int
     stage: int = 1
     spread: float = 1.0
+    boundary: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gate", tuple(float(value) for value in self.gate))
         object.__setattr__(self, "inputs", tuple(int(index) for index in self.inputs))
         object.__setattr__(self, "outputs", tuple(int(index) for index in self.outputs))
+        object.__setattr__(self, "boundary", tuple(int(index) for index in self.boundary))
         if not all(math.isfinite(value) for value in self.gate):
             odd = next(value for value in self.gate if not math.isfinite(value))
             msg = f"pathway {self.name!r}: its gate holds {odd}. Give a finite number a sample."
@@ -187,6 +190,28 @@ class GatedPathway:
                     f"{size}. Give indices from 0 to {size - 1}."
                 )
                 raise InputError(msg)
+
+
+def off_boundary(pathway: GatedPathway, inputs: np.ndarray) -> np.ndarray:
+    """Return the projector on what is orthogonal to a pathway's boundary samples.
+
+    Args:
+        pathway: The pathway.
+        inputs: X, shape (n_x, P).
+
+    Returns:
+        Shape (inputs of the pathway, inputs of the pathway).
+    """
+    on = inputs[list(pathway.inputs)][:, list(pathway.boundary)]
+    u, s, _ = np.linalg.svd(on, full_matrices=False)
+    frame = u[:, s > 1e-12 * s.max(initial=0.0)]
+    return np.eye(len(on)) - frame @ frame.T
+
+
+def own_inputs(pathway: GatedPathway, inputs: np.ndarray) -> np.ndarray:
+    """Return what a pathway sees of the samples before its gate, shape (its inputs, P)."""
+    rows = inputs[list(pathway.inputs)]
+    return off_boundary(pathway, inputs) @ rows if pathway.boundary else rows
 
 
 @short_repr

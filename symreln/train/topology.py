@@ -267,6 +267,12 @@ def chain_graph(
     nodes, edges = [], []
     for pathway in pathways:
         name = pathway.name
+        if pathway.boundary:
+            msg = (
+                f"pathway {name!r}: its inputs are made orthogonal to samples, which two layers "
+                "without biases are trained with. Leave the other layers or the biases out."
+            )
+            raise InputError(msg)
         inner = [GatedNode(name=f"{name}.{k}", size=pathway.hidden) for k in range(1, layers)]
         gate = {gated: tuple(pathway.gate)}
         first = GatedNode(

@@ -71,6 +71,8 @@ def mode_descent(numbers: Derivation, kappas: Mapping[str, float]) -> np.ndarray
 def _seen(pathway: PathwayDerivation, inputs: np.ndarray) -> np.ndarray:
     """Return X_p/√P of a pathway's own inputs."""
     spec = pathway.effective.pathway
+    if spec.boundary:
+        return pathway.effective.inputs.to_numpy() / np.sqrt(inputs.shape[1])
     return inputs[list(spec.inputs)] * gate_floats(spec)
 
 

@@ -80,6 +80,7 @@ def gated_pathways(
             outputs=pathway.outputs,
             hidden=pathway.hidden or max(1, round(law)),
             stage=pathway.stage,
+            boundary=pathway.boundary,
             spread=1.0 if pathway.hidden is None else sqrt(law / pathway.hidden),
         )
         for pathway, law in zip(spec.pathways, units, strict=True)

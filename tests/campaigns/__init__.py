@@ -1,0 +1,1 @@
+"""Checks over many random cases, each a command that prints its figures."""

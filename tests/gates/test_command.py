@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from symreln import progress
 from symreln.cli import cli
 from symreln.errors import InputError
 from symreln.gates.line import parameter_range
@@ -128,3 +129,43 @@ def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
     assert f"{len(found['kinds']) - len(lines)} more kinds in gates.json" in shown
     assert "no gates.toml" in shown
     assert not (tmp_path / "gates.toml").exists()
+
+
+BOTH = """
+title = "A race of both kinds"
+[dataset]
+X = [[2, 0, 0, 2], [-2, 1, -1, -2]]
+Y = [[-1, "-a", "-a-1", 2]]
+[parameters.a]
+minimum = -3
+maximum = 3
+value = 2
+[[pathway]]
+name = "all"
+"""
+
+
+def test_race_of_full_and_partial_gates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both kinds in race.json, boundaries between them, a proven winner, and progress."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    given = tmp_path / "both.toml"
+    given.write_text(BOTH)
+    shown = call("race", str(given), "--out", str(tmp_path))
+    assert "a = 1 + sqrt(2): speed of 0100, /01/, the winner changes" in shown
+    assert "faces over the parameter" in shown
+    found = json.loads((tmp_path / "race.json").read_text())
+    assert (found["winner"], found["winner_proven"]) == (["/01/"], True)
+    kinds = {each["pattern"]: each["kind"] for each in found["candidates"]}
+    assert kinds["/01/"] == kinds["1//1"] == "partial"
+    assert kinds["0100"] == "full"
+    for each in found["candidates"]:
+        assert len(each["fractions"]) == (each["kind"] == "partial") * each["pattern"].count("/")
+        assert all(0 <= float(number["decimal"]) <= 1 for number in each["fractions"])
+    stages = call("gates", str(given), "--method", "self-consistent", "--out", str(tmp_path))
+    assert "stage 1: 1 fastest; all faces asked: no unit grows faster than the first" in stages
+    assert "partial gates" in stages  # progress
+    gates = json.loads((tmp_path / "gates.json").read_text())
+    assert gates["stages"][0]["winners"] == ["/01/"]
+    assert gates["stages"][0]["winner_proven"] is True
+    pathway = load(str(tmp_path / "gates.toml")).pathways[0]
+    assert (pathway.gate, pathway.boundary) == ((0, 0, 1, 0), (0, 3))

@@ -11,14 +11,18 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.gates import critical
 from symreln.gates.chambers import gate_chambers
-from symreln.gates.consistent import self_consistent_gates
-from symreln.gates.enumerate import enumerate_gates, pattern
+from symreln.gates.consistent import self_consistent_gates, sign_pattern
+from symreln.gates.enumerate import enumerate_gates
+from symreln.gates.faces import flats
 from symreln.gates.line import Piece, parameter_range, pieces
 from symreln.gates.orbits import moved_gates
+from symreln.gates.partial import partial_gates
 from symreln.gates.race import Race, RacePiece, race
+from symreln.gates.search import search
 from symreln.spec.reader import load
 from tests.strategies import seeds
 
@@ -129,10 +133,12 @@ def order_at(found: Race, part: RacePiece, inputs: ExactMatrix, r: ExactMatrix) 
     """Derive the ranks anew from all gates, without symmetries or critical values."""
     listed = enumerate_gates(inputs)
     gates = [(tuple(int(v) for v in gate), 1) for gate in listed.gates]
+    every = [(tuple(signs), 1) for flat in flats(inputs) for signs in flat.signs.tolist()]
+    both = self_consistent_gates(inputs, r, gates) + partial_gates(inputs, r, every)
     ranks: list[list[str]] = []
     last = None
-    for each in self_consistent_gates(inputs, r, gates):
-        kind = pattern(max(moved_gates(each.gate, found.group)))
+    for each in sorted(both, key=lambda each: order_key(each.s, {})):
+        kind = sign_pattern(max(moved_gates(each.course, found.group)))
         if last is None or last != each.s:
             ranks.append([])
         if kind not in ranks[-1]:
@@ -155,7 +161,8 @@ def check_race(outputs: int, seed: int) -> None:
         for part in found.pieces:
             if part.piece.sample == value or (not part.piece.is_root and within(part.piece, value)):
                 wanted = order_at(found, part, x, r)
-                assert [list(dict.fromkeys(rank)) for rank in part.order] == wanted
+                shown = [sorted(set(rank), reverse=True) for rank in part.order]
+                assert shown == wanted
     intervals = [part for part in found.pieces if not part.piece.is_root]
     turns = [b.piece.low for a, b in pairwise(intervals) if a.winners != b.winners]
     inner = {text(b.value) for b in found.boundaries if b.winner}
@@ -229,3 +236,62 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(critical, "MOST_MINORS", 3)
     with pytest.raises(LimitReachedError, match="4 minors"):
         gate_chambers(spec.dataset.inputs, Range(name="Delta"))
+
+
+def test_a_boundary_between_both_kinds() -> None:
+    """One input off the plane of the other: the full gate ends where the partial one starts."""
+    a = Scalar.symbol("a", ("a",))
+    # A unit on sample 1 sees sample 2 with a; it must stay off it once a > 0.
+    inputs = ExactMatrix.from_rows([[1, a], [0, 1]], ("a",))
+    residual = ExactMatrix.from_rows([[1, -3]], ("a",))
+    found = race(inputs, residual, Range(name="a", low=Fraction(-1), high=Fraction(1)))
+    assert found.complete
+    assert [(*ends(part), part.order) for part in found.pieces] == [
+        ("-1", "0", (("01",), ("10",))),
+        ("0", "1/3", (("/1",), ("1/",))),
+        ("1/3", "1", (("11",), ("1/",))),
+    ]
+    assert [(text(b.value), b.kind, b.between, b.winner) for b in found.boundaries] == [
+        ("0", "existence", ("10", "1/", "01", "/1"), True),
+        ("1/3", "existence", ("11", "/1"), True),
+    ]
+    rates = {r.pattern: r.rate for rank in found.pieces[-1].ranks for r in rank}
+    # |x_1 off x_2|/2 = 1/(2√(1 + a²)).
+    rate = rates["1/"]
+    assert rate is not None
+    assert rate.to_float({"a": Fraction(3, 4)}) == pytest.approx(0.5 / (1 + 9 / 16) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("x", "r", "value", "between"),
+    [
+        ([[2, 0, 0, 2], [-2, 1, -1, -2]], [-1, "-a", "-a-1", 2], "1 + sqrt(2)", ("0100", "/01/")),
+        (
+            [[-1, 0, 1, -1], [-1, -2, -2, -1]],
+            [-1, 1, "1-a", "1-a"],
+            "sqrt(2)/4 + 3/2",
+            ("1111", "1/01"),
+        ),
+    ],
+)
+def test_a_partial_gate_wins_over_part_of_the_range(
+    x: list, r: list, value: str, between: tuple[str, str]
+) -> None:
+    """A speed boundary between a full and a partial gate, exact, and met on both sides."""
+    spec = load(
+        {
+            "dataset": {"X": x, "Y": [r]},
+            "parameters": {"a": {"minimum": -3, "maximum": 3}},
+            "pathway": [{"name": "all"}],
+        }
+    )
+    inputs, residual = spec.dataset.inputs, spec.dataset.targets
+    found = race(inputs, residual, parameter_range(spec.parameters[0]))
+    swaps = [(text(b.value), b.between) for b in found.boundaries if b.winner and b.kind == "speed"]
+    assert (value, between) in swaps
+    for part in found.pieces:
+        if part.piece.sample is not None:
+            at = {"a": part.piece.sample}
+            here = search(inputs.substitute(at), residual.substitute(at))
+            assert here.candidates[0].s == part.ranks[0][0].s
+            assert any(sign_pattern(signs) in part.winners for signs in here.winners)

@@ -27,8 +27,9 @@ from symreln.gates.rivals import (
     rival_pathways,
     times_to,
 )
+from symreln.gates.search import search
 from symreln.gates.second_layer import settled_representation
-from symreln.gates.stages import candidates_of, predicted_stages
+from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import nearest_observer, train_and_look
 from symreln.integration import network_of
 from symreln.spec.model import Spec
@@ -72,7 +73,8 @@ def test_one_gate_is_a_sigmoid_of_its_own() -> None:
     """With one class stretched time and half-time have closed forms."""
     spec = load("xor", ["parameters.Delta.value=2"]).at_values()
     dataset, network = spec.dataset, network_of(spec)
-    candidates, group = candidates_of(dataset, dataset.targets, enumerate_gates(dataset.inputs))
+    selected = search(dataset.inputs, dataset.targets)
+    candidates, group = selected.candidates, selected.group
     x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
     found = finite_start(x, y, candidates, group, network)
     assert found is not None
@@ -99,7 +101,8 @@ def test_nothing_is_predicted_where_the_residual_changes_shape() -> None:
     """Three contexts: the common gate alone does not reach the targets."""
     spec = load("contextual-3", ["dataset.items=2"]).at_values()
     dataset = spec.dataset
-    candidates, group = candidates_of(dataset, dataset.targets, enumerate_gates(dataset.inputs))
+    selected = search(dataset.inputs, dataset.targets)
+    candidates, group = selected.candidates, selected.group
     x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
     assert finite_start(x, y, candidates, group, network_of(spec)) is None
 
@@ -129,11 +132,19 @@ def test_the_linear_solution_is_named_and_impossible(xor: tuple[Spec, Race]) -> 
 
 def test_units_are_counted_for_the_nearest_gate() -> None:
     x = np.eye(3)
-    observe = nearest_observer(x, [[(1, 0, 0), (0, 1, 0)], [(1, 1, 0)]])
+    observe = nearest_observer(x, [[(1, -1, -1), (-1, 1, -1)], [(1, 1, -1)]])
     w = np.array([[[1.0, -1, -1], [-1, 2, -1], [2, 2, -1], [3, 1, 0], [1, 1, 1]]])
     found = observe(0, (SimpleNamespace(w1=w),))
     assert found[0, :, 0].tolist() == [0, 0, 1, 1, 1]
     assert found[0, :, 1] == pytest.approx([0, 0, 0, 0, 1 / 3])
+
+
+def test_units_on_the_boundary_are_told_from_those_beside_it() -> None:
+    x = np.eye(3)
+    observe = nearest_observer(x, [[(1, 1, -1)], [(1, 0, -1)], [(1, -1, -1)]])
+    w = np.array([[[2.0, 1, -1], [2, 1e-3, -1], [2, -1e-3, -1], [2, -1, -1]]])
+    found = observe(0, (SimpleNamespace(w1=w),))
+    assert found[0, :, 0].tolist() == [0, 1, 1, 2]
 
 
 def test_rivals_are_what_they_are_called() -> None:
@@ -214,9 +225,12 @@ def test_the_second_layer_sees_what_the_first_has_settled_on() -> None:
     ratio = float(stage.candidates[0].s) / float(stage.candidates[1].s)
     assert ratio == pytest.approx(2**0.5)
     nothing = load("contextual-3", ["dataset.items=2"]).at_values().dataset
-    left = replace(nothing, targets=list(predicted_stages(nothing))[1].residual)
+    targets = list(predicted_stages(nothing, most=2))[1].residual
+    # Partial gates have directions too: one input for each of the twelve.
+    assert settled_representation(replace(nothing, targets=targets)).n_x == 12
+    still = replace(nothing, targets=nothing.inputs.scale(0))
     with pytest.raises(NotSupportedError, match="no gate of the first layer is self-consistent"):
-        settled_representation(left)
+        settled_representation(still)
 
 
 def test_commands(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
 def _read_as(spec: Spec) -> Block:
     """Say what a pathway contributes to the output."""
     gains = any(pathway.has_gains for pathway in spec.pathways)
+    projector = _projector(spec)
     return prose(
         "The network is read as a gated deep linear network: pathway ",
         Math("p"),
@@ -95,9 +96,24 @@ def _read_as(spec: Spec) -> Block:
         " and output mask ",
         Math("O_p"),
         " contributes ",
-        Math(rf"g_p(\mu)\, O_p {_layers(spec)} I_p x_\mu"),
+        Math(rf"g_p(\mu)\, O_p {_layers(spec)} {projector}I_p x_\mu"),
         " to the output.",
+        *(
+            (
+                " Samples with / in the gate are on its boundary: ",
+                Math(r"\Pi_p"),
+                " projects on what is orthogonal to their inputs, so that units of the pathway "
+                "have a pre-activation of 0 on them.",
+            )
+            if projector
+            else ()
+        ),
     )
+
+
+def _projector(spec: Spec) -> str:
+    """Return the LaTeX of the projector off boundary samples, empty where there are none."""
+    return r"\Pi_p " if any(pathway.boundary for pathway in spec.pathways) else ""
 
 
 def _layers(spec: Spec) -> str:
@@ -196,7 +212,7 @@ def correlation_chapter(derivation: Derivation) -> Section:
             "Pathway ",
             Math("p"),
             " sees the effective dataset ",
-            Math(r"X_p = I_p X \operatorname{diag}(g_p)"),
+            Math(rf"X_p = {_projector(derivation.spec)}I_p X \operatorname{{diag}}(g_p)"),
             ", ",
             # A gain multiplies the output, not the target; closed samples are zero in X_p.
             Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),

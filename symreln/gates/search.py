@@ -1,0 +1,206 @@
+"""The self-consistent gates of one residual, full and partial, and a proof of the fastest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from symreln.errors import LimitReachedError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.linear import rank
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
+from symreln.gates.consistent import (
+    SelfConsistentGate,
+    gate_spectrum,
+    gated_correlation,
+    self_consistent_gates,
+    singular_pairs,
+)
+from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
+from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
+from symreln.gates.partial import every_partial_gate
+from symreln.gates.sliding import sliding_gates
+from symreln.progress import Progress
+
+#: Relative distance from which float64 may say that a singular value is below another one.
+CLEAR = 1e-9
+#: Gates whose largest singular values are compared exactly with the fastest gate's.
+MOST_COMPARED = 200
+#: Gates whose singular values are computed at once.
+CHUNK = 4096
+
+#: As CLEAR, where singular vectors are asked for.
+UNSURE = 1e-6
+
+QUIET = Progress(quiet=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Search:
+    """What a residual selects.
+
+    Attributes:
+        candidates: Self-consistent gates of both kinds, one of each kind, the fastest first.
+        group: Symmetries that make gates alike.
+        complete: Whether all full and all partial gates were asked, so that there are no more.
+        proven: Whether no unit grows faster than the first candidate, whatever its direction.
+        bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
+            gates were sampled.
+    """
+
+    candidates: tuple[SelfConsistentGate, ...]
+    group: SampleGroup
+    complete: bool
+    proven: bool
+    bound: float | None
+
+    @property
+    def fastest(self) -> tuple[SelfConsistentGate, ...]:
+        """The candidates of the largest growth rate, one of each kind."""
+        return tuple(each for each in self.candidates if each.s == self.candidates[0].s)
+
+    @property
+    def winners(self) -> tuple[tuple[int, ...], ...]:
+        """Their signs with those of all that are alike: 1 open, -1 closed, 0 on the boundary."""
+        images = (image for each in self.fastest for image in moved_gates(each.course, self.group))
+        return tuple(dict.fromkeys(images))
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self.candidates)} self-consistent gates, {self.told}"]
+        lines += [f"  {each!r}" for each in self.candidates[:20]]
+        return "\n".join(lines)
+
+    @property
+    def told(self) -> str:
+        """What is proven of the fastest."""
+        if self.complete:
+            return "all faces asked: no unit grows faster than the first, proven"
+        if self.proven:
+            return (
+                "no unit grows faster than the first, proven; slower partial gates may be missing"
+            )
+        most = "" if self.bound is None else f", at most {self.bound:.6g}"
+        return f"not all faces asked: a faster partial gate may exist{most}"
+
+
+def search(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    found: RealisableGates | None = None,
+    progress: Progress = QUIET,
+) -> Search:
+    """Return the self-consistent gates of a residual, full and partial.
+
+    All faces are asked where there are not too many. Else followed units propose partial gates,
+    and the largest singular values of all full gates bound the rate of any unit.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        residual: R, shape (n_y, P), without parameters, not zero.
+        found: The gates that the inputs allow; enumerated if left out.
+        progress: Shows how far it is.
+
+    Raises:
+        InputError: A parameter occurs.
+        LimitReachedError: There are too many gates.
+    """
+    inputs, residual = without_parameters(inputs), without_parameters(residual)
+    if found is None:
+        found = enumerate_gates(inputs, limit=LIMIT)
+    group = sample_group(inputs, residual)
+    orbits = gate_orbits(found, group)
+    gates = found.gates[[orbit.index for orbit in orbits]]
+    with progress("self-consistent gates") as callback:
+        values, likely = _singular_values(inputs, residual, gates)
+        kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
+        full = self_consistent_gates(inputs, residual, kinds, callback)
+    with progress("partial gates") as callback:
+        try:
+            partial, complete = every_partial_gate(inputs, residual, group, callback), True
+        except LimitReachedError:
+            partial, complete = sliding_gates(inputs, residual), False
+    complete = complete and not found.sampled
+    candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
+    proven = complete
+    if not complete and not found.sampled and candidates:
+        proven = _bounded(inputs, residual, gates, values, candidates[0].s)
+    return Search(
+        candidates=candidates,
+        group=group,
+        complete=complete,
+        proven=proven,
+        bound=None if found.sampled else float(values.max(initial=0.0)),
+    )
+
+
+def _bounded(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    gates: np.ndarray,
+    values: np.ndarray,
+    fastest: AlgebraicNumber,
+) -> bool:
+    """Return whether no gate has a larger singular value than the fastest; compared exactly.
+
+    A unit's growth rate is at most the largest singular value of its gate; on its boundary, of
+    that of either side.
+    """
+    near = np.flatnonzero(values > float(fastest) * (1 - CLEAR))
+    if len(near) > MOST_COMPARED or (values > float(fastest) * (1 + CLEAR)).any():
+        return False
+    tops = (singular_pairs(gate_spectrum(inputs, residual, gates[k].astype(int)))[0] for k in near)
+    return all(top.s == fastest or order_key(top.s, {}) > order_key(fastest, {}) for top in tops)
+
+
+def may_be_kept(
+    x: np.ndarray, r: np.ndarray, gates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what float64 says of gates: no singular pair that opens its gate is refused.
+
+    A singular vector says whether it does where its singular value is apart from all others.
+
+    Args:
+        x: X, shape (n_x, P).
+        r: R, shape (n_y, P).
+        gates: Truth values, shape (gates, P).
+
+    Returns:
+        The largest singular value; whether some pair that is not small may open the gate; and how
+        many are not small: the others may be zero. All of shape (gates,).
+    """
+    scale = (np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / x.shape[1]) or 1.0
+    tops, likely = np.zeros(len(gates)), np.zeros(len(gates), dtype=bool)
+    large = np.zeros(len(gates), dtype=int)
+    for start in range(0, len(gates), CHUNK):
+        part = slice(start, start + CHUNK)
+        sigma = np.einsum("ym,fm,lm->fyl", r, gates[part].astype(float), x, optimize=True)
+        _, s, vt = np.linalg.svd(sigma / (x.shape[1] * scale), full_matrices=False)
+        seen = vt @ (x / (np.linalg.norm(x, 2) or 1.0))
+        opened = gates[part][:, None, :]
+        kept = np.zeros(s.shape, dtype=bool)
+        for side in (seen, -seen):
+            kept |= ~np.where(opened, side < -UNSURE, side > UNSURE).any(axis=2)
+        gaps = np.abs(s[:, :, None] ** 2 - s[:, None, :] ** 2)
+        gaps[:, range(s.shape[1]), range(s.shape[1])] = np.inf
+        small = s**2 < UNSURE
+        kept |= gaps.min(axis=2) < UNSURE
+        tops[part], likely[part] = s[:, 0] * scale, (kept & ~small).any(axis=1)
+        large[part] = (~small).sum(axis=1)
+    return tops, likely, large
+
+
+def _singular_values(
+    inputs: ExactMatrix, residual: ExactMatrix, gates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return every gate's largest singular value, and whether it may be self-consistent.
+
+    Small singular values are zero, and of no gate, where the others are as many as the rank.
+    """
+    tops, likely, large = may_be_kept(inputs.to_numpy(), residual.to_numpy(), gates)
+    full = min(inputs.shape[0], residual.shape[0])
+    for k in np.flatnonzero(~likely & (large < full)):
+        sigma = gated_correlation(inputs, residual, gates[k].astype(int))
+        likely[k] = rank(sigma) > large[k]
+    return tops, likely

@@ -1,0 +1,38 @@
+"""Results of gate searches and races have texts that fit on a screen."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from symreln.gates.confronted import confront
+from symreln.gates.confusion import confusion, predicted_classes
+from symreln.gates.enumerate import enumerate_gates
+from symreln.gates.line import parameter_range
+from symreln.gates.orbits import sample_group
+from symreln.gates.race import race
+from symreln.gates.sliding import settled_signs
+from symreln.gates.stages import predicted_stages
+from symreln.spec.reader import load
+
+
+def test_texts_are_short() -> None:
+    spec = load("xor", ["network.steps=50"])
+    numbers = spec.at_values()
+    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    stages = list(predicted_stages(numbers.dataset))
+    many = load("contextual-3", ["dataset.items=4"]).at_values().dataset
+    results = [
+        found,
+        found.pieces,
+        stages,
+        stages[0].candidates,
+        confront(found, spec, Fraction(1, 2), 1, 0),
+        confusion(numbers, predicted_classes(numbers, stages), 1, 0),
+        enumerate_gates(many.inputs),
+        sample_group(many.inputs),
+        settled_signs(np.eye(30), np.ones((1, 30))),
+    ]
+    for each in results:
+        text = repr(each)
+        assert text.count("\n") < 30, type(each)
+        assert len(text) < 3000, type(each)
