@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.gates.brief import Brief
 from symreln.gates.remarks import exact_columns, unseparable
+from symreln.summaries import short_repr
 from symreln.train.network import LayerWeights, TrainingSettings
 from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.record import Recording
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from symreln.train.loop import Progress
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TrainedGates(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedGates:
     """Networks of one spec, trained from known initial weights, and the gates of their units.
 
     Attributes:

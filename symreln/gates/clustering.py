@@ -19,7 +19,7 @@ from math import log
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.gates.brief import Brief
+from symreln.summaries import short_repr
 
 #: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
 #: after which a start that still moves is left.
@@ -30,8 +30,9 @@ DIGITS = 9
 DRAWN = 1500
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Rows(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
     """Different rows and how much each counts.
 
     Attributes:
@@ -48,8 +49,9 @@ class Rows(Brief):
         return (self.values**2).sum(axis=1)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Clustering(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Clustering:
     """Clusters by falling weight.
 
     Attributes:

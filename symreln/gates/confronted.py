@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.exact.order import order_key
-from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
 from symreln.gates.orbits import moved_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.trained import nearest_observer, train_and_look
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.gates.race import Race
@@ -27,8 +27,9 @@ FINEST = 100
 WITHIN = 3.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RacePoint(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RacePoint:
     """Networks trained at one value of the parameter.
 
     Attributes:

@@ -20,11 +20,11 @@ import numpy as np
 
 from symreln.dynamics.gate_classes import gate_classes, sample_relations
 from symreln.dynamics.moving_gates import Descent, look_steps, moving_gates
-from symreln.gates.brief import Brief
 from symreln.gates.orbits import moved_gates
 from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 from symreln.train.network import LayerWeights
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network
@@ -59,8 +59,9 @@ class PredictedClass:
     signs: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Confusion(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Confusion:
     """Predicted gates against shown ones.
 
     Attributes:

@@ -16,7 +16,6 @@ from scipy.optimize import linear_sum_assignment
 
 from symreln.errors import InputError
 from symreln.gates.activity import TrainedGates
-from symreln.gates.brief import Brief
 from symreln.gates.clustering import (
     Clustering,
     Rows,
@@ -26,6 +25,7 @@ from symreln.gates.clustering import (
     silhouette,
     squared_distances,
 )
+from symreln.summaries import short_repr
 
 #: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
 NEAR = 0.1
@@ -34,8 +34,9 @@ NEAR = 0.1
 USUAL_CLUSTERS, NO_BETTER, MOST_CLUSTERS = 10, 3, 40
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class FoundGates(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoundGates:
     """Clusters of activity patterns, and the gates that they are.
 
     Attributes:
@@ -134,8 +135,9 @@ def cluster_rows(rows: Rows, clusters: int | None, rng: int) -> FoundGates:
     return FoundGates(clustering=best, rows=rows, silhouettes=scores, given=False)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Stability(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stability:
     """How alike independent runs of one algorithm are.
 
     Attributes:
@@ -192,8 +194,9 @@ def static_gates(trained: TrainedGates, found: FoundGates) -> np.ndarray:
     return found.gates[labels].reshape(1, *means.shape)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Coverage(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Coverage:
     """What part of the networks' weight ‖w1‖ ‖w2‖ gates account for, at each look.
 
     Attributes:

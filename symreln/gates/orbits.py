@@ -21,16 +21,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.brief import Brief
 from symreln.gates.cells import gate_keys
 from symreln.gates.enumerate import RealisableGates
+from symreln.summaries import short_repr
 
 #: Branches of one search for a permutation before it is given up.
 BRANCHES = 2000
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SampleGroup(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampleGroup:
     """Permutations of the samples that keep given relations.
 
     Attributes:

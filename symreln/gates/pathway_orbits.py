@@ -58,12 +58,19 @@ def _relations(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[np.nda
     inputs = [x, *(x.select(rows=pathway.inputs) for pathway in pathways)]
     outputs = [y, *(y.select(rows=pathway.outputs) for pathway in pathways)]
     products = [numbered(ExactMatrix.beside([m.gram() for m in ms])) for ms in (inputs, outputs)]
-    gates = np.hstack([np.diag(np.array(pathway.gate, dtype=np.int64)) for pathway in pathways])
+    gates = np.hstack([np.diag(_sides(pathway)) for pathway in pathways])
     found = gates
     for each in products:
         whole, own = np.split(each, [dataset.samples], axis=1)
         found = paired(paired(found, np.hstack([whole] * len(pathways))), own)
     return np.split(found, len(pathways), axis=1)
+
+
+def _sides(pathway: PathwaySpec) -> np.ndarray:
+    """Return 0 closed, 1 open, 2 on the boundary, shape (P,)."""
+    sides = np.array(pathway.gate, dtype=np.int64)
+    sides[list(pathway.boundary)] = 2
+    return sides
 
 
 def _counts(relations: np.ndarray) -> tuple[tuple[int, ...], tuple[int, ...]]:

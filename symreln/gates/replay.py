@@ -15,14 +15,15 @@ from itertools import pairwise
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.gates.brief import Brief
+from symreln.summaries import short_repr
 from symreln.train.deep import replay_gates
 from symreln.train.network import EdgeWeights, LayerWeights, TrainingSettings
 from symreln.validation.metrics import compare
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class GateSchedule(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateSchedule:
     """Gates of every hidden unit, constant from one switch to the next.
 
     Attributes:

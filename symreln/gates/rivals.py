@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.derivation import Derivation
-from symreln.gates.brief import Brief
 from symreln.gates.subsets import count_observer, count_shares, label_values
 from symreln.gates.trained import train_and_look
 from symreln.integration import network_of
 from symreln.spec.model import PathwaySpec
+from symreln.summaries import short_repr
 from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
 from symreln.validation.trained import gated_pathways, training_settings
@@ -71,8 +71,9 @@ class Rival:
     shares: dict[str, float]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Contest(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contest:
     """The three architectures on one spec.
 
     Attributes:

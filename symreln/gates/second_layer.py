@@ -21,13 +21,13 @@ from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relati
 from symreln.dynamics.moving_gates import look_steps
 from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate, columns, self_consistent_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.programming import dot
 from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 from symreln.train.deep import train_deep_network
 from symreln.train.record import Recording
 from symreln.validation.trained import training_settings
@@ -95,8 +95,9 @@ def _fraction(value: fmpq | int) -> Fraction:
     return Fraction(int(exact.p), int(exact.q))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SecondLayerGates(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SecondLayerGates:
     """Gates that the second hidden layer of trained networks shows.
 
     Attributes:

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symreln.gates.brief import Brief
+from symreln.summaries import short_repr
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Selectivity(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Selectivity:
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 
     Attributes:

@@ -14,11 +14,11 @@ import numpy as np
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import partial_gates
+from symreln.summaries import short_repr
 
 #: Units that are followed, and the seed of their draw.
 UNITS, SEED = 1000, 77_003
@@ -31,8 +31,9 @@ NEAR = 0.02
 RARE = 0.002
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Settled(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settled:
     """What units settled on.
 
     Attributes:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.gates import context_subsets
-from symreln.gates.brief import Brief
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sliding import sliding_gates
 from symreln.gates.stages import stage_residuals
@@ -21,6 +20,7 @@ from symreln.gates.subsets import (
     label_values,
 )
 from symreln.gates.trained import train_and_look
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.report.document import Drawing
@@ -54,8 +54,9 @@ class SubsetStage:
         return fastest_counts(self.subsets)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SubsetShares(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SubsetShares:
     """Which m trained networks take.
 
     Attributes:

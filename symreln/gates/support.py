@@ -18,12 +18,13 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.gates.consistent import columns, gated_correlation, opening, singular_pairs
+from symreln.gates.partial import gate_on_face
 from symreln.gates.programming import dot
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
     from symreln.gates.consistent import Pair, Vector
-    from symreln.spec.model import Dataset
+    from symreln.spec.model import Dataset, PathwaySpec
 
 #: Samples that are named.
 MOST_NAMED = 6
@@ -70,6 +71,8 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         pathway: One of the first stage, with gates of 0 and 1.
     """
     own = pathway.effective.pathway
+    if own.boundary:
+        return _partly(dataset, own)
     gate = [int(bool(value)) for value in own.gate]
     if (len(own.inputs), len(own.outputs)) == (dataset.n_x, dataset.n_y):
         sigma = pathway.effective.sigma_yx
@@ -89,6 +92,17 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
             "does not"
         )
     return ""
+
+
+def _partly(dataset: Dataset, own: PathwaySpec) -> str:
+    """Return why no unit keeps a gate with samples on its boundary, or ""."""
+    signs = [0 if i in own.boundary else (1 if value else -1) for i, value in enumerate(own.gate)]
+    if gate_on_face(dataset.inputs, dataset.targets, tuple(signs)) is not None:
+        return ""
+    return (
+        f"units leave the boundary of {_named([i + 1 for i in own.boundary])}, or those with its "
+        "gate turn to another one"
+    )
 
 
 def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:

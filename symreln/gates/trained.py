@@ -10,8 +10,8 @@ import numpy as np
 from symreln.dynamics.gate_classes import GateClass, gate_names
 from symreln.dynamics.moving_gates import look_steps
 from symreln.errors import InputError
-from symreln.gates.brief import Brief
 from symreln.integration import network_of
+from symreln.summaries import short_repr
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network
 from symreln.validation.trained import training_settings
@@ -30,8 +30,9 @@ NEAR = 1e-4
 QUARTER = 0.25
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TrainedGates(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedGates:
     """Gates and weights of trained ReLU networks.
 
     Attributes:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.gates.activity import TrainedGates, sample_steps, train_and_sample
-from symreln.gates.brief import Brief
 from symreln.gates.found_json import (
     clusters_json,
     coverage_json,
@@ -39,6 +38,7 @@ from symreln.gates.windows import (
     window_schedule,
     windowed_gates,
 )
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec
@@ -80,8 +80,9 @@ class Asked:
     quiet: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Found(Brief):
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class Found:
     """The result, and the gates for a spec.
 
     Attributes:
