@@ -1,8 +1,8 @@
 """Record a confrontation: ``python -m validation.record [NAME …] [--seeds 20]``.
 
 Each folder holds validation.json (settings, tolerance with its reason, every metric, the published
-figures where there are any) and the figures of the loss curves and of gates that move. The curves
-themselves are not kept: the seed in the record gives them again.
+figures where there are any) and the figures of the loss curves and of the mean-field simulation.
+The curves themselves are not kept: the seed in the record gives them again.
 """
 
 from __future__ import annotations

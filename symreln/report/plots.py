@@ -25,7 +25,7 @@ from symreln.report.sketches import (
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.dynamics.moving_gates import MovingGates
+    from symreln.dynamics.mean_field import MeanField
     from symreln.prediction import ModeCurve, Prediction
     from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
-#: Classes of moving gates that are drawn: each has a colour of its own.
+#: Classes of the mean-field simulation's gates that are drawn: each has a colour of its own.
 MOST_GATES = 7
 #: Runs of samples up to which they are named.
 MOST_GROUPS = 24
@@ -221,9 +221,9 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
-    """Sketch the losses and, where it is predicted, how gates move."""
-    moving = validation.moving
-    more = () if moving is None else (_motion_sketch(moving, validation.derivation),)
+    """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
+    found = validation.mean_field
+    more = () if found is None else (_mean_field_sketch(found, validation.derivation),)
     return (_loss_sketch(validation), *more)
 
 
@@ -251,11 +251,11 @@ def _loss_sketch(validation: Validation) -> Sketch:
                 rival=True,
             )
         )
-    if validation.moving is not None:
-        losses = validation.moving.losses
+    if validation.mean_field is not None:
+        losses = validation.mean_field.losses
         curves.append(
             LossCurve(
-                label="theory, gates that move",
+                label="mean-field simulation",
                 times=times,
                 loss=losses[chosen],
                 drop_time=_drop(losses),
@@ -285,8 +285,8 @@ def _predicted_edges(
     return low[chosen], high[chosen]
 
 
-def _motion_sketch(moving: MovingGates, derivation: Derivation) -> Sketch:
-    shown = moving.classes[:MOST_GATES]
+def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
+    shown = found.classes[:MOST_GATES]
     return gate_motion_sketch(
         [
             GateShare(
@@ -296,7 +296,7 @@ def _motion_sketch(moving: MovingGates, derivation: Derivation) -> Sketch:
             )
             for place, each in enumerate(shown)
         ],
-        moving.steps.astype(float),
+        found.steps.astype(float),
         _sample_groups(derivation),
     )
 

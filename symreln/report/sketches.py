@@ -70,7 +70,7 @@ def gate_motion_sketch(
 ) -> Sketch:
     """Return the sketch of gates and of their shares over time."""
     return {
-        "name": "motion",
+        "name": "mean_field",
         "classes": list(map(_values, classes)),
         "times": times.tolist(),
         "groups": list(groups),
@@ -90,7 +90,7 @@ def draw(sketch: Sketch, *, pdf: bool = True) -> Drawing:
         "modes": _modes,
         "loss": _loss,
         "graph": _graph,
-        "motion": _motion,
+        "mean_field": _gate_motion,
     }
     return drawing(sketch["name"], axes[sketch["name"]](sketch), pdf=pdf)
 
@@ -123,7 +123,7 @@ def _loss(sketch: Sketch) -> Axes:
     return loss_curves([LossCurve(**_arrays(values)) for values in sketch["curves"]])[0]
 
 
-def _motion(sketch: Sketch) -> Axes:
+def _gate_motion(sketch: Sketch) -> Axes:
     classes = [
         GateShare(label=each["label"], gate=each["gate"], shares=np.array(each["shares"]))
         for each in sketch["classes"]

@@ -44,7 +44,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         ]
         or None,
         "no_terms": validation.no_terms or None,
-        "moving_gates": _moving(validation),
+        "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
         "alignment": _alignments(validation),
@@ -120,10 +120,10 @@ def _narrow(validation: Validation) -> dict[str, Any]:
     return {"narrow": [asdict(each) for each in validation.narrow]} if validation.narrow else {}
 
 
-def _moving(validation: Validation) -> dict[str, Any]:
-    found = validation.moving
+def _mean_field(validation: Validation) -> dict[str, Any]:
+    found = validation.mean_field
     if found is None:
-        return {"why_not": validation.not_moving}
+        return {"why_not": validation.no_mean_field}
     return {
         "error": found.error,
         "steps": found.steps.tolist(),

@@ -181,7 +181,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 def write_validation(
     validation: Validation, directory: str | Path, *, drawer: Drawer | None = None
 ) -> list[Path]:
-    """Write validation.json, curves.npz and the figures of losses and of moving gates.
+    """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:
         validation: What is written.
@@ -229,8 +229,8 @@ def _curves(validation: Validation) -> bytes:
         arrays["network"] = validation.network.losses
     if validation.aligned is not None:
         arrays["gdln_aligned"] = validation.aligned.losses
-    if validation.moving is not None:
-        arrays["theory_moving_gates"] = validation.moving.losses
+    if validation.mean_field is not None:
+        arrays["mean_field"] = validation.mean_field.losses
     if prediction.closed_loss is not None:
         arrays["closed_forms"] = prediction.closed_loss
     if validation.predicted is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = "symreln-sweep/1"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.
-PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu", "moving_vs_relu")
+PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu", "mean_field_vs_relu")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +150,6 @@ def _metrics(
         return found
     found["theory_vs_relu"] = distance(curve, relu, rng)
     found["gdln_vs_relu"] = mutual_distance(gdln, relu, rng)
-    if "moving" in theory.arrays:
-        found["moving_vs_relu"] = distance(theory.arrays["moving"], relu, rng)
+    if "mean_field" in theory.arrays:
+        found["mean_field_vs_relu"] = distance(theory.arrays["mean_field"], relu, rng)
     return found

@@ -119,8 +119,8 @@ def _theory(spec: Spec) -> list[Result]:
         "kappas": {name: float(kappa) for name, kappa in found.kappas.items()},
     }
     arrays = {"theory": found.prediction.loss}
-    if found.moving is not None:
-        arrays["moving"] = found.moving.losses
+    if found.mean_field is not None:
+        arrays["mean_field"] = found.mean_field.losses
     return [Result(values=values, arrays=arrays)]
 
 

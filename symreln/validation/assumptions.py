@@ -89,4 +89,4 @@ def _links(
     yield f"{units}infinitely small steps", flow, theory
     if metrics["theory_vs_gdln"].max_abs_over_initial <= tolerance:
         # Else the theory fails with its own gates in place, and what gates cost is not seen.
-        yield "gates that stay", theory, "moving_vs_relu"
+        yield "gates that stay", theory, "mean_field_vs_relu"

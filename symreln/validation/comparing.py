@@ -69,8 +69,8 @@ def curve_pairs(
         judge, name = network, "relu"
         pairs["theory_vs_relu"] = _pair(prediction.loss, network)
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
-        if foretold.moving is not None:
-            pairs["moving_vs_relu"] = _pair(foretold.moving.losses, network)
+        if foretold.mean_field is not None:
+            pairs["mean_field_vs_relu"] = _pair(foretold.mean_field.losses, network)
     flow, closed = prediction.flow_loss, prediction.closed_loss
     if flow is not None and flow is not closed:
         pairs[f"flow_vs_{name}"] = _pair(flow, judge)

@@ -43,8 +43,8 @@ def validate(
         rng: Seed of the random streams (SPEC 7); results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
         terms: Whether to say what the distance to the network is made of
-            (:mod:`symreln.validation.terms`), which follows single units and the band of networks
-            (:mod:`symreln.validation.band`) at any cost.
+            (:mod:`symreln.validation.terms`), which runs the mean-field simulation
+            and the band of networks (:mod:`symreln.validation.band`) at any cost.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -117,8 +117,8 @@ def _predicted(foretold: Foretold, trained: int) -> dict[str, Any]:
         "prediction": foretold.prediction,
         "early": foretold.early,
         "kappas": foretold.kappas,
-        "moving": foretold.moving,
-        "not_moving": foretold.not_moving,
+        "mean_field": foretold.mean_field,
+        "no_mean_field": foretold.no_mean_field,
         "chain": foretold.chain,
         "predicted": None if band is None else replace(band, trained=trained),
         "not_predicted": foretold.no_band,

@@ -9,7 +9,7 @@ aligned where there is one. Where none does, the distance is unexplained, and th
 | assumption | replaced by |
 |---|---|
 | alignment | a start that is aligned (of more than two layers: two need none) |
-| gates | gates that move, predicted; of a linear network no gates |
+| gates | the mean-field simulation (wide ReLU network); of a linear network no gates |
 | initial scale | half of it, predicted and trained, for as far as the loss got |
 | step size | half the learning rate, predicted and trained, for the same time |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
@@ -140,11 +140,11 @@ def _alignment(case: Confronted, pair: str, again: Again) -> Finding | None:
 def _gates(case: Confronted, pair: str, again: Again) -> Finding | None:
     if pair != "theory_vs_relu":
         return None
-    moving, gdln = case.distance("moving_vs_relu"), case.distance("theory_vs_gdln")
-    what = "gates that move, predicted from single units"
-    if moving is None:
-        what, moving = "one pathway, always open, as in a linear network", _ungated(case)
-    if moving is None or gdln is None:
+    instead, gdln = case.distance("mean_field_vs_relu"), case.distance("theory_vs_gdln")
+    what = "the mean-field simulation (wide ReLU network)"
+    if instead is None:
+        what, instead = "one pathway, always open, as in a linear network", _ungated(case)
+    if instead is None or gdln is None:
         return None
     before = case.distance(pair)
     assert before is not None
@@ -155,7 +155,7 @@ def _gates(case: Confronted, pair: str, again: Again) -> Finding | None:
         # Then the theory fails with its own gates in place: they are not what it fails by.
         why = "the GDLN, whose gates are the spec's, disagrees too"
         return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)
-    return Finding(assumption=GATES, replaced=what, before=before, after=moving)
+    return Finding(assumption=GATES, replaced=what, before=before, after=instead)
 
 
 def _ungated(case: Confronted) -> float | None:

@@ -59,9 +59,9 @@ class PairDiagnosis:
     def failed(self) -> tuple[str, ...]:
         """The assumptions that are named; none where the distance is unexplained."""
         named = [found.assumption for found in self.findings if found.explains]
-        # Gates that move are predicted at the scale of the spec and take it into account too, and
-        # layers align the better the smaller they start and the more units they have: where that
-        # mends it, it is the cause.
+        # The mean-field simulation starts at the scale of the spec and takes it into account too,
+        # and layers align the better the smaller they start and the more units they have: where
+        # that mends it, it is the cause.
         less = (GATES, ALIGNMENT) if SCALE in named else (ALIGNMENT,) if WIDTH in named else ()
         return tuple(name for name in dict.fromkeys(named) if name not in less)
 

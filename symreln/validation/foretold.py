@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.integration import network_of
-from symreln.moving import moving_prediction, why_not_moving
+from symreln.mean_field import run_mean_field, why_no_mean_field
 from symreln.prediction import predict_training
 from symreln.validation.band import PredictedBand, predicted_band, why_no_band
 from symreln.validation.mode_descent import mode_descent
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.dynamics.early_phase import EarlyStrength
-    from symreln.dynamics.moving_gates import MovingGates
+    from symreln.dynamics.mean_field import MeanField
     from symreln.prediction import Prediction
 
 #: Why there is no band where it takes more than a few seconds.
@@ -37,8 +37,8 @@ class Foretold:
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        moving: The prediction with gates that move; None where there is none.
-        not_moving: Why there is none, or "".
+        mean_field: The mean-field simulation; None where there is none.
+        no_mean_field: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
         modes: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it is
             not proven; None where it is, and where gates switch or pathways are narrow.
@@ -49,8 +49,8 @@ class Foretold:
     prediction: Prediction
     early: Mapping[str, EarlyStrength] = field(default_factory=dict)
     kappas: Mapping[str, float] = field(default_factory=dict)
-    moving: MovingGates | None = None
-    not_moving: str = ""
+    mean_field: MeanField | None = None
+    no_mean_field: str = ""
     chain: ChainStart | None = None
     modes: np.ndarray | None = None
     band: PredictedBand | None = None
@@ -64,7 +64,7 @@ def foretell(
 
     Args:
         numbers: A derivation without free parameters, with a network.
-        whatever_cost: Whether gates that move, and the band, are predicted also where that takes
+        whatever_cost: Whether the mean-field simulation and the band are made also where that takes
             long.
         scatter: Seed of the networks that the band is of; None where none is asked for.
     """
@@ -96,19 +96,21 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
         check_covered(numbers)
         if network.layers != 2:
             chain = closed_start(network)
-            why = why_not_moving(numbers)
-            return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
+            why = why_no_mean_field(numbers)
+            return Foretold(
+                prediction=predict_chain(numbers, chain), chain=chain, no_mean_field=why
+            )
     early = early_strengths(numbers)
     # Few units are counted one by one: no share of many says how many a pathway has.
     kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
-    why = why_not_moving(numbers, whatever_cost=whatever_cost)
+    why = why_no_mean_field(numbers, whatever_cost=whatever_cost)
     return Foretold(
         prediction=predict_training(numbers, by_mode),
         early=early,
         kappas=kappas,
-        moving=None if why else moving_prediction(numbers),
-        not_moving=why,
+        mean_field=None if why else run_mean_field(numbers),
+        no_mean_field=why,
         modes=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symreln.dynamics.early_phase import EarlyStrength
-from symreln.dynamics.moving_gates import MovingGates
+from symreln.dynamics.mean_field import MeanField
 from symreln.prediction import Prediction
 from symreln.train.network import TrainingRun
 from symreln.validation.aligned import PathwayAlignment
@@ -54,8 +54,8 @@ class Validation:
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        metrics: Comparison of every pair of curves, by the interface's names, "moving_vs_relu"
-            for gates that are predicted to move, "flow_vs_relu" for infinitely small steps, and
+        metrics: Comparison of every pair of curves, by the interface's names, "mean_field_vs_relu"
+            for the mean-field simulation, "flow_vs_relu" for infinitely small steps, and
             "closed_vs_relu" where the closed forms alone are not the prediction ("…_vs_gdln" where
             no network was trained); "descent_vs_aligned" and "closed_vs_aligned" for what starts
             as closed forms assume.
@@ -77,8 +77,8 @@ class Validation:
             there is no such prediction.
         not_predicted: Why there is none, or "".
         rules: What other learning rules change; None where that was not asked for.
-        moving: The prediction with gates that move; None where there is none.
-        not_moving: Why there is none, or "".
+        mean_field: The mean-field simulation; None where there is none.
+        no_mean_field: Why there is none, or "".
         aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
             these are the whole prediction, else None.
         chain: Where modes of three or more layers start; None for one or two.
@@ -109,8 +109,8 @@ class Validation:
     predicted: PredictedBand | None = None
     not_predicted: str = ""
     rules: RuleComparison | None = None
-    moving: MovingGates | None = None
-    not_moving: str = ""
+    mean_field: MeanField | None = None
+    no_mean_field: str = ""
     aligned: TrainingRun | None = None
     chain: ChainStart | None = None
     pairs: Mapping[str, CurvePair] = field(default_factory=dict)

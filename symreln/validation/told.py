@@ -45,7 +45,7 @@ def titles(validation: Validation) -> dict[str, str]:
         "theory_vs_gdln": "theory – GDLN",
         "theory_vs_relu": f"theory – {network}",
         "gdln_vs_relu": f"GDLN – {network}",
-        "moving_vs_relu": f"theory, gates that move – {network}",
+        "mean_field_vs_relu": f"mean-field simulation – {network}",
         "flow_vs_relu": f"flow (infinitely small steps) – {network}",
         "closed_vs_relu": f"{forms} alone – {network}",
         "modes_vs_relu": f"{straight} – {network}",
@@ -92,7 +92,7 @@ def sentence(validation: Validation) -> str:
         f"free constants: {validation.prediction.free_constants}"
         + (f"; {validation.no_network}" if validation.no_network else "")
         + _seeds_clause(validation)
-        + _gates_clause(validation)
+        + _mean_field_clause(validation)
         + _aligned_clause(validation)
         + _directions_clause(validation)
         + "".join(f"; {outcome.sentence()}" for outcome in validation.narrow)
@@ -224,12 +224,14 @@ def seeds_text(
     )
 
 
-def _gates_clause(validation: Validation) -> str:
-    """Say what is left of the distance when gates move."""
-    if "moving_vs_relu" not in validation.metrics:
+def _mean_field_clause(validation: Validation) -> str:
+    """Say how far the mean-field simulation is from the network."""
+    if "mean_field_vs_relu" not in validation.metrics:
         return ""
-    shown = judged(validation, "moving_vs_relu")
-    return f"; with gates that move, as the theory of single units predicts, {shown}"
+    shown = judged(validation, "mean_field_vs_relu")
+    found = validation.mean_field
+    error = "" if found is None else f", Monte Carlo error {percent(found.error)}"
+    return f"; the mean-field simulation (wide ReLU network{error}) is {shown} from it"
 
 
 def _aligned_clause(validation: Validation) -> str:

@@ -134,10 +134,10 @@ def test_provenance_of_starts_that_were_followed():
 
     assert derivation.spec.network is not None
     found = _initial_strengths(derivation.spec.network, validation)
-    assert "1 of the prediction's pathways single units" in found
+    assert "1 of the prediction's pathways a Monte Carlo estimate" in found
     deep = replace(derivation.spec.network, layers=3)
     validation = SimpleNamespace(kappas={}, chain=SimpleNamespace(times=(1.0, 2.0)))
-    assert _initial_strengths(deep, validation).startswith("2 single modes of random layers")
+    assert _initial_strengths(deep, validation).startswith("2 isolated modes of random layers")
 
 
 def gated(**own: Any) -> sr.Spec:

@@ -214,11 +214,11 @@ def test_a_relu_network_with_decay_is_confronted():
     assert report.gdln.settings.weight_decay == 0.05
     assert report.drift is not None
     assert report.network_shares is not None
-    # Gates that move are predicted there too, and the start is that of single units.
-    assert report.moving is not None
+    # There is a mean-field simulation too, and the start is κ of isolated units.
+    assert report.mean_field is not None
     assert report.kappas
-    moving = report.metrics["moving_vs_relu"].max_abs_over_initial
-    assert moving < report.metrics["closed_vs_relu"].max_abs_over_initial / 2
+    mean_field = report.metrics["mean_field_vs_relu"].max_abs_over_initial
+    assert mean_field < report.metrics["closed_vs_relu"].max_abs_over_initial / 2
     assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
 
 

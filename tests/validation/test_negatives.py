@@ -155,10 +155,10 @@ def test_a_wrong_theory_disagrees_and_no_assumption_is_blamed(wrong, monkeypatch
 
 
 def test_gates_are_not_blamed_for_a_wrong_rate(monkeypatch):
-    # Gates that move are predicted from the data alone and agree with the network whatever is wrong
+    # The mean-field simulation takes the data alone and agrees with the network whatever is wrong
     # with the theory of fixed ones; but the GDLN has fixed gates and disagrees.
     found = confronted(relu(), twice_the_rate, monkeypatch)
-    assert found.metrics["moving_vs_relu"].max_abs_over_initial < found.tolerance
+    assert found.metrics["mean_field_vs_relu"].max_abs_over_initial < found.tolerance
     by_pair = {each.pair: each for each in found.diagnosis}
     assert GATES not in by_pair["theory_vs_relu"].failed
     (gates,) = [f for f in by_pair["theory_vs_relu"].findings if f.assumption == GATES]

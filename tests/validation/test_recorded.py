@@ -53,10 +53,10 @@ def test_the_readme_repeats_the_record(name):
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     metrics, tolerance = load(name)["metrics"], load(name)["tolerance"]["max_abs_over_initial"]
     floor = load(name)["seed_floor"]["mean"]
-    moving = metrics.get("moving_vs_relu")
+    mean_field = metrics.get("mean_field_vs_relu")
     shown = [
         percent(metrics["theory_vs_relu"]["max_abs_over_initial"], tolerance),
-        "–" if moving is None else percent(moving["max_abs_over_initial"], tolerance),
+        "–" if mean_field is None else percent(mean_field["max_abs_over_initial"], tolerance),
         percent(metrics["theory_vs_gdln"]["max_abs_over_initial"], tolerance),
         percent(floor["max_abs_over_initial"]),
     ]
@@ -70,11 +70,11 @@ def test_the_readme_repeats_the_record(name):
 def test_gates_that_move_beat_the_published_prediction_with_nothing_set_by_hand(name):
     """The README says below the seed floor; the published figures carry hand-set constants."""
     found = load(name)
-    moving = found["metrics"]["moving_vs_relu"]
-    assert moving["max_abs_over_initial"] < found["published"]["max_abs_over_initial"]
-    assert moving["max_abs_over_initial"] < found["seed_floor"]["mean"]["max_abs_over_initial"]
-    assert abs(moving["drop_time_error_steps"]) <= 3
-    assert found["terms"][-1]["max_abs_over_initial"] == moving["max_abs_over_initial"]
+    mean_field = found["metrics"]["mean_field_vs_relu"]
+    assert mean_field["max_abs_over_initial"] < found["published"]["max_abs_over_initial"]
+    assert mean_field["max_abs_over_initial"] < found["seed_floor"]["mean"]["max_abs_over_initial"]
+    assert abs(mean_field["drop_time_error_steps"]) <= 3
+    assert found["terms"][-1]["max_abs_over_initial"] == mean_field["max_abs_over_initial"]
     assert found["free_constants"] == 0
 
 

@@ -34,7 +34,7 @@ def xor() -> Validation:
     return sr.validate(sr.derive(sr.load("xor")), seeds=4, rng=2, terms=True)
 
 
-def test_the_chain_runs_from_the_flow_to_moving_gates():
+def test_the_chain_runs_from_the_flow_to_the_mean_field_simulation():
     found = xor().terms
     assert [term.replaced for term in found] == [
         "",
@@ -45,17 +45,17 @@ def test_the_chain_runs_from_the_flow_to_moving_gates():
     mean = xor().network.mean_loss
     for term in found:
         assert term.distance == compare(term.loss, mean)
-    np.testing.assert_array_equal(found[3].loss, xor().moving.losses)
+    np.testing.assert_array_equal(found[3].loss, xor().mean_field.losses)
     np.testing.assert_array_equal(found[0].loss, xor().prediction.flow_loss)
     np.testing.assert_array_equal(found[2].loss, xor().prediction.loss)
     assert found[2].distance == xor().metrics["theory_vs_relu"]
 
 
 def test_counting_half_of_the_units_is_what_costs_most_in_xor():
-    flow, steps, theory, moving = (t.distance.max_abs_over_initial for t in xor().terms)
+    flow, steps, theory, mean_field = (t.distance.max_abs_over_initial for t in xor().terms)
     assert flow > steps > 2 * theory
     assert steps - theory > flow - steps > 0
-    assert moving < 0.05
+    assert mean_field < 0.05
 
 
 def test_the_step_is_a_step_of_gradient_descent():

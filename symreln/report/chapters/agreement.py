@@ -9,7 +9,7 @@ from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
 from symreln.report.chapters.equal_starts import unequal_start_blocks
 from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.chapters.motion import motion_blocks
+from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
 from symreln.report.document import (
@@ -52,7 +52,7 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
         *_closed_forms(validation),
         *_strengths(validation),
         *_terms(validation),
-        *motion_blocks(validation, figures=figures),
+        *mean_field_blocks(validation, figures=figures),
         *study_blocks(validation),
         *rule_blocks(validation),
         *_assumptions(validation),
@@ -163,10 +163,9 @@ def _closed_forms(validation: Validation) -> list[Block]:
                 Math(r"\pi_0 = (\kappa \sigma \sqrt{H})^L"),
                 ". ",
                 Math(r"\kappa"),
-                f" = {found.kappa:.4f} ± {found.error:.4f} comes from following "
-                f"{len(found.times)} single modes of random layers, of no network and no data, "
-                "until they have aligned: aligned layers that start there become infinite at the "
-                "same time.",
+                f" = {found.kappa:.4f} ± {found.error:.4f} is a Monte Carlo estimate over "
+                f"{len(found.times)} isolated modes of random layers, followed until they have "
+                "aligned: aligned layers that start there become infinite at the same time.",
             )
         )
     return blocks
@@ -211,8 +210,9 @@ def _strengths(validation: Validation) -> list[Block]:
             Math(r"\kappa H \sigma^2/2"),
             ", ",
             Math(r"\kappa"),
-            " from following single units of no network through the early phase, in which only "
-            f"the targets move them: {shown}, each that of the pathway's fastest mode.{unused}"
+            ", a Monte Carlo estimate over isolated hidden units in the early phase, in which "
+            f"only the targets move them, with its standard error: {shown}, each that of the "
+            f"pathway's fastest mode.{unused}"
             f"{half} A pathway of the GDLN has as many units as the "
             "prediction counts, or as the spec gives it and weights that start as strong, so the "
             f"GDLN tests the reduction{network}",

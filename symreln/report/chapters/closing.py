@@ -98,7 +98,7 @@ def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> s
         if validation is None or validation.chain is None:
             return "none is derived: formulas hold for any"
         followed = len(validation.chain.times)
-        return f"{followed} single modes of random layers that were followed until they aligned"
+        return f"{followed} isolated modes of random layers, a Monte Carlo estimate"
     if network.layers == 1:
         return "0, the mean of a single random layer"
     if network.init_std_out is not None:
@@ -109,8 +109,8 @@ def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> s
     if validation is None or not validation.kappas:
         return initial.SOURCE
     return (
-        f"{initial.SOURCE}; of {len(validation.kappas)} of the prediction's pathways single units "
-        "that were followed through the early phase"
+        f"{initial.SOURCE}; of {len(validation.kappas)} of the prediction's pathways a Monte Carlo "
+        "estimate over isolated hidden units in the early phase"
     )
 
 

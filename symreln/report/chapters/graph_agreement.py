@@ -78,8 +78,8 @@ def _start(validation: GraphValidation) -> Block:
         )
     scatter = f" ± {start.error:.2g}" if start.error else ""
     how = (
-        f"from following {len(start.amplitudes)} single modes of random weights, of no network, "
-        "until they have aligned; the predicted loss is the mean over them"
+        f"a Monte Carlo estimate over {len(start.amplitudes)} isolated modes of random weights, "
+        "followed until they have aligned; the predicted loss is the mean over them"
         if start.error
         else "the length of the combination of all edges that grows fastest"
     )

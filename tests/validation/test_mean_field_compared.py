@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import moving
-from symreln.moving import why_not_moving
+from symreln import mean_field
+from symreln.mean_field import why_no_mean_field
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.document import Figure, Table
 from symreln.report.plots import loss_figure, validation_sketches
@@ -25,20 +25,23 @@ def xor() -> Validation:
     return sr.validate(sr.derive(sr.load("xor")), seeds=4, rng=2)
 
 
-def test_gates_that_move_are_compared_with_the_network():
+def test_the_mean_field_simulation_is_compared_with_the_network():
     found = xor()
-    assert found.metrics["moving_vs_relu"] == compare(found.moving.losses, found.network.mean_loss)
-    left = found.metrics["moving_vs_relu"].max_abs_over_initial
+    measured = found.metrics["mean_field_vs_relu"]
+    assert measured == compare(found.mean_field.losses, found.network.mean_loss)
+    error = found.mean_field.error
+    left = measured.max_abs_over_initial
     assert left < found.metrics["theory_vs_relu"].max_abs_over_initial
-    assert f"with gates that move, as the theory of single units predicts, {percent(left)}" in (
-        found.sentence()
-    )
+    assert (
+        f"the mean-field simulation (wide ReLU network, Monte Carlo error {percent(error)}) is "
+        f"{percent(left)} from it"
+    ) in found.sentence()
 
 
 @pytest.mark.parametrize(("theory", "left", "blamed"), [(0.2, 0.01, True), (0.2, 0.1, False)])
-def test_fixed_gates_are_blamed_where_moving_ones_agree(theory, left, blamed):
+def test_fixed_gates_are_blamed_where_the_mean_field_simulation_agrees(theory, left, blamed):
     metrics = dict(xor().metrics)
-    for name, value in (("theory_vs_relu", theory), ("moving_vs_relu", left)):
+    for name, value in (("theory_vs_relu", theory), ("mean_field_vs_relu", left)):
         metrics[name] = replace(metrics[name], max_abs_over_initial=value)
     sentence = replace(xor(), metrics=metrics).diagnosed().sentence()
     assert ("what fails is the spec's gates, or that they stay as they are" in sentence) is blamed
@@ -60,51 +63,49 @@ def test_agreement_of_the_theory_blames_nothing():
         ("contextual-3", ("network.steps=1000000",), "--terms asks for it"),
     ],
 )
-def test_where_gates_that_move_are_not_predicted_the_reason_is_said(name, overrides, why):
+def test_where_there_is_no_mean_field_simulation_the_reason_is_said(name, overrides, why):
     numbers = sr.derive(sr.load(name, overrides=overrides)).at_values
-    found = why_not_moving(numbers)
+    found = why_no_mean_field(numbers)
     assert why in found
     assert bool(why) == bool(found)
     if "--terms" in why:
-        assert why_not_moving(numbers, whatever_cost=True) == ""
+        assert why_no_mean_field(numbers, whatever_cost=True) == ""
 
 
 def test_the_reason_is_recorded_and_printed(monkeypatch):
-    monkeypatch.setattr(moving, "USUAL_COST", 0)
+    monkeypatch.setattr(mean_field, "USUAL_COST", 0)
     found = sr.validate(sr.derive(sr.load("xor", overrides=("network.steps=60",))), seeds=2)
-    assert found.moving is None
-    assert "--terms" in found.to_json()["moving_gates"]["why_not"]
-    assert "are not predicted: following single units takes minutes" in (
-        str(agreement_chapter(found, figures=True))
-    )
+    assert found.mean_field is None
+    assert "--terms" in found.to_json()["mean_field"]["why_not"]
+    assert "none was run; it takes minutes" in (str(agreement_chapter(found, figures=True)))
     assert len(validation_sketches(found)) == 1
 
 
 def test_the_record_and_the_document_hold_the_classes():
-    record = xor().to_json()["moving_gates"]
-    first = xor().moving.classes[0]
+    record = xor().to_json()["mean_field"]
+    first = xor().mean_field.classes[0]
     assert record["classes"][0]["gate"] == "".join(map(str, first.gate))
-    assert record["classes"][0]["carries"] == list(first.carries(xor().moving.steps))
+    assert record["classes"][0]["carries"] == list(first.carries(xor().mean_field.steps))
     assert len(record["classes"][0]["shares"]) == len(record["steps"])
     chapter = agreement_chapter(xor(), figures=True)
     (table,) = [
         b for b in chapter.blocks if isinstance(b, Table) and "open samples" in str(b.header)
     ]
-    begin, end = first.carries(xor().moving.steps)
+    begin, end = first.carries(xor().mean_field.steps)
     row = str(table.rows[0])
     for cell in ("(a)", str(first.alike), f"{sum(first.gate)} of 4", percent(first.largest)):
         assert f"value='{cell}'" in row
     assert f"value='{begin} to {end}'" in row
-    assert [b.name for b in chapter.blocks if isinstance(b, Figure)] == ["loss", "motion"]
+    assert [b.name for b in chapter.blocks if isinstance(b, Figure)] == ["loss", "mean_field"]
 
 
 def test_the_curve_and_the_gates_are_drawn():
-    loss, motion = validation_sketches(xor())
+    loss, gates = validation_sketches(xor())
     assert [curve["label"] for curve in loss["curves"]][-2:] == [
-        "theory, gates that move",
+        "mean-field simulation",
         "theory",
     ]
-    assert motion["classes"][0]["gate"] == "".join(map(str, xor().moving.classes[0].gate))
-    np.testing.assert_array_equal(motion["times"], xor().moving.steps)
-    assert "<svg" in draw(motion, pdf=False).svg
+    assert gates["classes"][0]["gate"] == "".join(map(str, xor().mean_field.classes[0].gate))
+    np.testing.assert_array_equal(gates["times"], xor().mean_field.steps)
+    assert "<svg" in draw(gates, pdf=False).svg
     assert "<svg" in loss_figure(xor(), pdf=False).svg
