@@ -13,7 +13,7 @@ from symreln.provenance import library_versions
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
-from symreln.report.judgement_json import intervals_to_json, pair_to_json
+from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT
 from symreln.validation.metrics import drop_time, seed_band
@@ -57,7 +57,7 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "gate_drift": None,
         "not_tested": None if validation.untested is None else asdict(validation.untested),
         "intervals": intervals_to_json(validation.intervals),
-        "diagnosis": [pair_to_json(found) for found in validation.diagnosis] or None,
+        **diagnosis_to_json(validation.diagnosis),
         "verdict": validation.verdict,
         "judged": list(validation.metrics),
         "disagreements": list(validation.disagreements),

@@ -87,6 +87,3 @@ def _links(
     else:
         yield f"{units}an aligned start, infinitely small steps", closed, theory
     yield f"{units}infinitely small steps", flow, theory
-    if metrics["theory_vs_gdln"].max_abs_over_initial <= tolerance:
-        # Else the theory fails with its own gates in place, and what gates cost is not seen.
-        yield "gates that stay", theory, "mean_field_vs_relu"

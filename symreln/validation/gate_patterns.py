@@ -21,6 +21,8 @@ from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import gate_floats, network_of
 from symreln.train.assignment import nearest_gates
+from symreln.train.record import Recording
+from symreln.validation.pair import train_networks
 from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.prediction import ModeCurve
-    from symreln.train.network import TrainingRun, TrainingSettings
+    from symreln.train.network import TrainingSettings
 
 #: Units that stand for those of a pathway.
 UNITS = 64
 #: A stage has been learned when its modes have reached this share of their heights.
 LEARNED = 0.9
+#: Share of its largest output below which a unit counts as silent on a sample.
+OPEN = 0.1
 #: Share of a network's weight below which a pathway's units show no gates.
 SEEN = 0.01
 #: Multiplications above which it takes minutes.
@@ -41,24 +45,38 @@ USUAL_COST = 4e11
 
 
 def shown_gates(
-    numbers: Derivation, modes: Sequence[ModeCurve], network: TrainingRun
+    numbers: Derivation,
+    prediction: np.ndarray,
+    modes: Sequence[ModeCurve],
+    losses: np.ndarray,
+    stream: np.random.SeedSequence,
 ) -> list[np.ndarray]:
     """Return the gates of a pathway's units, shape (UNITS, P), one array a pathway.
 
+    A unit that is all but silent on a sample, at the boundary of its gate, is closed there: that
+    sample teaches it nothing.
+
     Args:
         numbers: Without free parameters; gates of 0 and 1.
+        prediction: The predicted loss at every step.
         modes: Predicted strengths at every step.
-        network: ReLU networks whose activity and contribution were recorded.
+        losses: Of trained ReLU networks, shape (seeds, steps).
+        stream: The networks' random stream: they are trained again to look at their units.
     """
+    x = numbers.spec.dataset.inputs.to_numpy()
     given = np.array([gate_floats(p.effective.pathway) for p in numbers.pathways])
-    stages = [pathway.effective.pathway.stage for pathway in numbers.pathways]
-    ends = _stage_ends(numbers, modes)
-    steps = np.array(network.snapshot_steps)
+    ends = _as_far(prediction, losses.mean(axis=0), _stage_ends(numbers, modes))
+    looks = tuple(sorted(set(ends.values())))
+    seen = Recording(
+        quantities=("contribution",), observers={"seen": lambda _, w: w[0].w1 @ x}, steps=looks
+    )
+    run = train_networks(numbers.spec, len(losses), stream, record=seen)
     found = []
-    for place, stage in enumerate(stages):
-        look = min(int(np.searchsorted(steps, ends[stage])), len(steps) - 1)
-        active = network.snapshots["activity"][:, look].reshape(-1, given.shape[1])
-        weights = network.snapshots["contribution"][:, look].ravel()
+    for place, pathway in enumerate(numbers.pathways):
+        look = looks.index(ends[pathway.effective.pathway.stage])
+        held = run.snapshots["seen"][:, look].reshape(-1, x.shape[1])
+        weights = run.snapshots["contribution"][:, look].ravel()
+        active = held > OPEN * np.maximum(held.max(axis=1, keepdims=True), 0)
         own = weights * ((nearest_gates(active, given)[0] == place) & active.any(axis=1))
         if own.sum() <= SEEN * weights.sum():
             found.append(np.repeat(given[place][None], UNITS, axis=0))
@@ -81,6 +99,15 @@ def _stage_ends(numbers: Derivation, modes: Sequence[ModeCurve]) -> dict[int, in
     for stage in ends:
         ends[stage] = latest = max(latest, ends[stage])
     return ends
+
+
+def _as_far(prediction: np.ndarray, trained: np.ndarray, ends: dict[int, int]) -> dict[int, int]:
+    """Return when networks have learned as much as predicted at some steps, the last at most."""
+    found = {}
+    for stage, step in ends.items():
+        there = trained <= prediction[step]
+        found[stage] = int(np.argmax(there)) if there.any() else len(trained) - 1
+    return found
 
 
 def effect_of_gates(

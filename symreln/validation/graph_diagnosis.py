@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
-from symreln.validation.again import HALF, MOST_SEEDS
+from symreln.validation.again import FEW, HALF
 from symreln.validation.changed import Change, changed_spec
 from symreln.validation.diagnosis import ROUNDING, largest_rise
 from symreln.validation.findings import ALIGNMENT, SCALE, STEP, WIDTH, Finding, PairDiagnosis
@@ -78,7 +78,7 @@ class _Again:
 
     def __init__(self, pair: GraphPair, rng: int) -> None:
         self._pair, self._rng = pair, rng
-        self._few = min(MOST_SEEDS, pair.gdln.seeds)
+        self._few = min(FEW, pair.gdln.seeds)
         self._known: dict[Change, dict[str, float] | str] = {}
 
     def finding(self, name: str, pair: str, change: Change, replaced: str) -> Finding:

@@ -78,9 +78,7 @@ def curve_instead(
     return flow.trajectory(times, starts=(), factors=_factors(numbers, instead)).losses
 
 
-def _descent(
-    numbers: Derivation, kappas: Mapping[str, float], instead: Instead
-) -> np.ndarray:
+def _descent(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) -> np.ndarray:
     starts = mode_starts(numbers, mode_kappas(numbers, kappas))
     steps, flow = network_of(numbers.spec).steps, descending_flow(numbers)
     return flow.descent(steps, starts=starts, factors=_factors(numbers, instead)).losses

@@ -240,6 +240,7 @@ class Validation:
             metrics=self.metrics,
             tolerance=self.tolerance,
             rng=self.rng,
+            modes=self.prediction.modes,
             predicted=self.predicted,
             aligned=self.aligned,
             chain=self.chain,

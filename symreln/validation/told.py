@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.validation.blame import FAILS, failed_text
 from symreln.validation.comparing import JUDGED
-from symreln.validation.findings import ALIGNMENT, GATES, NETWORKS, SCALE, STEP, WIDTH
+from symreln.validation.findings import GATES
 from symreln.validation.words import (
     bound_text,
     interval_text,
@@ -18,21 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from symreln.validation.confront import Validation
-    from symreln.validation.findings import Finding, PairDiagnosis
+    from symreln.validation.findings import PairDiagnosis
     from symreln.validation.intervals import Distance
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
-
-#: What is said of an assumption that fails, after "what fails is".
-FAILS = {
-    ALIGNMENT: "the aligned start of the strength that is taken, which random layers do not have",
-    GATES: "the spec's gates, or that they stay as they are",
-    SCALE: "the initial scale, which is too large",
-    STEP: "the step size, which is too large",
-    WIDTH: "the limit of many hidden units, of which there are too few",
-    NETWORKS: "the number of networks, which is too small to tell",
-}
 
 
 def titles(validation: Validation) -> dict[str, str]:
@@ -113,42 +104,6 @@ def failed(validation: Validation, found: PairDiagnosis) -> str:
     return failed_text(_against(validation, found.pair), found, validation.tolerance, says)
 
 
-def failed_text(
-    place: str, found: PairDiagnosis, tolerance: float, says: Mapping[str, str] = FAILS
-) -> str:
-    """Say it of the networks at a place, "against …"."""
-    if not found.failed:
-        tried = [f"{each.replaced} ({_after(each)})" for each in found.findings]
-        why = f": none of these takes away half of it: {', '.join(tried)}" if tried else ""
-        return f"{place} the distance is unexplained{why}"
-    named = [
-        f"{says[each.assumption]} ({_evidence(each)})"
-        for each in found.findings
-        if each.assumption in found.failed and each.explains
-    ]
-    text = f"{place} what fails is {' and '.join(named)}"
-    if found.left is not None and found.left > tolerance:
-        left = percent(found.left, tolerance)
-        text += (
-            f"; {left} is left then, which is more than the tolerance{_beyond(found, tolerance)}"
-        )
-    return text
-
-
-def _beyond(found: PairDiagnosis, tolerance: float) -> str:
-    """Say what explains the rest: an assumption that went unnamed for one that mends part of it."""
-    rest = [
-        f"{percent(each.after, tolerance)} with {each.replaced}"
-        for each in found.findings
-        if each.assumption not in found.failed
-        and each.after is not None
-        and each.after <= tolerance
-    ]
-    if not rest:
-        return " and unexplained"
-    return ": " + " and ".join(rest)
-
-
 def modes_lines(validation: Validation) -> Iterator[str]:
     """Yield which mode is farthest from its formula, of every kind of network."""
     for subject, name in (("gdln", "GDLN"), ("relu", validation.network_name)):
@@ -184,17 +139,6 @@ def _against(validation: Validation, pair: str) -> str:
     }
     assert set(trained) == set(JUDGED)
     return f"against {trained[pair]}"
-
-
-def _evidence(found: Finding) -> str:
-    if found.after is None:
-        return found.measured
-    parts = [f"with {found.replaced} {percent(found.before)} become {percent(found.after)}"]
-    return ", and ".join([*parts, *([found.measured] if found.measured else [])])
-
-
-def _after(found: Finding) -> str:
-    return found.why_not if found.after is None else percent(found.after)
 
 
 def _seeds_clause(validation: Validation) -> str:

@@ -107,7 +107,7 @@ def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
     (pair,) = found.diagnosis
     assert {each.assumption for each in pair.findings if each.explains} == {ALIGNMENT, SCALE}
     assert "what fails is the initial scale, which is too large" in found.sentence()
-    (entry,) = found.to_json()["diagnosis"]
+    (entry,) = found.to_json()["failing"]
     assert entry["failed"] == [SCALE]
     assert "half the initial scale" in str(chapter(found))
 
@@ -135,7 +135,7 @@ def test_a_wrong_rate_is_blamed_on_nothing(monkeypatch):
     assert all(each.failed == () for each in found.diagnosis)
     assert found.sentence().count("the distance is unexplained") == 2
     assert "what fails" not in found.sentence()
-    assert all(entry["unexplained"] for entry in found.to_json()["diagnosis"])
+    assert all(entry["unexplained"] for entry in found.to_json()["failing"])
 
 
 def test_where_theory_and_training_agree_nothing_is_blamed():

@@ -38,13 +38,14 @@ def test_the_mean_field_simulation_is_compared_with_the_network():
     ) in found.sentence()
 
 
-@pytest.mark.parametrize(("theory", "left", "blamed"), [(0.2, 0.01, True), (0.2, 0.1, False)])
-def test_fixed_gates_are_blamed_where_the_mean_field_simulation_agrees(theory, left, blamed):
+def test_a_mean_field_simulation_that_agrees_blames_nothing():
+    """It changes gates, starts and stages together: what it agrees with is no evidence of one."""
     metrics = dict(xor().metrics)
-    for name, value in (("theory_vs_relu", theory), ("mean_field_vs_relu", left)):
+    for name, value in (("theory_vs_relu", 0.2), ("mean_field_vs_relu", 0.01)):
         metrics[name] = replace(metrics[name], max_abs_over_initial=value)
-    sentence = replace(xor(), metrics=metrics).diagnosed().sentence()
-    assert ("what fails is the spec's gates, or that they stay as they are" in sentence) is blamed
+    (pair,) = replace(xor(), metrics=metrics).diagnosed().diagnosis
+    assert not any("mean-field" in each.replaced for each in pair.findings)
+    assert pair.failed == ("many networks",)  # what was claimed of them is not what they show
 
 
 def test_agreement_of_the_theory_blames_nothing():

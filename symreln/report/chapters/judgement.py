@@ -9,6 +9,7 @@ import sympy as sp
 from symreln.dynamics.loss import strength_symbol
 from symreln.report.document import Block, Math, Table
 from symreln.validation import intervals, strengths
+from symreln.validation.blame import left_text
 from symreln.validation.told import titles
 from symreln.validation.words import interval_text, percent
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.validation.confront import Validation
-    from symreln.validation.findings import Finding, PairDiagnosis
+    from symreln.validation.findings import PairDiagnosis
     from symreln.validation.intervals import Interval
     from symreln.validation.strengths import ModeMeasured
 
@@ -48,7 +49,7 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
             each.assumption,
             each.replaced,
             percent(each.before),
-            _after(each),
+            left_text(each),
         )
         for found in diagnosis
         for each in found.findings
@@ -62,20 +63,15 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
             caption=(
                 "What fails: one approximation replaced at a time, as ",
                 _LARGEST,
-                ". An assumption is named where that takes away more than half of the "
-                "distance. The first networks of each kind were trained again, from the same "
-                "draws, where it takes that.",
+                " with its 95 % interval over seeds. An assumption is named where the whole "
+                "interval is below half of the distance before, and undecided where the half lies "
+                "within it; two together are tried where none is named alone. The first networks "
+                "of each kind were trained again, from the same draws, where it takes that. A "
+                "start that fits best is one fitted number, which enters no prediction.",
             ),
             alignment="plprp",
         )
     ]
-
-
-def _after(found: Finding) -> str:
-    """Return what replacing an assumption brought, or why that is not known."""
-    if found.after is not None:
-        return percent(found.after)
-    return found.why_not or found.measured
 
 
 def _intervals(validation: Validation) -> list[Block]:
