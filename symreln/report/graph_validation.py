@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.constants import count_free
 from symreln.provenance import library_versions
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
@@ -37,7 +38,8 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "steps": validation.gdln.settings.steps,
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
-        "free_constants": 0,
+        "free_constants": count_free(validation.constants),
+        "constants": [constant.to_json() for constant in validation.constants],
         "method": "gradient descent on the scalar modes of the graph, step by step",
         "metrics": dict.fromkeys(("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"))
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -59,7 +61,8 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "intervals": intervals_to_json(validation.intervals),
         **diagnosis_to_json(validation.diagnosis),
         "verdict": validation.verdict,
-        "judged": list(validation.metrics),
+        "judged": validation.judged,
+        "verdicts": {name: found.to_json() for name, found in validation.verdicts.items()},
         "disagreements": list(validation.disagreements),
         "tolerance": {
             "max_abs_over_initial": validation.tolerance,
@@ -107,8 +110,12 @@ def _curves(validation: GraphValidation) -> bytes:
         "gdln_aligned": validation.aligned.losses,
         "gdln": validation.gdln.losses,
     }
-    if validation.theory is not None:
-        arrays["theory"] = validation.theory
+    named = {
+        "theory": validation.theory,
+        "reduced": validation.reduced,
+        "closed_forms": validation.closed,
+    }
+    arrays |= {name: curve for name, curve in named.items() if curve is not None}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()
@@ -122,7 +129,7 @@ def confronted_losses(validation: GraphValidation) -> Sketch:
         _predicted("theory, aligned start", validation.aligned_theory.loss),
     ]
     if validation.theory is not None:
-        curves.append(_predicted("theory, random weights", validation.theory))
+        curves.append(_predicted("theory, random weights (judged)", validation.theory))
     return loss_sketch(curves)
 
 

@@ -93,10 +93,10 @@ def _mode(mode: ModeMeasured) -> dict[str, Any]:
         "pathway": mode.pathway,
         "label": mode.label,
         "multiplicity": mode.multiplicity,
-        "height": mode.height,
+        "plateau": mode.plateau,
         "metrics": {
-            "max_abs_over_height": asdict(mode.largest),
-            "last_over_height": asdict(mode.last),
+            "max_abs_over_plateau": asdict(mode.largest),
+            "last_over_plateau": asdict(mode.last),
             "half_time_error_steps": asdict(mode.half_time_error),
         },
         "predicted": _short(mode.predicted),

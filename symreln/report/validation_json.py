@@ -34,6 +34,9 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": validation.no_network or None,
         "free_constants": validation.prediction.free_constants,
+        "constants": [constant.to_json() for constant in validation.constants],
+        "judged": validation.judged,
+        "verdicts": {name: found.to_json() for name, found in validation.verdicts.items()},
         "method": validation.prediction.method,
         "metrics": dict.fromkeys(PAIRS)
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -126,6 +129,7 @@ def _mean_field(validation: Validation) -> dict[str, Any]:
         return {"why_not": validation.no_mean_field}
     return {
         "error": found.error,
+        "particles": found.particles,
         "steps": found.steps.tolist(),
         "classes": [
             {

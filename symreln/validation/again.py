@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
-    from symreln.prediction import ModeCurve
+    from symreln.prediction import Judged, ModeCurve
     from symreln.train.network import TrainingRun
     from symreln.validation.band import PredictedBand
-    from symreln.validation.instead import Judged
     from symreln.validation.metrics import CurveComparison
     from symreln.validation.trained import ProgressCallback
 

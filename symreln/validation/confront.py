@@ -12,6 +12,7 @@ from symreln.validation.aligned import gdln_alignment, split_network
 from symreln.validation.closed import train_aligned
 from symreln.validation.comparing import curve_metrics, curve_pairs
 from symreln.validation.foretold import foretell
+from symreln.validation.gates_held import gates_held, stage_ends
 from symreln.validation.metrics import GateDrift, gate_drift, seed_floor
 from symreln.validation.outcome import Validation
 from symreln.validation.pair import pair_streams, train_pair
@@ -52,13 +53,14 @@ def validate(
     seeds, rng = check_counts(seeds, rng, "validate")
     numbers = _checked(derivation, terms)
     foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
+    ends = stage_ends(numbers, foretold.prediction, float(numbers.spec.validation.tolerance))
     network, gdln = train_pair(
         numbers.spec,
         foretold.kappas,
         seeds,
         pair_streams(rng),
         progress,
-        marks=marks(foretold.prediction),
+        marks=(*marks(foretold.prediction), *(step for _, step in ends)),
     )
     aligned = None
     if network_of(numbers.spec).unusual:
@@ -75,12 +77,13 @@ def validate(
         floor=seed_floor((gdln if network is None else network).losses),
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, foretold.prediction, network, gdln),
+        gates=gates_held(numbers, network, ends),
         rng=rng,
         **_predicted(foretold, gdln.seeds),
         **_seen_gates(numbers, network),
         **more,
     )
-    return found.diagnosed() if found.disagreements else found
+    return found.diagnosed()
 
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:
@@ -115,6 +118,7 @@ def _predicted(foretold: Foretold, trained: int) -> dict[str, Any]:
     band = foretold.band
     return {
         "prediction": foretold.prediction,
+        "error": foretold.error,
         "early": foretold.early,
         "kappas": foretold.kappas,
         "mean_field": foretold.mean_field,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from symreln.constants import chain_constants, training_constants
 from symreln.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.integration import network_of
 from symreln.mean_field import run_mean_field, why_no_mean_field
 from symreln.prediction import predict_training
 from symreln.validation.band import PredictedBand, predicted_band, why_no_band
 from symreln.validation.mode_descent import mode_descent
+from symreln.validation.theory_error import chain_error, kappa_error
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ class Foretold:
 
     Attributes:
         prediction: The curves of the theory, with the spec's gates, at steps 0, 1, …
+        error: Monte Carlo errors of the judged loss over L(0) and of the judged strengths over
+            their plateaus: radii of 95 % intervals.
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
@@ -47,6 +51,7 @@ class Foretold:
     """
 
     prediction: Prediction
+    error: tuple[float, float] = (0.0, 0.0)
     early: Mapping[str, EarlyStrength] = field(default_factory=dict)
     kappas: Mapping[str, float] = field(default_factory=dict)
     mean_field: MeanField | None = None
@@ -96,23 +101,45 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
         check_covered(numbers)
         if network.layers != 2:
             chain = closed_start(network)
-            why = why_no_mean_field(numbers)
-            return Foretold(
-                prediction=predict_chain(numbers, chain), chain=chain, no_mean_field=why
-            )
+            return _chained(numbers, predict_chain(numbers, chain), chain)
     early = early_strengths(numbers)
     # Few units are counted one by one: no share of many says how many a pathway has.
     kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
     why = why_no_mean_field(numbers, whatever_cost=whatever_cost)
+    prediction = predict_training(numbers, by_mode)
+    errors = {name: early[_fastest(numbers, name, early)].error for name in kappas}
+    constants = training_constants(numbers, prediction.judged, kappas, errors, prediction.drawn)
+    by_label = mode_kappas(numbers, errors)
     return Foretold(
-        prediction=predict_training(numbers, by_mode),
+        prediction=replace(prediction, constants=constants),
+        error=kappa_error(numbers, prediction, by_mode, by_label),
         early=early,
         kappas=kappas,
         mean_field=None if why else run_mean_field(numbers),
         no_mean_field=why,
         modes=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )
+
+
+def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Foretold:
+    """Return the predictions for other than two layers of weights."""
+    why = why_no_mean_field(numbers)
+    if chain is None:
+        return Foretold(prediction=prediction, no_mean_field=why)
+    constants = (*prediction.constants, *chain_constants(chain))
+    return Foretold(
+        prediction=replace(prediction, constants=constants),
+        error=chain_error(numbers, prediction, chain),
+        chain=chain,
+        no_mean_field=why,
+    )
+
+
+def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength]) -> str:
+    """Return the label of the mode whose κ a pathway starts from."""
+    (pathway,) = (each for each in numbers.pathways if each.name == name)
+    return next(mode.label for mode in pathway.modes if mode.label in early)
 
 
 def _turns(numbers: Derivation) -> bool:

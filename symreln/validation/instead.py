@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.early import mode_kappas
 from symreln.errors import NotSupportedError
 from symreln.integration import descending_flow, network_of, reduced_flow
-from symreln.prediction import closed_forms, loss_of_modes, mode_starts
+from symreln.prediction import closed_curves, loss_of_maps, loss_of_modes, mode_starts
 from symreln.validation.changed import Change, changed, predicted_again
 from symreln.validation.closed import aligned_steps
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.derivation import Derivation
-
-Judged = Literal["closed", "reduced"]
+    from symreln.prediction import Judged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +59,7 @@ def curve_instead(
     """
     if instead == Instead():
         found = predicted_again(numbers, kappas)
-        loss = found.closed_loss if judged == "closed" else found.loss
-        assert loss is not None  # it is judged where it is there
-        return loss
+        return found.theory if judged == "closed" else found.loss
     network = network_of(numbers.spec)
     if network.layers != 2 or numbers.later or numbers.narrow:
         msg = "starts are replaced in networks of two layers with gates that stay and many units"
@@ -103,13 +100,8 @@ def _closed(numbers: Derivation, instead: Instead) -> np.ndarray:
             if times.get(pathway.effective.pathway.stage, 1.0) == factor:
                 found |= {m.label: curves[m.label] for m in pathway.modes if m.label in curves}
     loss = loss_of_modes(numbers, found, grid)
-    assert loss is not None  # closed forms are judged where they are the whole loss
-    return loss
+    return loss_of_maps(numbers, found) if loss is None else loss
 
 
 def _curves(numbers: Derivation, grid: np.ndarray, instead: Instead) -> dict[str, np.ndarray]:
-    if instead.stepwise:
-        return aligned_steps(numbers)
-    found = closed_forms(numbers, grid)
-    assert found is not None  # closed forms are judged where there are some
-    return {mode.label: mode.closed for mode in found.modes if mode.closed is not None}
+    return aligned_steps(numbers) if instead.stepwise else closed_curves(numbers, grid)

@@ -11,11 +11,13 @@ from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.mean_field import MeanField
 from symreln.prediction import Prediction
 from symreln.train.network import TrainingRun
+from symreln.validation.again import ALIGNED
 from symreln.validation.aligned import PathwayAlignment
 from symreln.validation.assumptions import AssumptionCost, assumption_costs
 from symreln.validation.comparing import JUDGED, CurvePair
 from symreln.validation.diagnosis import Confronted, PairDiagnosis, diagnose
-from symreln.validation.intervals import Distance, distance, mutual_distance
+from symreln.validation.gates_held import GatesHeld
+from symreln.validation.intervals import Distance
 from symreln.validation.metrics import (
     CurveComparison,
     GateDrift,
@@ -28,8 +30,17 @@ from symreln.validation.strengths import ModeMeasured
 from symreln.validation.told import metric_rows, sentence
 from symreln.validation.trained import gained_pathways, sized_pathways
 from symreln.validation.untested import Untested, why_untested
+from symreln.validation.verdicts import (
+    Verdict,
+    gates_verdict,
+    loss_verdict,
+    modes_verdict,
+    not_tested,
+    outcome_of,
+)
 
 if TYPE_CHECKING:
+    from symreln.constants import Constant
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.spec.model import Spec
@@ -54,11 +65,10 @@ class Validation:
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        metrics: Comparison of every pair of curves, by the interface's names, "mean_field_vs_relu"
-            for the mean-field simulation, "flow_vs_relu" for infinitely small steps, and
-            "closed_vs_relu" where the closed forms alone are not the prediction ("…_vs_gdln" where
-            no network was trained); "descent_vs_aligned" and "closed_vs_aligned" for what starts
-            as closed forms assume.
+        metrics: Comparison of every pair of curves, by the interface's names: "theory_vs_…" is
+            the judged curve, "closed_vs_…" and "reduced_vs_…" are both; "mean_field_vs_relu" is the
+            mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
+            "descent_vs_aligned" and "closed_vs_aligned" what starts as closed forms assume.
         floor: The same metrics between seeds of the network, or of the GDLN where there is no
             network; None for one seed.
         drift: How far the network's gates move; None for a linear network.
@@ -84,6 +94,9 @@ class Validation:
         chain: Where modes of three or more layers start; None for one or two.
         pairs: The curves that ``metrics`` compare.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
+        gates: Share of the weight with a gate of the spec, or why gates are not tested.
+        error: Monte Carlo errors of the judged loss over L(0) and of the judged strengths over
+            their plateaus, as radii of 95 % intervals.
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
         study: What halving the initial scale and the learning rate does; None where that was not
             asked for.
@@ -115,6 +128,8 @@ class Validation:
     chain: ChainStart | None = None
     pairs: Mapping[str, CurvePair] = field(default_factory=dict)
     modes: tuple[ModeMeasured, ...] = ()
+    gates: GatesHeld | str = "the gates of the units were not recorded"
+    error: tuple[float, float] = (0.0, 0.0)
     diagnosis: tuple[PairDiagnosis, ...] = ()
     study: Study | None = None
     representations: RepresentationComparison | None = None
@@ -154,19 +169,54 @@ class Validation:
         return float(self.derivation.spec.validation.tolerance)
 
     @property
-    def agrees(self) -> bool:
-        """Whether training tests the prediction, and nothing that was trained is beyond tolerance.
+    def judged(self) -> str:
+        """Which curve the loss's verdict is about: "closed" or "reduced"."""
+        return self.prediction.judged
 
-        Judged are the networks, the GDLNs, and a GDLN that started aligned, those that there are.
-        """
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Every number that enters the prediction and is not in the spec."""
+        return self.prediction.constants
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the loss agrees: then a command ends with exit code 0."""
         return self.verdict == "agrees"
 
     @property
     def verdict(self) -> str:
-        """What validation.json says: "agrees", "disagrees" or "not tested"."""
-        if self.disagreements:
-            return "disagrees"
-        return "agrees" if self.untested is None else "not tested"
+        """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
+        return self.verdicts["loss"].outcome
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdicts of loss, modes and gates."""
+        names = {"gdln": "GDLN", "relu": self.network_name}
+        distances = {
+            f"against the {names[pair.removeprefix('theory_vs_')]}": self.intervals[
+                pair
+            ].max_abs_over_initial
+            for pair in JUDGED
+            if pair in self.intervals
+        }
+        loss, modes = self.error
+        unusual = self._no_modes
+        return {
+            "loss": loss_verdict(distances, self.tolerance, self.seeds, self.untested, loss),
+            "modes": not_tested(unusual, self.tolerance)
+            if unusual
+            else modes_verdict(self.modes, self.tolerance, names, self.rng, self.untested, modes),
+            "gates": gates_verdict(self.gates, self.tolerance, self.rng, self.untested),
+        }
+
+    @property
+    def _no_modes(self) -> str:
+        """Why strengths have no formula to be judged by, or ""."""
+        if self.derivation.later:
+            return "gates switch, and strengths have no curve of their own from t = 0"
+        if self.derivation.narrow:
+            return "narrow pathways learn equal modes in part and in any rotation"
+        return ""
 
     @cached_property
     def untested(self) -> Untested | None:
@@ -184,20 +234,16 @@ class Validation:
     @cached_property
     def intervals(self) -> dict[str, Distance]:
         """Metrics of every pair with intervals for the mean over all seeds."""
-        return {
-            name: mutual_distance(pair.first, pair.second, self.rng)
-            if len(pair.first) > 1
-            else distance(pair.first[0], pair.second, self.rng)
-            for name, pair in self.pairs.items()
-        }
+        return {name: pair.distance(self.rng) for name, pair in self.pairs.items()}
 
     @property
     def disagreements(self) -> tuple[str, ...]:
-        """The pairs that the tolerance excludes."""
+        """The judged pairs that disagree: none of their interval is within the tolerance."""
         return tuple(
             name
             for name in JUDGED
-            if name in self.metrics and self.metrics[name].max_abs_over_initial > self.tolerance
+            if name in self.intervals
+            and outcome_of(self.intervals[name].max_abs_over_initial, self.tolerance) == "disagrees"
         )
 
     @cached_property
@@ -230,22 +276,30 @@ class Validation:
         return sentence(self)
 
     def diagnosed(self) -> Validation:
-        """Return the same, with what fails where theory and training disagree."""
+        """Return the same, with what fails where the judged curve and training disagree."""
+        aligned = self.metrics.get(ALIGNED)
+        far = self.disagreements
+        if aligned is not None and aligned.max_abs_over_initial > self.tolerance:
+            far = (*far, ALIGNED)
+        if not far:
+            return self
         case = Confronted(
             numbers=self.derivation.at_values,
             kappas=self.kappas,
-            prediction=self.prediction.loss,
+            prediction=self.prediction.theory,
             network=self.network,
             gdln=self.gdln,
             metrics=self.metrics,
             tolerance=self.tolerance,
             rng=self.rng,
+            judged=self.prediction.judged,
+            reduction=self.prediction.loss,
             modes=self.prediction.modes,
             predicted=self.predicted,
             aligned=self.aligned,
             chain=self.chain,
         )
-        return replace(self, diagnosis=diagnose(case, self.disagreements))
+        return replace(self, diagnosis=diagnose(case, far))
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""

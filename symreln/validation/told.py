@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.validation.blame import FAILS, failed_text
-from symreln.validation.comparing import JUDGED
 from symreln.validation.findings import GATES
+from symreln.validation.verdicts import summary
 from symreln.validation.words import (
-    bound_text,
-    interval_text,
     metric_cells,
     percent,
     steps_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
+    from symreln.constants import Constant
     from symreln.validation.confront import Validation
     from symreln.validation.findings import PairDiagnosis
-    from symreln.validation.intervals import Distance
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
@@ -31,10 +29,13 @@ def titles(validation: Validation) -> dict[str, str]:
     network = validation.network_name
     closed = validation.derivation.at_values.closed
     forms = "closed forms" if closed else "coupled modes"
+    theory = "closed forms as printed" if validation.judged == "closed" else "integrated reduction"
     straight = "modes that keep to their directions"
     return {
-        "theory_vs_gdln": "theory – GDLN",
-        "theory_vs_relu": f"theory – {network}",
+        "theory_vs_gdln": f"judged: {theory} – GDLN",
+        "theory_vs_relu": f"judged: {theory} – {network}",
+        "reduced_vs_gdln": "integrated reduction – GDLN",
+        "reduced_vs_relu": f"integrated reduction – {network}",
         "gdln_vs_relu": f"GDLN – {network}",
         "mean_field_vs_relu": f"mean-field simulation – {network}",
         "flow_vs_relu": f"flow (infinitely small steps) – {network}",
@@ -52,6 +53,8 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
     names = titles(validation)
     for name, found in validation.metrics.items():
+        if name.startswith(f"{validation.judged}_vs_") and not name.endswith("_aligned"):
+            continue  # as "theory", above
         yield (names[name], *metric_cells(found, validation.tolerance))
     if validation.floor is not None:
         floor = metric_cells(validation.floor.mean)
@@ -72,22 +75,42 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
 
 
 def sentence(validation: Validation) -> str:
-    """Return the verdict in one sentence."""
-    distances = [f"{judged(validation, 'theory_vs_gdln')} against the GDLN"]
-    if validation.network is not None:
-        worst = judged(validation, "theory_vs_relu")
-        distances.insert(0, f"{worst} against the {validation.network_name}")
+    """Return the three verdicts, and what is beside them, in one sentence."""
     return (
-        f"{_head(validation)} max |ΔL|/L(0) is {' and '.join(distances)}, "
-        f"tolerance {bound_text(validation.tolerance)}; "
-        f"free constants: {validation.prediction.free_constants}"
+        f"{summary(validation.verdicts)}; {_judged_clause(validation)}; "
+        f"{constants_text(validation.constants)}"
         + (f"; {validation.no_network}" if validation.no_network else "")
-        + _seeds_clause(validation)
         + _mean_field_clause(validation)
         + _aligned_clause(validation)
         + _directions_clause(validation)
         + "".join(f"; {outcome.sentence()}" for outcome in validation.narrow)
         + "".join(f"; {failed(validation, each)}" for each in validation.diagnosis)
+    )
+
+
+def constants_text(constants: Sequence[Constant]) -> str:
+    """Return how many free constants there are, and which."""
+    free = [constant for constant in constants if constant.is_free]
+    names = ", ".join(
+        f"{each.name}{'' if each.value is None else f' = {each.value:.4g}'}, {each.source}"
+        for each in free
+    )
+    return f"free constants: {len(free)}" + (f" ({names})" if names else "")
+
+
+def _judged_clause(validation: Validation) -> str:
+    """Say which curve is judged and, of closed forms, how far the reduction is beside them."""
+    if validation.judged == "reduced":
+        return "judged is the integrated reduction"
+    names = {"relu": validation.network_name, "gdln": "GDLN"}
+    beside = [
+        f"{judged(validation, pair)} from the {name}"
+        for short, name in names.items()
+        if (pair := f"reduced_vs_{short}") in validation.metrics
+    ]
+    return (
+        "judged are the closed forms as printed; the integrated reduction, which is not judged, is "
+        + " and ".join(beside)
     )
 
 
@@ -108,27 +131,23 @@ def modes_lines(validation: Validation) -> Iterator[str]:
     """Yield which mode is farthest from its formula, of every kind of network."""
     for subject, name in (("gdln", "GDLN"), ("relu", validation.network_name)):
         found = [mode for mode in validation.modes if mode.subject == subject]
-        if found:
-            worst = max(found, key=lambda mode: mode.largest.value or 0.0)
-            shown = interval_text(worst.largest, percent)
+        told = {mode.label: mode.why_not(validation.tolerance) for mode in found}
+        asked = [mode for mode in found if not told[mode.label]]
+        left = [why for why in told.values() if why]
+        more = "".join(f"; {left.count(why)} {why}" for why in dict.fromkeys(left))
+        if asked:
+            worst = max(asked, key=lambda mode: mode.difference)
             yield (
-                f"modes of the {name}: strengths differ from their formulas by at most {shown} of "
-                f"their heights ({worst.label} of {len(found)}{_split(validation, subject)})"
+                f"modes of the {name}: largest relative error {percent(worst.difference)} of the "
+                f"plateau ({worst.label} of {len(asked)}{_split(validation, subject)}){more}"
             )
+        elif found:
+            yield f"modes of the {name}: {more.removeprefix('; ')}"
 
 
 def _split(validation: Validation, subject: str) -> str:
     relu = subject == "relu" and validation.drift is not None
     return ", units given to the gate that reproduces them best" if relu else ""
-
-
-def _head(validation: Validation) -> str:
-    if validation.disagreements:
-        return "theory and training DISAGREE:"
-    untested = validation.untested
-    if untested is None:
-        return "theory and training agree:"
-    return f"the theory is NOT TESTED, for {untested.sentence()}; so far"
 
 
 def _against(validation: Validation, pair: str) -> str:
@@ -137,35 +156,7 @@ def _against(validation: Validation, pair: str) -> str:
         "theory_vs_gdln": "the GDLN",
         "descent_vs_aligned": "the GDLN that started aligned",
     }
-    assert set(trained) == set(JUDGED)
     return f"against {trained[pair]}"
-
-
-def _seeds_clause(validation: Validation) -> str:
-    if validation.seeds < 2:
-        return ""
-    names = {pair: _against(validation, pair) for pair in JUDGED}
-    return seeds_text(validation.seeds, validation.intervals, names, validation.tolerance)
-
-
-def seeds_text(
-    seeds: int, intervals: Mapping[str, Distance], names: Mapping[str, str], tolerance: float
-) -> str:
-    """Say where so few seeds cannot tell on which side of the tolerance the mean over all is."""
-    parts = []
-    for pair, name in names.items():
-        found = intervals.get(pair)
-        near = None if found is None else found.max_abs_over_initial
-        if near is None or near.low is None or near.high is None:
-            continue
-        if near.low <= tolerance < near.high:
-            parts.append(f"{percent(near.low)} to {percent(near.high)} {name}")
-    if not parts:
-        return ""
-    return (
-        f"; with {seeds} seeds the mean over all may lie on either side of the "
-        f"tolerance: {' and '.join(parts)} (95 %)"
-    )
 
 
 def _mean_field_clause(validation: Validation) -> str:

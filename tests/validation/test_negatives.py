@@ -19,9 +19,10 @@ import symreln as sr
 from symreln.derivation import Derivation
 from symreln.pipeline import derive_unchecked
 from symreln.prediction import predict_training
-from symreln.validation import instead
+from symreln.validation import again
+from symreln.validation.blame import failed_text
 from symreln.validation.changed import Change, changed, predicted_again
-from symreln.validation.comparing import CurvePair, curve_metrics
+from symreln.validation.comparing import curve_metrics
 from symreln.validation.confront import Validation
 from symreln.validation.findings import (
     ALIGNMENT,
@@ -32,7 +33,6 @@ from symreln.validation.findings import (
     Finding,
     PairDiagnosis,
 )
-from symreln.validation.blame import failed_text
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (
@@ -73,15 +73,16 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
         return wrong(numbers, kappas)
 
     numbers = found.derivation.at_values
-    prediction = replace(found.prediction, loss=loss(numbers, dict(found.kappas)))
+    made = loss(numbers, dict(found.kappas))
+    prediction = replace(found.prediction, loss=made, closed_loss=made)
     monkeypatch.setattr(
-        instead,
-        "predicted_again",
-        lambda numbers, kappas: replace(prediction, loss=loss(numbers, dict(kappas))),
+        again,
+        "curve_instead",
+        lambda numbers, kappas, judged, instead: loss(numbers, dict(kappas)),
     )
     pairs = {
-        name: CurvePair(first=prediction.loss[None], second=pair.second)
-        if name.startswith("theory_vs")
+        name: replace(pair, first=made[None])
+        if name.startswith(("theory_vs", "reduced_vs", "closed_vs"))
         else pair
         for name, pair in found.pairs.items()
     }

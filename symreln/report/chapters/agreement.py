@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
 from symreln.report.chapters.equal_starts import unequal_start_blocks
-from symreln.report.chapters.judgement import judgement_blocks
+from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from symreln.validation.confront import Validation
     from symreln.validation.metrics import GateDrift
     from symreln.validation.terms import Term
-
-
-#: What the verdict is called.
-HEADS = {"agrees": "Agreement", "disagrees": "Disagreement", "not tested": "Not tested"}
 
 
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
@@ -74,7 +70,7 @@ def _verdict(validation: Validation) -> list[Block]:
         ),
         Theorem(
             kind="Verdict",
-            title=HEADS[validation.verdict],
+            title=verdict_title(validation.verdicts),
             label="thm:agreement",
             blocks=(
                 prose(_capital(validation.sentence()) + "."),
@@ -83,6 +79,7 @@ def _verdict(validation: Validation) -> list[Block]:
                 ),
             ),
         ),
+        verdict_table(validation.verdicts),
     ]
 
 
@@ -342,6 +339,6 @@ def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
         ),
         caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean. Of "
         "pathways with fewer hidden units than modes, and with weight decay, over those modes that "
-        "a network holds, above half of their height.",
+        "a network holds, above half of their plateau.",
         alignment="lrrr",
     )

@@ -350,7 +350,13 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *own_units(derivation),
-        prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
+        prose(
+            "The number of free constants is ",
+            Math(str(derivation.free_constants)),
+            ", see ",
+            Reference("sec:provenance"),
+            ".",
+        ),
     ]
 
 

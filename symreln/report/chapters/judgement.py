@@ -7,23 +7,69 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.dynamics.loss import strength_symbol
-from symreln.report.document import Block, Math, Table
+from symreln.report.document import Block, Math, Strong, Table
 from symreln.validation import intervals, strengths
 from symreln.validation.blame import left_text
 from symreln.validation.told import titles
 from symreln.validation.words import interval_text, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from symreln.constants import Constant
     from symreln.validation.confront import Validation
     from symreln.validation.findings import PairDiagnosis
     from symreln.validation.intervals import Interval
     from symreln.validation.strengths import ModeMeasured
+    from symreln.validation.verdicts import Verdict
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 #: Modes whose strengths are listed; the others are in validation.json.
 MOST_MODES = 16
+
+
+def verdict_title(verdicts: Mapping[str, Verdict]) -> str:
+    """Return all outcomes, as the title of a theorem."""
+    return ", ".join(f"{name}: {found.outcome}" for name, found in verdicts.items())
+
+
+def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
+    """Return the verdicts of loss, modes and gates with their intervals."""
+    return Table(
+        header=("quantity", "outcome", "reason"),
+        rows=tuple((name, Strong(found.outcome), found.reason) for name, found in verdicts.items()),
+        caption=(
+            f"Verdicts, each by its {100 * intervals.LEVEL:g} % confidence interval over seeds: "
+            "agrees where all of it is within the tolerance, disagrees where none of it is."
+        ),
+        alignment="llp",
+    )
+
+
+def constants_table(constants: Sequence[Constant]) -> list[Block]:
+    """Return every number that enters the prediction and is not in the spec."""
+    if not constants:
+        return []
+    return [
+        Table(
+            header=("constant", "value", "source", "from"),
+            rows=tuple(
+                (
+                    each.name,
+                    ("–" if each.value is None else f"{each.value:.4g}")
+                    + ("" if each.error is None else f" ± {each.error:.2g}"),
+                    Strong(each.source),
+                    each.origin,
+                )
+                for each in constants
+            ),
+            caption=(
+                "Every number that enters the prediction and is not in the spec; those assumed or "
+                "fitted are the free constants."
+            ),
+            alignment="llll",
+        )
+    ]
 
 
 def judgement_blocks(validation: Validation) -> list[Block]:
@@ -95,8 +141,7 @@ def _intervals(validation: Validation) -> list[Block]:
             ),
             rows=rows,
             caption=(
-                f"Where the distances may be for the mean over all seeds, {100 * intervals.LEVEL:g}"
-                f" %: {intervals.METHOD}.",
+                f"{100 * intervals.LEVEL:g} % confidence intervals over seeds: {intervals.METHOD}.",
             ),
             alignment="prr",
         )
@@ -137,9 +182,12 @@ def _modes(validation: Validation) -> list[Block]:
     if not validation.modes:
         return []
     by_label: dict[str, dict[str, ModeMeasured]] = {}
-    for mode in sorted(validation.modes, key=lambda mode: -mode.height):
+    for mode in sorted(validation.modes, key=lambda mode: -mode.plateau):
         by_label.setdefault(mode.label, {})[mode.subject] = mode
-    rows = tuple(_mode_row(label, found) for label, found in list(by_label.items())[:MOST_MODES])
+    tolerance = validation.tolerance
+    rows = tuple(
+        _mode_row(label, found, tolerance) for label, found in list(by_label.items())[:MOST_MODES]
+    )
     left = len(by_label) - len(rows)
     return [
         Table(
@@ -154,8 +202,8 @@ def _modes(validation: Validation) -> list[Block]:
             caption=(
                 "Strengths ",
                 Math(r"u^{\top} W v"),
-                " of trained pathways beside their predictions: largest difference over the "
-                "height that is predicted, and predicted less measured time of half of it in steps "
+                " of trained pathways beside their judged formulas: relative error as a share of "
+                "the plateau, and predicted less measured time of half of it in steps "
                 f"({strengths.METHOD})."
                 + (
                     " A ReLU network's units are given to the pathway whose gate reproduces their "
@@ -170,13 +218,17 @@ def _modes(validation: Validation) -> list[Block]:
     ]
 
 
-def _mode_row(label: str, found: dict[str, ModeMeasured]) -> tuple:
+def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> tuple:
     cells: list = [Math(sp.latex(strength_symbol(label)))]
     for subject in ("gdln", "relu"):
         mode = found.get(subject)
-        cells.append("–" if mode is None else interval_text(mode.largest, percent))
+        cells.append("–" if mode is None else _relative_error(mode, tolerance))
         cells.append("–" if mode is None else _half_time(mode.half_time_error))
     return tuple(cells)
+
+
+def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
+    return mode.why_not(tolerance) or interval_text(mode.largest, percent)
 
 
 def _half_time(error: Interval) -> str:
