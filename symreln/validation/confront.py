@@ -42,7 +42,8 @@ def validate(
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams (SPEC 7); results depend on it and on nothing else.
-        progress: Called with (done, total) in seed-steps.
+        progress: Called with (done, total) in seed-steps; and from the start again, in experiments,
+            where what fails is looked for.
         terms: Whether to say what the distance to the network is made of
             (:mod:`symreln.validation.terms`), which runs the mean-field simulation
             and the band of networks (:mod:`symreln.validation.band`) at any cost.
@@ -83,7 +84,7 @@ def validate(
         **_seen_gates(numbers, network),
         **more,
     )
-    return found.diagnosed()
+    return found.diagnosed(progress)
 
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:

@@ -70,6 +70,8 @@ ROUNDING = 1e-12
 HALVINGS = 8
 #: Share of half its height that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
+#: Experiments that a pair of curves takes, about.
+USUAL = 8
 #: Modes that are named one by one.
 NAMED = 4
 #: Assumptions that are replaced two at a time, at most: those that leave least.
@@ -115,8 +117,11 @@ def _findings(again: Again, pair: str) -> Iterator[Finding]:
         return
     given = [found for found in (_alignment(case, pair), _no_gates(again, pair)) if found]
     yield from given
-    tried = [(_tried(again, pair, (one,)), one) for one in _candidates(again, pair)]
-    yield from (found for found, _ in tried)
+    tried: list[tuple[Finding, Candidate]] = []
+    for one in _candidates(again, pair):
+        if not any(each.explains and each.assumption == one.name for each, _ in tried):
+            tried.append((_tried(again, pair, (one,)), one))
+            yield tried[-1][0]
     found = [*given, *(each for each, _ in tried)]
     if pair == ALIGNED or any(each.explains for each in found):
         return
@@ -128,8 +133,10 @@ def _findings(again: Again, pair: str) -> Iterator[Finding]:
 
 
 def _pairs(again: Again, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
-    """Replace two at a time of those that leave least."""
-    known = [(found, one) for found, one in tried if found.after is not None]
+    """Replace two at a time of those that leave least, and alone do not explain it for certain."""
+    known = [
+        (found, one) for found, one in tried if found.after is not None and not found.undecided
+    ]
     known.sort(key=lambda each: each[0].after or 0.0)
     for (_, one), (_, other) in combinations(known[:PAIRED], 2):
         yield _tried(again, pair, (one, other))
@@ -167,9 +174,10 @@ def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
     if pair != ALIGNED:
         if case.judged == "closed":
             yield from _closed_forms(case)
-        if pair == RELU and network_of(case.numbers.spec).activation == "relu":
+        if network_of(case.numbers.spec).activation == "relu":
             yield from _starts(again, pair)
-            yield Candidate(name=GATES, made=lambda made: _shown_gates(case, made))
+            if pair == RELU:
+                yield Candidate(name=GATES, made=lambda made: _shown_gates(case, made))
     if largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
         yield Candidate(
             name=STEP,
@@ -193,9 +201,16 @@ def _with(made: Experiment, **instead: bool) -> Experiment:
 
 
 def _starts(again: Again, pair: str) -> Iterator[Candidate]:
-    """Stages whose pathways may start stronger or weaker."""
-    numbers = again.case.numbers
-    first, *later = sorted({p.effective.pathway.stage for p in numbers.pathways})
+    """Stages whose pathways may start stronger or weaker.
+
+    The GDLN starts as its reduction does, but from κ, which closed forms do not.
+    """
+    case = again.case
+    first, *later = sorted({p.effective.pathway.stage for p in case.numbers.pathways})
+    if pair != RELU:
+        if not case.kappas or case.judged != "closed":
+            return
+        later = []
     yield Candidate(name=start_of(first), made=lambda made: _first_start(again, pair, made, first))
     for stage in later:
         yield Candidate(
@@ -215,7 +230,9 @@ def _check_gdln(case: Confronted) -> None:
 def _first_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
     _check_gdln(again.case)
     trained = again.losses(pair, made.change).mean(axis=0)
-    factor = measured_start(again.theory(pair, made).mean(axis=0), trained)
+    # By the network's own steps: what these cost of closed forms is no matter of the start.
+    stepwise = again.theory(pair, _with(made, stepwise=True)).mean(axis=0)
+    factor = measured_start(stepwise, trained)
     text = f"{factor:.3g} of its strength, as the networks' first fall shows"
     return replace(made, instead=made.instead.starting(stage, factor)), text
 
@@ -266,7 +283,15 @@ def _halving(
 ) -> Callable[[Experiment], tuple[Experiment, str]]:
     """Return how a number is halved again and again, while that takes more than half away."""
 
+    found: list[Fraction] = []
+
     def made(other: Experiment) -> tuple[Experiment, str]:
+        if not found:
+            found.append(sought(other))
+        (factor,) = found
+        return change(other, factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
+
+    def sought(other: Experiment) -> Fraction:
         factor = first
         left = again.distance(pair, change(other, factor)).value or 0.0
         half = again.before(pair, change(other, factor)) / 2
@@ -280,7 +305,7 @@ def _halving(
             if less >= left / 2:
                 break
             factor, left, half = factor / 2, less, left
-        return change(other, factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
+        return factor
 
     return made
 

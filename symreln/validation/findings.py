@@ -110,6 +110,8 @@ class PairDiagnosis:
             ]
         elif WIDTH in names:
             found = [each for each in found if each.assumption != ALIGNMENT]
+        if STAGES in names:  # what is computed needs no number that is fitted
+            found = [each for each in found if not each.fitted]
         return tuple(found)
 
     @property

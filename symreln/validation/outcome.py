@@ -28,7 +28,7 @@ from symreln.validation.metrics import (
 from symreln.validation.published import PUBLISHED, PublishedPrediction
 from symreln.validation.strengths import ModeMeasured
 from symreln.validation.told import metric_rows, sentence
-from symreln.validation.trained import gained_pathways, sized_pathways
+from symreln.validation.trained import ProgressCallback, gained_pathways, sized_pathways
 from symreln.validation.untested import Untested, why_untested
 from symreln.validation.verdicts import (
     Verdict,
@@ -275,8 +275,12 @@ class Validation:
         """Return the verdict in one sentence."""
         return sentence(self)
 
-    def diagnosed(self) -> Validation:
-        """Return the same, with what fails where the judged curve and training disagree."""
+    def diagnosed(self, progress: ProgressCallback | None = None) -> Validation:
+        """Return the same, with what fails where the judged curve and training disagree.
+
+        Args:
+            progress: Called with (done, total), in experiments.
+        """
         aligned = self.metrics.get(ALIGNED)
         far = self.disagreements
         if aligned is not None and aligned.max_abs_over_initial > self.tolerance:
@@ -298,6 +302,7 @@ class Validation:
             predicted=self.predicted,
             aligned=self.aligned,
             chain=self.chain,
+            progress=progress,
         )
         return replace(self, diagnosis=diagnose(case, far))
 

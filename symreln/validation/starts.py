@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 EARLY = (0.005, 0.02)
 #: Largest difference of the rates of fall, measured and predicted, of one start.
 SAME_RATE = 0.1
-#: Largest power of ten that is tried as a factor, either way, and how finely it is found.
-MOST_DECADES, DECADES = 16, 0.02
+#: Largest power of ten that is tried as a factor, either way, in which strides, and how finely the
+#: best is found: a distance falls towards it from both sides.
+MOST_DECADES, STRIDE, DECADES = 16, 2, 0.02
 
 
 def measured_start(theory: np.ndarray, trained: np.ndarray) -> float:
@@ -80,16 +81,12 @@ def fitted_start(distance: Callable[[float], float]) -> float:
         return known[decade]
 
     best = 0
-    for way in (-1, 1):
-        place = 0
-        # Two decades that are no better than the best end it: distances have flat ends.
-        while place - best != 2 * way and abs(place) < MOST_DECADES:
-            place += way
-            if at(place) < at(best):
-                best = place
+    for way in (-STRIDE, STRIDE):
+        while abs(best + way) <= MOST_DECADES and at(best + way) < at(best):
+            best += way
     found = minimize_scalar(
         lambda decade: distance(10.0**decade),
-        bounds=(best - 1, best + 1),
+        bounds=(best - STRIDE, best + STRIDE),
         method="bounded",
         options={"xatol": DECADES},
     )

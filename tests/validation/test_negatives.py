@@ -170,9 +170,9 @@ def test_gates_are_not_blamed_for_a_wrong_rate(monkeypatch):
 # -- assumptions that fail are named ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("std", [Fraction(1, 5), Fraction(3, 20)])
+@pytest.mark.parametrize("std", [Fraction(1, 5), Fraction(1, 2)])
 def test_large_initial_weights_are_the_initial_scale(std):
-    found = sr.validate(sr.derive(one_pathway(init_std=std, steps=401)), seeds=2)
+    found = sr.validate(sr.derive(one_pathway(init_std=std, steps=401)), seeds=8)
     assert found.verdict == "disagrees"
     for each in found.diagnosis:
         assert each.failed == (SCALE,)
@@ -193,20 +193,20 @@ def test_large_initial_weights_of_relu_networks_are_the_scale_and_not_the_gates(
 def sharp(rate: Fraction) -> Validation:
     """Second layers that start large: sharper at their end than balanced ones of 2 s."""
     wide = {"init_std_out": Fraction(1, 10), "learning_rate": rate, "steps": 151}
-    return sr.validate(sr.derive(one_pathway(**wide)), seeds=3)
+    return sr.validate(sr.derive(one_pathway(**wide)), seeds=8)
 
 
 def test_steps_beyond_the_edge_of_stability_are_the_step_size():
     # |b|² = 4 and s/d = 2 leave |a|² + |b|² = sqrt(32): descent is stable below 2/(d sqrt(32)).
     assert 0.6 < 2 / (0.5 * np.sqrt(32)) < 0.8
     found = sharp(Fraction(95, 100))
-    assert found.disagreements == ("theory_vs_gdln", "theory_vs_relu")
+    assert set(found.disagreements) == {"theory_vs_gdln", "theory_vs_relu"}
     for each in found.diagnosis:
-        # Half of the rate mends it, and so does less of what makes it sharp.
+        # Finite steps take it away, and so does less of what makes it sharp.
         assert each.failed == (STEP, SCALE)
         (step,) = [f for f in each.findings if f.assumption == STEP]
-        assert step.replaced == "half the learning rate"
-        assert step.after < found.tolerance < step.before
+        assert step.replaced == "the network's finite steps"
+        assert step.high < step.before / 2
     assert "what fails is the step size, which is too large" in found.sentence()
 
 
@@ -260,7 +260,7 @@ def test_what_goes_with_an_unnamed_assumption_is_not_called_unexplained():
 
 def test_few_units_are_the_width_and_a_smaller_start_does_not_mend_them():
     spec = one_pathway(hidden=3, init_std=Fraction(1, 100))
-    found = sr.validate(sr.derive(spec), seeds=32)
+    found = sr.validate(sr.derive(spec), seeds=64)
     pair = {each.pair: each for each in found.diagnosis}["theory_vs_gdln"]
     assert pair.failed == (WIDTH,)
     by_name = {each.assumption: each for each in pair.findings}
@@ -362,15 +362,16 @@ def test_where_correlations_commute_nothing_is_said_of_2_1_1():
 # -- known positives -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "right",
-    [lambda: linear(0), lambda: linear(1), relu, turning],
-    ids=["0", "1", "relu", "turning"],
-)
-def test_right_theories_are_never_flagged(right):
-    found = right()
+@pytest.mark.parametrize("rng", [0, 1])
+def test_right_theories_are_never_flagged(rng):
+    found = sr.validate(sr.derive(one_pathway()), seeds=8, rng=rng)
     assert found.verdict == "agrees"
     assert found.diagnosis == ()
     assert found.untested is None
     assert "unexplained" not in found.sentence()
     assert "what fails" not in found.sentence()
+
+
+def test_a_right_reduction_is_never_flagged():
+    assert turning().verdict == "agrees"
+    assert turning().diagnosis == ()
