@@ -53,7 +53,6 @@ def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:
             "failed": list(each.failed),
             "unexplained": not each.failed,
             "left": each.left,
-            "lazy": each.lazy or None,
         }
         for each in found
     ]

@@ -134,9 +134,7 @@ def _findings(again: Again, pair: str) -> Iterator[Finding]:
 
 def _pairs(again: Again, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
     """Replace two at a time of those that leave least, and alone do not explain it for certain."""
-    known = [
-        (found, one) for found, one in tried if found.after is not None and not found.undecided
-    ]
+    known = [(found, one) for found, one in tried if found.refuted]
     known.sort(key=lambda each: each[0].after or 0.0)
     for (_, one), (_, other) in combinations(known[:PAIRED], 2):
         yield _tried(again, pair, (one, other))
@@ -282,7 +280,6 @@ def _halving(
     first: Fraction,
 ) -> Callable[[Experiment], tuple[Experiment, str]]:
     """Return how a number is halved again and again, while that takes more than half away."""
-
     found: list[Fraction] = []
 
     def made(other: Experiment) -> tuple[Experiment, str]:

@@ -74,6 +74,11 @@ class Finding:
         return not self.explains and self.low < self.before / 2
 
     @property
+    def refuted(self) -> bool:
+        """Whether the assumption alone does not explain the distance, for certain."""
+        return self.after is not None and not self.explains and not self.undecided
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The assumptions that were replaced."""
         return tuple(self.assumption.split(AND))
@@ -86,12 +91,10 @@ class PairDiagnosis:
     Attributes:
         pair: Its name, as in ``metrics``.
         findings: What was tried, in order: each alone, then pairs where none explains it alone.
-        lazy: Why the weights hardly have to move (the lazy regime), or "".
     """
 
     pair: str
     findings: tuple[Finding, ...]
-    lazy: str = ""
 
     @cached_property
     def named(self) -> tuple[Finding, ...]:
@@ -108,7 +111,10 @@ class PairDiagnosis:
                 if each.assumption not in (GATES, ALIGNMENT)
                 and not each.assumption.startswith("start of")
             ]
-        elif WIDTH in names:
+        elif any(
+            each.assumption in (SCALE, WIDTH) and (each.explains or each.undecided)
+            for each in self.findings
+        ):
             found = [each for each in found if each.assumption != ALIGNMENT]
         if STAGES in names:  # what is computed needs no number that is fitted
             found = [each for each in found if not each.fitted]

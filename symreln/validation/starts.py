@@ -10,7 +10,7 @@ explain, and enters no prediction.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -84,7 +84,7 @@ def fitted_start(distance: Callable[[float], float]) -> float:
     for way in (-STRIDE, STRIDE):
         while abs(best + way) <= MOST_DECADES and at(best + way) < at(best):
             best += way
-    found = minimize_scalar(
+    found: Any = minimize_scalar(
         lambda decade: distance(10.0**decade),
         bounds=(best - STRIDE, best + STRIDE),
         method="bounded",
