@@ -41,7 +41,7 @@ def test_the_mean_field_simulation_is_compared_with_the_network():
 @pytest.mark.parametrize(("theory", "left", "blamed"), [(0.2, 0.01, True), (0.2, 0.1, False)])
 def test_fixed_gates_are_blamed_where_the_mean_field_simulation_agrees(theory, left, blamed):
     metrics = dict(xor().metrics)
-    for name, value in (("theory_vs_relu", theory), ("mean_field_vs_relu", left)):
+    for name, value in (("reduced_vs_relu", theory), ("mean_field_vs_relu", left)):
         metrics[name] = replace(metrics[name], max_abs_over_initial=value)
     sentence = replace(xor(), metrics=metrics).diagnosed().sentence()
     assert ("what fails is the spec's gates, or that they stay as they are" in sentence) is blamed
@@ -49,7 +49,7 @@ def test_fixed_gates_are_blamed_where_the_mean_field_simulation_agrees(theory, l
 
 def test_agreement_of_the_theory_blames_nothing():
     metrics = dict(xor().metrics)
-    metrics["theory_vs_relu"] = replace(metrics["theory_vs_relu"], max_abs_over_initial=0.01)
+    metrics["reduced_vs_relu"] = replace(metrics["reduced_vs_relu"], max_abs_over_initial=0.01)
     assert "what fails" not in replace(xor(), metrics=metrics).diagnosed().sentence()
 
 

@@ -73,7 +73,8 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
         return wrong(numbers, kappas)
 
     numbers = found.derivation.at_values
-    prediction = replace(found.prediction, loss=loss(numbers, dict(found.kappas)))
+    wrong_loss = loss(numbers, dict(found.kappas))
+    prediction = replace(found.prediction, loss=wrong_loss, judged="reduced")
     monkeypatch.setattr(
         again,
         "predicted_again",
@@ -81,7 +82,7 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
     )
     pairs = {
         name: CurvePair(first=prediction.loss[None], second=pair.second)
-        if name.startswith("theory_vs")
+        if name.startswith(("theory_vs", "reduced_vs"))
         else pair
         for name, pair in found.pairs.items()
     }
@@ -171,7 +172,7 @@ def test_gates_are_not_blamed_for_a_wrong_rate(monkeypatch):
 
 @pytest.mark.parametrize("std", [Fraction(1, 5), Fraction(1, 10)])
 def test_large_initial_weights_are_the_initial_scale(std):
-    found = sr.validate(sr.derive(one_pathway(init_std=std, steps=401)), seeds=2)
+    found = sr.validate(sr.derive(one_pathway(init_std=std, steps=401)), seeds=5)
     assert found.verdict == "disagrees"
     for each in found.diagnosis:
         assert each.failed == (SCALE,)
@@ -199,7 +200,7 @@ def test_steps_beyond_the_edge_of_stability_are_the_step_size():
     # |b|² = 4 and s/d = 2 leave |a|² + |b|² = sqrt(32): descent is stable below 2/(d sqrt(32)).
     assert 0.6 < 2 / (0.5 * np.sqrt(32)) < 0.8
     found = sharp(Fraction(95, 100))
-    assert found.disagreements == ("theory_vs_gdln", "theory_vs_relu")
+    assert {each.pair for each in found.diagnosis} == {"theory_vs_gdln", "theory_vs_relu"}
     for each in found.diagnosis:
         # Half of the rate mends it, and so does less of what makes it sharp.
         assert each.failed == (STEP, SCALE)
@@ -211,7 +212,7 @@ def test_steps_beyond_the_edge_of_stability_are_the_step_size():
 
 def test_steps_within_it_are_not_blamed():
     found = sharp(Fraction(6, 10))
-    assert found.verdict == "agrees"
+    assert found.metrics["reduced_vs_relu"].max_abs_over_initial < found.tolerance
     assert found.diagnosis == ()
 
 
@@ -363,7 +364,8 @@ def test_where_correlations_commute_nothing_is_said_of_2_1_1():
 )
 def test_right_theories_are_never_flagged(right):
     found = right()
-    assert found.verdict == "agrees"
+    # As predictions: closed forms as printed may fail, and few seeds may not decide.
+    assert found.metrics["reduced_vs_relu"].max_abs_over_initial < found.tolerance
     assert found.diagnosis == ()
     assert found.untested is None
     assert "unexplained" not in found.sentence()
