@@ -15,6 +15,7 @@ from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
+from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT
 from symreln.validation.metrics import drop_time, seed_band
@@ -38,6 +39,7 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "steps": validation.gdln.settings.steps,
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
+        "loss": loss_unit(spec).to_json(),
         "free_constants": count_free(validation.constants),
         "constants": [constant.to_json() for constant in validation.constants],
         "method": "gradient descent on the scalar modes of the graph, step by step",
@@ -104,8 +106,8 @@ def write_graph_validation(
 
 
 def _curves(validation: GraphValidation) -> bytes:
+    unit = loss_unit(validation.derivation.spec)
     arrays = {
-        "steps": np.arange(validation.aligned.losses.shape[1], dtype=float),
         "theory_aligned": validation.aligned_theory.loss,
         "gdln_aligned": validation.aligned.losses,
         "gdln": validation.gdln.losses,
@@ -116,6 +118,9 @@ def _curves(validation: GraphValidation) -> bytes:
         "closed_forms": validation.closed,
     }
     arrays |= {name: curve for name, curve in named.items() if curve is not None}
+    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
+    steps = np.arange(validation.aligned.losses.shape[1], dtype=float)
+    arrays |= {"steps": steps, "loss_unit": np.array(unit.words)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()
@@ -130,7 +135,8 @@ def confronted_losses(validation: GraphValidation) -> Sketch:
     ]
     if validation.theory is not None:
         curves.append(_predicted("theory, random weights (judged)", validation.theory))
-    return loss_sketch(curves)
+    unit = loss_unit(validation.derivation.spec)
+    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
 
 
 def _predicted(label: str, loss: np.ndarray) -> LossCurve:

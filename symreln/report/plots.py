@@ -10,6 +10,7 @@ import numpy as np
 from symreln.phase_names import in_phase
 from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
+from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import (
     CLOSED,
     GAIN,
@@ -233,21 +234,22 @@ def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
 
 
 def _loss_sketch(validation: Validation) -> Sketch:
-    prediction = validation.prediction
+    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     chosen = _thinned(prediction.times)
     times = prediction.times[chosen]
     curves = [_network_curve("GDLN", validation.gdln, times, chosen)]
     if validation.network is not None:
         name = validation.network_name
         curves.insert(0, _network_curve(name, validation.network, times, chosen))
-    if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
+    beside = prediction.loss if validation.judged == "closed" else prediction.closed_loss
+    if beside is not None and beside is not prediction.theory:
         curves.append(
             LossCurve(
-                label="closed forms alone"
-                if validation.derivation.closed
+                label="integrated reduction"
+                if validation.judged == "closed"
                 else "aligned strengths alone",
                 times=times,
-                loss=prediction.closed_loss[chosen],
+                loss=beside[chosen],
                 rival=True,
             )
         )
@@ -261,18 +263,20 @@ def _loss_sketch(validation: Validation) -> Sketch:
                 drop_time=_drop(losses),
             )
         )
-    low, high = _predicted_edges(validation, chosen)
+    # The band is that of the reduction: networks drawn from the initialisation distribution.
+    edges = validation.judged == "reduced"
+    low, high = _predicted_edges(validation, chosen) if edges else (None, None)
     curves.append(
         LossCurve(
-            label="theory",
+            label="theory" if edges else "theory (closed forms as printed)",
             times=times,
-            loss=prediction.loss[chosen],
+            loss=prediction.theory[chosen],
             low=low,
             high=high,
-            drop_time=_drop(prediction.loss),
+            drop_time=_drop(prediction.theory),
         )
     )
-    return loss_sketch(curves)
+    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
 
 
 def _predicted_edges(

@@ -60,9 +60,14 @@ def modes_sketch(pathways: Sequence[PathwayModes], time_label: str) -> Sketch:
     return {"name": "modes", "pathways": list(map(_values, pathways)), "time_label": time_label}
 
 
-def loss_sketch(curves: Sequence[LossCurve]) -> Sketch:
-    """Return the sketch of losses over time."""
-    return {"name": "loss", "curves": list(map(_values, curves))}
+def loss_sketch(curves: Sequence[LossCurve], unit: str = "mean over samples") -> Sketch:
+    """Return the sketch of losses over time.
+
+    Args:
+        curves: What is drawn.
+        unit: Over what the losses are taken.
+    """
+    return {"name": "loss", "curves": list(map(_values, curves)), "unit": unit}
 
 
 def gate_motion_sketch(
@@ -120,7 +125,8 @@ def _modes(sketch: Sketch) -> Axes:
 
 
 def _loss(sketch: Sketch) -> Axes:
-    return loss_curves([LossCurve(**_arrays(values)) for values in sketch["curves"]])[0]
+    curves = [LossCurve(**_arrays(values)) for values in sketch["curves"]]
+    return loss_curves(curves, unit=sketch["unit"])[0]
 
 
 def _gate_motion(sketch: Sketch) -> Axes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.provenance import library_versions
 from symreln.report.band_json import band_to_json
 from symreln.report.judgement_json import judgement_to_json
+from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
 from symreln.validation.comparing import PAIRS
 
@@ -33,6 +34,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "steps": validation.gdln.settings.steps,
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": validation.no_network or None,
+        "loss": loss_unit(spec).to_json(),
         "free_constants": validation.prediction.free_constants,
         "constants": [constant.to_json() for constant in validation.constants],
         "judged": validation.judged,

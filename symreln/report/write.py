@@ -21,6 +21,7 @@ from symreln.report.folder import (
     phase_certificate,
     remove_foreign_certificates,
 )
+from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import (
     derivation_sketches,
     drawn_times,
@@ -219,10 +220,10 @@ def _representations(validation: Validation, pdf: bool) -> tuple[Drawing, ...]:
 
 
 def _curves(validation: Validation) -> bytes:
-    prediction = validation.prediction
+    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     arrays = {
-        "steps": prediction.times,
-        "theory": prediction.loss,
+        "theory": prediction.theory,
+        "reduced": prediction.loss,
         "gdln": validation.gdln.losses,
     }
     if validation.network is not None:
@@ -236,6 +237,8 @@ def _curves(validation: Validation) -> bytes:
     if validation.predicted is not None:
         low, middle, high = validation.predicted.band.values
         arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
+    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
+    arrays |= {"steps": prediction.times, "loss_unit": np.array(unit.words)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()

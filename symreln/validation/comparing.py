@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
 #: The pairs that the tolerance is for: "theory" is the judged curve, closed forms as printed where
 #: the document prints them for every mode, else the integrated reduction.
-JUDGED = ("theory_vs_relu", "theory_vs_gdln")
+JUDGED = ("theory_vs_gdln", "theory_vs_relu")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -196,7 +196,7 @@ class Validation:
             f"against the {names[pair.removeprefix('theory_vs_')]}": self.intervals[
                 pair
             ].max_abs_over_initial
-            for pair in JUDGED
+            for pair in reversed(JUDGED)  # the network without given gates first
             if pair in self.intervals
         }
         loss, modes = self.error
@@ -227,9 +227,24 @@ class Validation:
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:
         """What each assumption costs of which there is a prediction with and one without."""
-        return assumption_costs(
-            self.derivation.at_values, self.metrics, self.tolerance, early=bool(self.kappas)
+        found = assumption_costs(
+            self.derivation.at_values, self._reduced, self.tolerance, early=bool(self.kappas)
         )
+        if self.judged == "reduced":
+            return found
+        return tuple(
+            replace(cost, pair=_of_reduced(cost.pair), instead=_of_reduced(cost.instead))
+            for cost in found
+        )
+
+    @property
+    def _reduced(self) -> dict[str, CurveComparison]:
+        """The metrics with the reduction in the place of the judged curve."""
+        return self.metrics | {
+            f"theory_vs_{name}": self.metrics[f"reduced_vs_{name}"]
+            for name in ("relu", "gdln")
+            if f"reduced_vs_{name}" in self.metrics
+        }
 
     @cached_property
     def intervals(self) -> dict[str, Distance]:
@@ -311,6 +326,10 @@ class Validation:
         from symreln.report.validation_json import validation_to_json
 
         return validation_to_json(self)
+
+
+def _of_reduced(pair: str) -> str:
+    return pair.replace("theory_vs_", "reduced_vs_")
 
 
 def _is_ready_made(spec: Spec) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from symreln.constants import Constant
     from symreln.validation.confront import Validation
     from symreln.validation.findings import PairDiagnosis
+    from symreln.validation.published import PublishedPrediction
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
@@ -64,14 +65,25 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
         name = name if validation.floor is None else "the same, predicted"
         yield (name, *metric_cells(validation.predicted.floor.mean))
     if validation.published is not None:
-        drop = validation.published.drop_time_error_steps
-        yield (
-            f"published: {validation.published.source}",
-            percent(validation.published.max_abs_over_initial),
-            "–",
-            "–" if drop is None else steps_text(drop),
-            "–",
-        )
+        yield from _published_rows(validation, validation.published)
+
+
+def _published_rows(
+    validation: Validation, published: PublishedPrediction
+) -> Iterator[tuple[str, ...]]:
+    """Yield the published figures, and say where they are closer than ours."""
+    drop = published.drop_time_error_steps
+    ours = validation.metrics.get("theory_vs_relu")
+    closer = published.closer_than(None if ours is None else ours.max_abs_over_initial)
+    yield (
+        f"published: {published.source}" + (" (closer than the judged curve)" if closer else ""),
+        percent(published.max_abs_over_initial),
+        "–",
+        "–" if drop is None else steps_text(drop),
+        "–",
+    )
+    for what, low, high in published.others:
+        yield (f"published: {what}", f"{percent(low)} to {percent(high)}", "–", "–", "–")
 
 
 def sentence(validation: Validation) -> str:

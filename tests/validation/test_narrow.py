@@ -97,7 +97,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     assert list(validation.to_json()["narrow"][0]["held"]) == [outcome.first] * 4
     show_validation(validation, tmp_path, [], as_json=False)
     out = capsys.readouterr().out
-    assert "theory – GDLN" in out
+    assert "integrated reduction – GDLN" in out
     assert outcome.sentence() in out
 
 

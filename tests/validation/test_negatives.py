@@ -212,7 +212,7 @@ def test_steps_beyond_the_edge_of_stability_are_the_step_size():
 
 def test_steps_within_it_are_not_blamed():
     found = sharp(Fraction(6, 10))
-    assert found.verdict == "agrees"
+    assert found.metrics["reduced_vs_relu"].max_abs_over_initial < found.tolerance
     assert found.diagnosis == ()
 
 

@@ -75,11 +75,17 @@ def constants_table(constants: Sequence[Constant]) -> list[Block]:
 def judgement_blocks(validation: Validation) -> list[Block]:
     """Return what fails, what each assumption costs, and the modes beside their formulas."""
     return [
-        *diagnosis_blocks(validation.diagnosis, titles(validation)),
+        *diagnosis_blocks(validation.diagnosis, _reduced_titles(validation)),
         *_intervals(validation),
         *_costs(validation),
         *_modes(validation),
     ]
+
+
+def _reduced_titles(validation: Validation) -> dict[str, str]:
+    """Return the titles with the reduction, which is diagnosed, in the place of what is judged."""
+    names = titles(validation)
+    return names | {f"theory_vs_{name}": names[f"reduced_vs_{name}"] for name in ("relu", "gdln")}
 
 
 def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, str]) -> list[Block]:

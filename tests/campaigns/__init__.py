@@ -1,0 +1,1 @@
+"""Measurements that take minutes, each a command: ``python -m tests.campaigns.NAME``."""
