@@ -56,6 +56,7 @@ class Confronted:
         judged: Which curve is judged.
         reduction: The loss of the integrated reduction, where it is not the judged one.
         modes: Predicted strengths at every step.
+        error: Monte Carlo error of the judged loss over L(0), the radius of its 95 % interval.
         predicted: The predicted band of the network, or of the GDLN where there is no other.
         aligned: The GDLN that started aligned, where one was trained.
         chain: Where modes of three or more layers start; None for one or two.
@@ -73,6 +74,7 @@ class Confronted:
     judged: Judged = "reduced"
     reduction: np.ndarray | None = None
     modes: Sequence[ModeCurve] = ()
+    error: float = 0.0
     predicted: PredictedBand | None = None
     aligned: TrainingRun | None = None
     chain: ChainStart | None = None
@@ -150,7 +152,9 @@ class Again:
             NotSupportedError: What is replaced is not there.
         """
         theory, trained = self.theory(pair, made), self.losses(pair, made.change)
-        found = mutual_distance(theory, trained, self.case.rng).max_abs_over_initial
+        found = mutual_distance(
+            theory, trained, self.case.rng, self.case.error
+        ).max_abs_over_initial
         if pair != ALIGNED:
             return found
         return replace(found, low=found.value, high=found.value)  # one run: nothing is drawn

@@ -314,6 +314,7 @@ class Validation:
             judged=self.prediction.judged,
             reduction=self.prediction.loss,
             modes=self.prediction.modes,
+            error=self.error[0],
             predicted=self.predicted,
             aligned=self.aligned,
             chain=self.chain,
