@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: which the scatter of a few seldom hides; and at most, where they are small.
 FEW, MANY = 4, 32
 #: Multiplications of a training above which no more than a few are: seconds of one core.
-BUDGET = 5e8
+BUDGET = 1e8
 HALF = Fraction(1, 2)
 #: The pairs of curves by what was trained.
 ALIGNED, RELU, GDLN = "descent_vs_aligned", "theory_vs_relu", "theory_vs_gdln"

@@ -59,8 +59,9 @@ def left_text(found: Finding) -> str:
 
 
 def _says(found: Finding, says: Mapping[str, str]) -> str:
-    parts = [says.get(name, f"the {name}") for name in found.parts]
-    return parts[0] if len(parts) == 1 else f"shared by {AND.join(parts)}"
+    if len(found.parts) > 1:
+        return f"shared by {AND.join(f'the {name}' for name in found.parts)}"
+    return says.get(found.assumption, f"the {found.assumption}")
 
 
 def _tried(found: PairDiagnosis) -> str:
