@@ -200,7 +200,7 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     assert "against the GDLN that started aligned" in found.verdicts["loss"].reason
     assert "of random weights nothing is predicted" in found.sentence()
     assert found.to_json()["judged"] in ("closed", "reduced")
-    assert "Agreement from an aligned start" in str(chapter(found))
+    assert "against the GDLN that started aligned" in str(chapter(found))
     assert found.to_json()["initial_strengths"]["why_not"] == found.start
     assert "compared with nothing" in str(chapter(found))
 

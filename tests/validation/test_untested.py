@@ -27,7 +27,7 @@ def test_few_steps_test_nothing():
     found = few()
     # Theory and training are as near as can be, and so is the theory that nothing is learned.
     assert found.disagreements == ()
-    assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 1e-4
+    assert found.metrics["reduced_vs_gdln"].max_abs_over_initial < 1e-4
     assert found.verdict == "not tested"
     assert not found.agrees
     assert found.to_json()["verdict"] == "not tested"
