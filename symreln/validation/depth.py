@@ -137,7 +137,8 @@ class DepthComparison:
         if self.too_few:
             head = (
                 f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
-                f"networks CANNOT TELL whether they differ (at least {self.least_seeds} of each can)"
+                "networks CANNOT TELL whether they differ "
+                f"(at least {self.least_seeds} of each can)"
             )
         if self.untested:
             head = f"Nothing was learned in {self.relu.settings.steps - 1} steps, so far {head}"
