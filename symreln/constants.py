@@ -70,6 +70,16 @@ def count_free(constants: Iterable[Constant]) -> int:
     return sum(constant.is_free for constant in constants)
 
 
+def constants_text(constants: Iterable[Constant]) -> str:
+    """Return how many free constants there are, and which."""
+    free = [constant for constant in constants if constant.is_free]
+    names = ", ".join(
+        f"{each.name}{'' if each.value is None else f' = {each.value:.4g}'}, {each.source}"
+        for each in free
+    )
+    return f"free constants: {len(free)}" + (f" ({names})" if names else "")
+
+
 def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
     """Return the constants of the printed closed forms; none without a network."""
     network = derivation.spec.network

@@ -136,9 +136,9 @@ class DepthComparison:
         )
         if self.too_few:
             head = (
-                f"{self.seeds} networks of each kind CANNOT TELL whether ReLU networks with "
-                f"{depth} hidden layers and their gated network differ, at least "
-                f"{self.least_seeds} can"
+                f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
+                "networks CANNOT TELL whether they differ "
+                f"(at least {self.least_seeds} of each can)"
             )
         if self.untested:
             head = f"Nothing was learned in {self.relu.settings.steps - 1} steps, so far {head}"

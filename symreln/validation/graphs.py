@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.arguments import check_counts, instance_of
-from symreln.constants import Constant
+from symreln.constants import Constant, constants_text
 from symreln.validation.findings import PairDiagnosis
 from symreln.validation.graph_diagnosis import diagnose_graph
 from symreln.validation.graph_pair import ALIGNED, RANDOM, GraphPair, confront_modes
@@ -20,7 +20,7 @@ from symreln.validation.intervals import Distance, around, distance, point
 from symreln.validation.metrics import CurveComparison, SeedFloor, compare, seed_floor
 from symreln.validation.scalar_modes import GraphPrediction, ScalarModes
 from symreln.validation.theory_error import ENDS
-from symreln.validation.told import constants_text, failed_text
+from symreln.validation.told import failed_text
 from symreln.validation.trained import shared_progress
 from symreln.validation.untested import Untested
 from symreln.validation.verdicts import (

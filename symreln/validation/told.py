@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.constants import constants_text
 from symreln.validation.blame import FAILS, failed_text
 from symreln.validation.findings import GATES
 from symreln.validation.verdicts import summary
@@ -14,9 +15,8 @@ from symreln.validation.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from symreln.constants import Constant
     from symreln.validation.confront import Validation
     from symreln.validation.findings import PairDiagnosis
     from symreln.validation.published import PublishedPrediction
@@ -98,16 +98,6 @@ def sentence(validation: Validation) -> str:
         + "".join(f"; {outcome.sentence()}" for outcome in validation.narrow)
         + "".join(f"; {failed(validation, each)}" for each in validation.diagnosis)
     )
-
-
-def constants_text(constants: Sequence[Constant]) -> str:
-    """Return how many free constants there are, and which."""
-    free = [constant for constant in constants if constant.is_free]
-    names = ", ".join(
-        f"{each.name}{'' if each.value is None else f' = {each.value:.4g}'}, {each.source}"
-        for each in free
-    )
-    return f"free constants: {len(free)}" + (f" ({names})" if names else "")
 
 
 def _judged_clause(validation: Validation) -> str:

@@ -184,6 +184,6 @@ def test_two_seeds_cannot_tell():
     assert (found.too_few, found.least_seeds) == (True, 4)
     # Exchanged labels of two and two: one way in three is as far apart as any can be.
     assert compare_curves(np.tile([1, 0.5, 0.1], (2, 1)), np.ones((2, 3))).p > 0.3
-    assert "2 networks of each kind CANNOT TELL" in found.sentence()
-    assert "at least 4 can" in found.sentence()
+    assert "2 gated networks CANNOT TELL whether they differ" in found.sentence()
+    assert "at least 4 of each can" in found.sentence()
     assert found.to_json()["too_few_seeds"] is True

@@ -121,17 +121,15 @@ def test_closed_forms_are_judged_as_printed():
         for mode in pathway.modes:
             if not mode.is_null:
                 s, d = float(mode.strength.s), float(mode.strength.d)
-                pi = float(mode.strength.expr.subs(values))
+                expr = mode.strength.expr
+                pi = float(expr.subs({each: values[each.name] for each in expr.free_symbols}))
                 loss -= mode.multiplicity * (s * pi - d * pi**2 / 2)
     assert printed[step] == pytest.approx(loss, rel=1e-6)
     assert {"closed_vs_relu", "closed_vs_gdln", "reduced_vs_relu", "reduced_vs_gdln"} <= set(
         found.metrics
     )
-    # The formulas miss the GDLN by much more than the reduction does: that is no agreement.
-    closed, reduced = (
-        found.metrics[f"{curve}_vs_gdln"].max_abs_over_initial for curve in ("closed", "reduced")
-    )
-    assert closed > 3 * reduced
+    # Another curve than the reduction, whose agreement says nothing of the formulas.
+    assert np.abs(printed - found.prediction.loss).max() > 0.01 * printed[0]
     assert found.metrics["theory_vs_gdln"] == found.metrics["closed_vs_gdln"]
     assert found.verdict == found.to_json()["verdict"] == found.verdicts["loss"].outcome
 
