@@ -18,7 +18,16 @@ from symreln.report.chapters.limits import limited_document
 from symreln.report.derivation_json import derivation_to_json
 
 REACHED = Reached(kind="time", limit="3 s", seconds=3.0)
-HEADER = ("format", "title", "source", "free_constants", "parameters", "dataset", "network")
+HEADER = (
+    "format",
+    "title",
+    "source",
+    "free_constants",
+    "constants",
+    "parameters",
+    "dataset",
+    "network",
+)
 # Left out of a whole derivation where there is none of it; unknown in a partial one.
 WHERE_ANY = ("equal_starts", "equilibria", "width", "phases")
 PLACES = [
