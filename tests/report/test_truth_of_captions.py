@@ -173,7 +173,7 @@ def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():
     assert network is not None
     found = sr.validate(sr.derive(replace(spec(), network=replace(network, hidden=400))), seeds=16)
     assert found.floor is not None
-    near = found.metrics["theory_vs_relu"].max_abs_over_initial
+    near = found.metrics["reduced_vs_relu"].max_abs_over_initial
     assert near < found.floor.mean.max_abs_over_initial
     told = str(_comparison(found).caption)
     assert "may be nearer to a prediction" in told
