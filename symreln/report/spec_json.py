@@ -27,6 +27,7 @@ def spec_to_json(spec: Spec) -> dict[str, Any]:
         "title": spec.title,
         "source": spec.source,
         "free_constants": None,
+        "constants": None,
         "parameters": [
             {
                 "name": p.name,

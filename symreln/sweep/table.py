@@ -17,7 +17,7 @@ def header(summary: Summary) -> list[str]:
     """Return the names of the columns."""
     keys = [axis.key for axis in summary.plan.axes]
     pairs = ["theory – network", "theory – GDLN", "GDLN – network"]
-    return [*keys, "seeds", "judged", "loss", *pairs, "drop time error", "seed floor"]
+    return [*keys, "seeds", *pairs, "drop time error", "seed floor", "judged", "loss"]
 
 
 def rows(summary: Summary) -> list[list[str]]:
@@ -36,7 +36,7 @@ def _cells(row: SummaryRow) -> list[str]:
     drop = "–" if relu is None else _steps(relu.drop_time_error_steps)
     floor = "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial)
     outcome = "–" if row.verdict is None else row.verdict.outcome
-    return [*values, seeds, row.judged or "–", outcome, *distances, drop, floor]
+    return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
 
 
 def _percents(found: Interval) -> str:

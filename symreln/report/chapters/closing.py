@@ -8,7 +8,7 @@ from symreln.constants import count_free
 from symreln.dynamics import initial
 from symreln.integration import network_of
 from symreln.provenance import library_versions
-from symreln.report.chapters.judgement import constants_table
+from symreln.report.chapters.constants import constants_table
 from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset

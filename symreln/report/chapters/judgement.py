@@ -14,9 +14,8 @@ from symreln.validation.told import titles
 from symreln.validation.words import interval_text, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from symreln.constants import Constant
     from symreln.validation.confront import Validation
     from symreln.validation.findings import PairDiagnosis
     from symreln.validation.intervals import Interval
@@ -44,32 +43,6 @@ def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
         ),
         alignment="llp",
     )
-
-
-def constants_table(constants: Sequence[Constant]) -> list[Block]:
-    """Return every number that enters the prediction and is not in the spec."""
-    if not constants:
-        return []
-    return [
-        Table(
-            header=("constant", "value", "source", "from"),
-            rows=tuple(
-                (
-                    each.name,
-                    ("–" if each.value is None else f"{each.value:.4g}")
-                    + ("" if each.error is None else f" ± {each.error:.2g}"),
-                    Strong(each.source),
-                    each.origin,
-                )
-                for each in constants
-            ),
-            caption=(
-                "Every number that enters the prediction and is not in the spec; those assumed or "
-                "fitted are the free constants."
-            ),
-            alignment="llll",
-        )
-    ]
 
 
 def judgement_blocks(validation: Validation) -> list[Block]:
