@@ -59,6 +59,7 @@ def show_summary(summary: Summary) -> None:
 
 def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
+    from symreln.constants import constants_text
     from symreln.relaxation import diverging_lines
     from symreln.report.chapters.converging import convergence_lines
     from symreln.report.chapters.regime import regime_lines
@@ -85,7 +86,8 @@ def summary_of(derivation: Derivation) -> Summary:
             *regime_lines(derivation),
             *unsupported_lines(derivation.unsupported),
             *diverging_lines(derivation),
-            f"checks: {proven} of {len(derivation.steps)} proven; free constants: 0",
+            f"checks: {proven} of {len(derivation.steps)} proven; "
+            + constants_text(derivation.constants),
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
                 for step in derivation.steps

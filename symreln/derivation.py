@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sympy as sp
     from flint import arb
 
+    from symreln.constants import Constant
     from symreln.convergence import Convergence
     from symreln.dynamics.solutions.common import AbstractMode
     from symreln.dynamics.switched_matrices import SwitchedMatrices
@@ -195,10 +196,17 @@ class Derivation:
         found = [pathway for stage in self.stages for pathway in stage.pathways]
         return tuple(sorted(found, key=lambda pathway: pathway.number))
 
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """Every number of the printed closed forms that is not in the spec."""
+        from symreln.constants import printed_constants
+
+        return printed_constants(self)
+
     @property
     def free_constants(self) -> int:
-        """How many numbers of the prediction were set by hand or fitted: none is."""
-        return 0
+        """How many of them were assumed or fitted."""
+        return sum(constant.is_free for constant in self.constants)
 
     @property
     def initial_loss(self) -> Scalar:

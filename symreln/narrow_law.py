@@ -127,5 +127,7 @@ def predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         ),
         modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
         flow_loss=flow.loss,
+        # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
+        judged="reduced",
         drawn=law,
     )

@@ -6,11 +6,12 @@ This is the named place where exact results become floats.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from symreln.arguments import float_times
+from symreln.constants import count_free, training_constants
 from symreln.divergence import check_start, check_step_size
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
@@ -21,6 +22,7 @@ from symreln.exact.singular_vectors import balls, certified
 from symreln.integration import (
     check_range,
     descending_flow,
+    gate_floats,
     mode_probes,
     network_of,
     reduced_flow,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from flint import arb_mat
 
+    from symreln.constants import Constant
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
     from symreln.exact.singular_vectors import Vectors
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
 
 #: Below half of the last decimal that is printed of K and G.
 OVERLAP_RADIUS = 1e-16
+
+#: What a verdict is about: closed forms as printed, or the integrated reduction.
+Judged = Literal["closed", "reduced"]
 
 
 @short_repr
@@ -76,6 +82,10 @@ class ModeCurve:
             raise InputError(msg)
         return curve
 
+    def of(self, judged: Judged) -> np.ndarray:
+        """Return the curve that is judged."""
+        return self.closed if judged == "closed" and self.closed is not None else self.best
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prediction:
@@ -83,15 +93,17 @@ class Prediction:
 
     Attributes:
         times: Times in steps, shape (times,).
-        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,): the prediction that is confronted with
-            training.
+        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
+            closed forms where nothing is integrated. See ``theory`` for the judged one.
         method: How it was computed, in words.
         closed_loss: The loss of the closed forms alone, later stages from converged earlier
             ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
         flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
             of gradient descent; None where ``loss`` is the flow's or the closed forms'.
         modes: One curve a mode that learns something.
-        free_constants: Numbers set by hand or fitted.
+        judged: "closed" where closed forms of all modes are printed: then these are judged as
+            printed, "reduced" otherwise.
+        constants: Every number of the judged curve and of ``loss`` that is not in the spec.
         drawn: The networks whose mean ``loss`` is, where pathways have few hidden units.
     """
 
@@ -101,8 +113,20 @@ class Prediction:
     closed_loss: np.ndarray | None
     modes: tuple[ModeCurve, ...]
     flow_loss: np.ndarray | None = None
-    free_constants: int = 0
+    judged: Judged = "reduced"
+    constants: tuple[Constant, ...] = ()
     drawn: NarrowLaw | None = None
+
+    @property
+    def theory(self) -> np.ndarray:
+        """The loss that is judged, shape (times,)."""
+        closed = self.closed_loss if self.judged == "closed" else None
+        return self.loss if closed is None else closed
+
+    @property
+    def free_constants(self) -> int:
+        """How many of the constants were assumed or fitted."""
+        return count_free(self.constants)
 
     def __repr__(self) -> str:
         """Return a line: the dataclass's own would print every array."""
@@ -150,8 +174,10 @@ def predict(
     check_start(network, flow)
     closed, closed_loss = {}, None
     if derivation.closed:
-        closed = _closed_curves(derivation, grid)
+        closed = closed_curves(derivation, grid)
         closed_loss = loss_of_modes(derivation, closed, grid)
+        if closed_loss is None:
+            closed_loss = loss_of_maps(derivation, closed)
     elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
     loss, integrated = _integrate(derivation, flow, grid, relative_tolerance)
@@ -162,6 +188,8 @@ def predict(
         method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
+        judged="closed" if derivation.closed else "reduced",
+        constants=derivation.constants,
     )
 
 
@@ -207,7 +235,18 @@ def predict_training(
         ),
         modes=_mode_curves(derivation, closed, dict(zip(labels, strengths, strict=True))),
         flow_loss=flow.loss,
+        constants=training_constants(derivation, flow.judged, _of_pathways(derivation, kappas)),
     )
+
+
+def _of_pathways(derivation: Derivation, kappas: Mapping[str, float] | None) -> dict[str, float]:
+    """Return κ by pathway from κ by label: that of its fastest mode."""
+    given = kappas or {}
+    found: dict[str, float] = {}
+    for pathway, mode in learning_modes(derivation):
+        if mode.label in given:
+            found.setdefault(pathway.name, given[mode.label])
+    return found
 
 
 def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[ModeStart]:
@@ -243,7 +282,7 @@ def closed_forms(
     if not derivation.closed or derivation.later:
         return None
     check_range(derivation)
-    curves = _closed_curves(derivation, times, strength0)
+    curves = closed_curves(derivation, times, strength0)
     loss = loss_of_modes(derivation, curves, times)
     return None if loss is None else _closed_prediction(derivation, times, curves, loss)
 
@@ -259,6 +298,8 @@ def _closed_prediction(
         else "closed forms of the modes that narrow pathways learn first",
         closed_loss=loss,
         modes=_mode_curves(derivation, curves, {}),
+        judged="closed",
+        constants=derivation.constants,
     )
 
 
@@ -272,9 +313,10 @@ def learning_modes(
     return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
 
 
-def _closed_curves(
+def closed_curves(
     derivation: Derivation, grid: np.ndarray, strength0: float | None = None
 ) -> dict[str, np.ndarray]:
+    """Return the closed form of every mode that learns, by label; arguments as closed_forms."""
     modes = [mode for _, mode in learning_modes(derivation)]
     s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
     d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
@@ -312,6 +354,31 @@ def loss_of_modes(
         loss += 0.5 * learned * d * (height - curves[mode.label]) ** 2
         loss += 0.5 * (mode.multiplicity - learned) * d * height**2
     return loss
+
+
+def loss_of_maps(derivation: Derivation, curves: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the loss of pathways W_p = Σ π u vᵀ, also where it is no sum over modes.
+
+    ½ tr Σ^y − Σ π uᵀ Σ^{yx} v + ½ Σ Σ π π' (uᵀu') (vᵀ Σ^x v'), with the whole targets.
+
+    Args:
+        derivation: Without free parameters.
+        curves: Strength of every mode that learns, by label.
+    """
+    dataset, outputs, seen, strengths = derivation.spec.dataset, [], [], []
+    inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
+    targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
+    for pathway in derivation.pathways:
+        u, v, labels = probe_bases(pathway)
+        own = pathway.effective.pathway
+        outputs.append(u)
+        seen.append(v.T @ inputs[list(own.inputs)] * gate_floats(own))
+        strengths += [curves[label] for label in labels]
+    u, shown = np.hstack(outputs), np.concatenate(seen)
+    curve = np.array(strengths)
+    drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)
+    quadratic = np.einsum("at,ab,bt->t", curve, (u.T @ u) * (shown @ shown.T), curve, optimize=True)
+    return float(derivation.initial_loss.to_fraction()) - drive @ curve + 0.5 * quadratic
 
 
 def _integrate(

@@ -24,7 +24,7 @@ from symreln.dynamics.ternary import ReducedModule, tie
 from symreln.errors import NotSupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from symreln.dynamics.block_flow import Coupling
     from symreln.dynamics.gated_data import GatedData, GatedModule
@@ -95,6 +95,7 @@ class ReducedFlow:
         probes: Sequence[ModeProbe] = (),
         relative_tolerance: float = RELATIVE_TOLERANCE,
         starts: Sequence[ModeStart] | None = None,
+        factors: Mapping[int, float] | None = None,
     ) -> MatrixTrajectory:
         """Integrate the flow.
 
@@ -104,6 +105,8 @@ class ReducedFlow:
                 in one array.
             relative_tolerance: Local error of a step.
             starts: Modes that do not start as expected, each once; None where all do.
+            factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1; with
+                ``starts``, were it empty.
 
         Raises:
             NotSupportedError: There is weight decay, and the flow is written without.
@@ -116,6 +119,7 @@ class ReducedFlow:
             len(times),
             probes,
             starts,
+            factors,
         )
 
     def descent(
@@ -123,6 +127,7 @@ class ReducedFlow:
         steps: int,
         probes: Sequence[ModeProbe] = (),
         starts: Sequence[ModeStart] = (),
+        factors: Mapping[int, float] | None = None,
     ) -> MatrixTrajectory:
         """Return what :meth:`trajectory` does for gradient descent with its finite steps.
 
@@ -134,10 +139,15 @@ class ReducedFlow:
             steps: How many steps are recorded, the start among them.
             probes: As for the flow.
             starts: Modes that do not start as expected, each once.
+            factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1.
         """
         keep = 1 - self.weight_decay / self.tau
         return self._followed(
-            lambda flow, functionals: flow.descent(steps, functionals, keep), steps, probes, starts
+            lambda flow, functionals: flow.descent(steps, functionals, keep),
+            steps,
+            probes,
+            starts,
+            factors,
         )
 
     def _followed(
@@ -146,6 +156,7 @@ class ReducedFlow:
         count: int,
         probes: Sequence[ModeProbe],
         starts: Sequence[ModeStart] | None = None,
+        factors: Mapping[int, float] | None = None,
     ) -> MatrixTrajectory:
         """Sum what ``follow`` finds for the blocks, ``count`` times, over all modules.
 
@@ -153,7 +164,7 @@ class ReducedFlow:
         """
         asked = [*probes, *(start.probe for start in starts or ())]
         found, shares = self.modules_of(asked)
-        grams, tuples = start_grams(found.modules, starts or (), shares[len(probes) :])
+        grams, tuples = start_grams(found.modules, starts or (), shares[len(probes) :], factors)
         losses, values = np.full(count, found.floor), np.zeros((len(probes), count))
         reduced = [
             tie(module, more) or PlainModule(module)
@@ -187,14 +198,26 @@ class ReducedFlow:
 
 
 def start_grams(
-    modules: Sequence[GatedModule], starts: Sequence[ModeStart], shares: Sequence[list[np.ndarray]]
+    modules: Sequence[GatedModule],
+    starts: Sequence[ModeStart],
+    shares: Sequence[list[np.ndarray]],
+    factors: Mapping[int, float] | None = None,
 ) -> tuple[list[list[np.ndarray]], list[np.ndarray | None]]:
     """Return Q Qᵀ/g of every module's pathways, and the tuples U Vᵀ that they are made of."""
-    grams, tuples = [], []
+    grams, tuples, times = [], [], factors or {}
     for place, module in enumerate(modules):
         height = len(module.targets)
         own = [np.eye(column.stop - column.start + height) for column in module.columns]
-        found = []
+        # Pathways with equal factors may stay tied to each other, but to no others.
+        found = [
+            np.hstack(
+                [
+                    module.sigma_yx[:, column] * (times.get(pathway, 1.0) == factor)
+                    for pathway, column in enumerate(module.columns)
+                ]
+            )
+            for factor in sorted({*times.values()} - {1.0})
+        ]
         for start, weights in zip(starts, shares, strict=True):
             probe = start.probe
             turn = weights[place] * (probe.v.shape[1] / module.copies)  # U Vᵀ of one copy
@@ -203,7 +226,7 @@ def start_grams(
             if np.any(turn):
                 found.append(np.zeros(module.sigma_yx.shape))
                 found[-1][:, module.columns[probe.pathway]] = (start.factor - 1) * turn
-        grams.append(own)
+        grams.append([times.get(pathway, 1.0) * gram for pathway, gram in enumerate(own)])
         tuples.append(np.array(found) if found else None)
     return grams, tuples
 

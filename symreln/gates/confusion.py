@@ -7,7 +7,7 @@ stage's, one of a later stage's (for a partial gate only samples off its boundar
 them. Entries are shares of the networks' weight.
 
 The second table is of classes of gates: the share that units in the limit of many are predicted to
-give each class at each step (:mod:`symreln.dynamics.moving_gates`), and the share it has.
+give each class at each step (:mod:`symreln.dynamics.mean_field`), and the share it has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.dynamics.gate_classes import gate_classes, sample_relations
-from symreln.dynamics.moving_gates import Descent, look_steps, moving_gates
+from symreln.dynamics.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.gates.orbits import moved_gates
 from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
@@ -72,7 +72,8 @@ class Confusion:
         chance: Share of units with each class's gate at the start, that is of directions drawn at
             random, shape (classes + 1,): partial gates with few strict samples are met by many.
         loss: Mean loss over the initial one at the steps.
-        moving: (pattern, alike, predicted shares (K,), shown shares (K,)) of classes of gates.
+        mean_field: (pattern, alike, shares in the mean-field simulation (K,), shown shares (K,))
+            of classes of gates.
         overlap: Sum over all classes of the smaller of the two shares, shape (K,).
         seeds: How many networks.
     """
@@ -82,7 +83,7 @@ class Confusion:
     table: np.ndarray
     chance: np.ndarray
     loss: np.ndarray
-    moving: tuple[tuple[str, int, np.ndarray, np.ndarray], ...]
+    mean_field: tuple[tuple[str, int, np.ndarray, np.ndarray], ...]
     overlap: np.ndarray
     seeds: int
 
@@ -154,14 +155,14 @@ def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: 
         tables.append(table)
     start = _class_of(run.snapshots["activity"][:, 0].reshape(-1, inputs.shape[1]), classes)
     mean = run.mean_loss
-    moving, overlap = _moving(spec, run.snapshots, looks, chosen)
+    mean_field, overlap = _mean_field(spec, run.snapshots, looks, chosen)
     return Confusion(
         classes=classes,
         steps=looks[chosen],
         table=np.array(tables),
         chance=np.bincount(start, minlength=len(classes) + 1) / len(start),
         loss=mean[looks[chosen]] / mean[0],
-        moving=moving,
+        mean_field=mean_field,
         overlap=overlap,
         seeds=seeds,
     )
@@ -186,10 +187,10 @@ def _class_of(activity: np.ndarray, classes: Sequence[PredictedClass]) -> np.nda
     return found
 
 
-def _moving(
+def _mean_field(
     spec: Spec, snapshots: dict[str, np.ndarray], looks: np.ndarray, chosen: np.ndarray
 ) -> tuple[tuple[tuple[str, int, np.ndarray, np.ndarray], ...], np.ndarray]:
-    """Return classes of gates with their predicted and shown shares, and the shares' overlap."""
+    """Return classes of gates with their simulated and shown shares, and the shares' overlap."""
     inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     settings, network = training_settings(spec), network_of(spec)
     first, second = settings.layer_stds(2)
@@ -200,14 +201,14 @@ def _moving(
         steps=network.steps,
         weight_decay=settings.weight_decay,
     )
-    predicted = moving_gates(inputs, targets, descent, SEED).classes
+    simulated = simulate_mean_field(inputs, targets, descent, SEED).classes
     relations = sample_relations(inputs, targets)
     histories = [
         (list(snapshots["activity"][seed]), list(snapshots["weights"][seed]))
         for seed in range(len(snapshots["weights"]))
     ]
     shown = gate_classes(histories, relations)
-    ours, theirs = (classes_by_name(each, relations) for each in (predicted, shown))
+    ours, theirs = (classes_by_name(each, relations) for each in (simulated, shown))
     rows, overlap = [], np.zeros(len(chosen))
     for name in dict.fromkeys([*ours, *theirs]):
         shares = [
@@ -248,12 +249,12 @@ def confusion_table(found: Confusion) -> str:
         lines.append("")
     header = " | ".join(f"step {step}" for step in found.steps)
     lines += [
-        "Classes of gates, share of the weight predicted in the limit of many units / shown:",
+        "Classes of gates, share of the weight in the mean-field simulation / shown:",
         "",
         f"| gate | alike | {header} |",
         "|---|---|" + "---|" * len(found.steps),
     ]
-    for gate, alike, ours, theirs in found.moving[:12]:
+    for gate, alike, ours, theirs in found.mean_field[:12]:
         cells = " | ".join(f"{a:.2f} / {b:.2f}" for a, b in zip(ours, theirs, strict=True))
         lines.append(f"| {gate} | {alike} | {cells} |")
     cells = " | ".join(f"{value:.2f}" for value in found.overlap)
@@ -271,9 +272,9 @@ def confusion_json(found: Confusion) -> Json:
         "table": found.table.round(6).tolist(),
         "chance": found.chance.tolist(),
         "hits": found.hits.tolist(),
-        "moving": [
-            {"pattern": gate, "alike": alike, "predicted": a.tolist(), "shown": b.tolist()}
-            for gate, alike, a, b in found.moving
+        "mean_field": [
+            {"pattern": gate, "alike": alike, "simulated": a.tolist(), "shown": b.tolist()}
+            for gate, alike, a, b in found.mean_field
         ],
         "overlap": found.overlap.tolist(),
     }

@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relations
-from symreln.dynamics.moving_gates import look_steps
+from symreln.dynamics.mean_field import look_steps
 from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.consistent import SelfConsistentGate, columns, self_consistent_gates

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.dynamics.gate_classes import GateClass, gate_names
-from symreln.dynamics.moving_gates import look_steps
+from symreln.dynamics.mean_field import look_steps
 from symreln.errors import InputError
 from symreln.integration import network_of
 from symreln.summaries import short_repr

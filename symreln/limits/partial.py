@@ -16,7 +16,16 @@ Json = dict[str, Any]
 LEVEL = "numeric only"
 TOO_LATE = "the time after the limit was too short for them"
 #: What a derivation says of its spec, null where the spec was not read yet.
-_HEADER = ("format", "title", "source", "free_constants", "parameters", "dataset", "network")
+_HEADER = (
+    "format",
+    "title",
+    "source",
+    "free_constants",
+    "constants",
+    "parameters",
+    "dataset",
+    "network",
+)
 #: What a whole derivation leaves out where there is none of it; null, as nobody knows here.
 _WHERE_ANY = ("equal_starts", "equilibria", "width", "phases")
 #: Levels from the strongest; a whole derivation has the weakest of its stages.

@@ -228,8 +228,10 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
         ),
         *_later_verdicts(derivation),
         (
-            "Free constants in the prediction: ",
+            "Free constants in the formulas: ",
             Strong(str(derivation.free_constants)),
+            ", listed in ",
+            Reference("sec:provenance"),
             ".",
         ),
         (

@@ -37,6 +37,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     return {
         **spec_to_json(spec),
         "free_constants": derivation.free_constants,
+        "constants": [constant.to_json() for constant in derivation.constants],
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),

@@ -157,17 +157,24 @@ def loss_curves(
     *,
     axes: tuple[Axes, Axes] | None = None,
     time_label: str = r"time $t$ (full-batch steps)",
+    unit: str = "mean over samples",
 ) -> tuple[Axes, Axes]:
     """Draw losses on a linear and a logarithmic scale, side by side.
 
     The theory is drawn last, so that a network's curve below it can be judged by what shows.
+
+    Args:
+        curves: What is drawn.
+        axes: Where; new ones by default.
+        time_label: Name of the time axis.
+        unit: Over what the losses are taken.
     """
     linear, logarithmic = axes or new_axes(2.5, 2)
     for ax in (linear, logarithmic):
         for index, curve in enumerate(curves):
             _loss_curve(ax, curve, index)
         ax.margins(x=0.01)
-    dress(linear, x=time_label, y=r"loss $L(t)$")
+    dress(linear, x=time_label, y=f"loss $L(t)$ ({unit})")
     dress(logarithmic, x=time_label)
     linear.set_ylim(bottom=0)
     logarithmic.set_yscale("log")

@@ -22,6 +22,9 @@ def graph_to_json(derivation: GraphDerivation) -> dict[str, Any]:
     """Return everything derived of a graph as JSON values."""
     return {
         **spec_to_json(derivation.spec),
+        # Strengths start from a symbol: no number but those of the spec is in the formulas.
+        "free_constants": 0,
+        "constants": [],
         "format": FORMAT,
         **_graph(derivation),
         "verdict": {

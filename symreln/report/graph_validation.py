@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.constants import count_free
 from symreln.progress import phase
 from symreln.provenance import library_versions
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
-from symreln.report.judgement_json import intervals_to_json, pair_to_json
+from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
+from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT
 from symreln.validation.metrics import drop_time, seed_band
@@ -38,7 +40,9 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "steps": validation.gdln.settings.steps,
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
-        "free_constants": 0,
+        "loss": loss_unit(spec).to_json(),
+        "free_constants": count_free(validation.constants),
+        "constants": [constant.to_json() for constant in validation.constants],
         "method": "gradient descent on the scalar modes of the graph, step by step",
         "metrics": dict.fromkeys(("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"))
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -58,9 +62,10 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "gate_drift": None,
         "not_tested": None if validation.untested is None else asdict(validation.untested),
         "intervals": intervals_to_json(validation.intervals),
-        "diagnosis": [pair_to_json(found) for found in validation.diagnosis] or None,
+        **diagnosis_to_json(validation.diagnosis),
         "verdict": validation.verdict,
-        "judged": list(validation.metrics),
+        "judged": validation.judged,
+        "verdicts": {name: found.to_json() for name, found in validation.verdicts.items()},
         "disagreements": list(validation.disagreements),
         "tolerance": {
             "max_abs_over_initial": validation.tolerance,
@@ -103,14 +108,21 @@ def write_graph_validation(
 
 
 def _curves(validation: GraphValidation) -> bytes:
+    unit = loss_unit(validation.derivation.spec)
     arrays = {
-        "steps": np.arange(validation.aligned.losses.shape[1], dtype=float),
         "theory_aligned": validation.aligned_theory.loss,
         "gdln_aligned": validation.aligned.losses,
         "gdln": validation.gdln.losses,
     }
-    if validation.theory is not None:
-        arrays["theory"] = validation.theory
+    named = {
+        "theory": validation.theory,
+        "reduced": validation.reduced,
+        "closed_forms": validation.closed,
+    }
+    arrays |= {name: curve for name, curve in named.items() if curve is not None}
+    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
+    steps = np.arange(validation.aligned.losses.shape[1], dtype=float)
+    arrays |= {"steps": steps, "loss_unit": np.array(unit.words)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()
@@ -124,8 +136,9 @@ def confronted_losses(validation: GraphValidation) -> Sketch:
         _predicted("theory, aligned start", validation.aligned_theory.loss),
     ]
     if validation.theory is not None:
-        curves.append(_predicted("theory, random weights", validation.theory))
-    return loss_sketch(curves)
+        curves.append(_predicted("theory, random weights (judged)", validation.theory))
+    unit = loss_unit(validation.derivation.spec)
+    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
 
 
 def _predicted(label: str, loss: np.ndarray) -> LossCurve:

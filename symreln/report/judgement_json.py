@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from symreln.validation.confront import Validation
-    from symreln.validation.findings import PairDiagnosis
+    from symreln.validation.findings import Finding, PairDiagnosis
     from symreln.validation.intervals import Distance
     from symreln.validation.strengths import ModeMeasured
     from symreln.validation.study import MeasuredOrder, Study
@@ -30,7 +30,7 @@ def judgement_to_json(validation: Validation) -> dict[str, Any]:
         "assumptions": [
             {**asdict(cost), "fails": cost.fails} for cost in validation.assumption_costs
         ],
-        "diagnosis": [pair_to_json(found) for found in validation.diagnosis] or None,
+        **diagnosis_to_json(validation.diagnosis),
         "modes": _modes(validation),
         "study": None if validation.study is None else _study(validation.study),
     }
@@ -44,26 +44,34 @@ def intervals_to_json(found: Mapping[str, Distance]) -> dict[str, Any] | None:
     return {"level": intervals.LEVEL, "method": intervals.METHOD, "pairs": pairs}
 
 
-def pair_to_json(found: PairDiagnosis) -> dict[str, Any]:
-    """Return an entry of "diagnosis"."""
+def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:
+    """Return the entries that say what was replaced, one thing alone or two, and what fails."""
+    tried = [_finding(pair.pair, each) for pair in found for each in pair.findings]
+    failing = [
+        {
+            "pair": each.pair,
+            "failed": list(each.failed),
+            "unexplained": not each.failed,
+            "left": each.left,
+        }
+        for each in found
+    ]
+    return {"diagnosis": tried or None, "failing": failing or None}
+
+
+def _finding(pair: str, found: Finding) -> dict[str, Any]:
     return {
-        "pair": found.pair,
-        "failed": list(found.failed),
-        "unexplained": not found.failed,
-        "left": found.left,
-        "findings": [
-            {
-                "assumption": each.assumption,
-                "replaced_by": each.replaced,
-                "before": each.before,
-                "after": each.after,
-                "explains": each.explains,
-                "why_not": each.why_not or None,
-                "measured": each.measured or None,
-                "by_chance": each.by_chance,
-            }
-            for each in found.findings
-        ],
+        "pair": pair,
+        "assumption": found.assumption,
+        "replaced_by": found.replaced,
+        "distance_before": found.before,
+        "distance_after": found.after,
+        "interval": None if found.low is None else [found.low, found.high],
+        "explains": None if found.undecided else found.explains,
+        "fitted": found.fitted,
+        "why_not": found.why_not or None,
+        "measured": found.measured or None,
+        "by_chance": found.by_chance,
     }
 
 
@@ -84,10 +92,10 @@ def _mode(mode: ModeMeasured) -> dict[str, Any]:
         "pathway": mode.pathway,
         "label": mode.label,
         "multiplicity": mode.multiplicity,
-        "height": mode.height,
+        "plateau": mode.plateau,
         "metrics": {
-            "max_abs_over_height": asdict(mode.largest),
-            "last_over_height": asdict(mode.last),
+            "max_abs_over_plateau": asdict(mode.largest),
+            "last_over_plateau": asdict(mode.last),
             "half_time_error_steps": asdict(mode.half_time_error),
         },
         "predicted": _short(mode.predicted),

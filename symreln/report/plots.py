@@ -12,6 +12,7 @@ from symreln.errors import InputError
 from symreln.phase_names import in_phase
 from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
+from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import (
     CLOSED,
     GAIN,
@@ -27,7 +28,7 @@ from symreln.report.sketches import (
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.dynamics.moving_gates import MovingGates
+    from symreln.dynamics.mean_field import MeanField
     from symreln.prediction import ModeCurve, Prediction
     from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
-#: Classes of moving gates that are drawn: each has a colour of its own.
+#: Classes of the mean-field simulation's gates that are drawn: each has a colour of its own.
 MOST_GATES = 7
 #: Runs of samples up to which they are named.
 MOST_GROUPS = 24
@@ -231,9 +232,9 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
-    """Sketch the losses and, where it is predicted, how gates move."""
-    moving = validation.moving
-    more = () if moving is None else (_motion_sketch(moving, validation.derivation),)
+    """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
+    found = validation.mean_field
+    more = () if found is None else (_mean_field_sketch(found, validation.derivation),)
     return (_loss_sketch(validation), *more)
 
 
@@ -243,46 +244,49 @@ def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
 
 
 def _loss_sketch(validation: Validation) -> Sketch:
-    prediction = validation.prediction
+    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     chosen = _thinned(prediction.times)
     times = prediction.times[chosen]
     curves = [_network_curve("GDLN", validation.gdln, times, chosen)]
     if validation.network is not None:
         name = validation.network_name
         curves.insert(0, _network_curve(name, validation.network, times, chosen))
-    if prediction.closed_loss is not None and prediction.closed_loss is not prediction.loss:
+    beside = prediction.loss if validation.judged == "closed" else prediction.closed_loss
+    if beside is not None and beside is not prediction.theory:
         curves.append(
             LossCurve(
-                label="closed forms alone"
-                if validation.derivation.closed
+                label="integrated reduction"
+                if validation.judged == "closed"
                 else "aligned strengths alone",
                 times=times,
-                loss=prediction.closed_loss[chosen],
+                loss=beside[chosen],
                 rival=True,
             )
         )
-    if validation.moving is not None:
-        losses = validation.moving.losses
+    if validation.mean_field is not None:
+        losses = validation.mean_field.losses
         curves.append(
             LossCurve(
-                label="theory, gates that move",
+                label="mean-field simulation",
                 times=times,
                 loss=losses[chosen],
                 drop_time=_drop(losses),
             )
         )
-    low, high = _predicted_edges(validation, chosen)
+    # The band is that of the reduction: networks drawn from the initialisation distribution.
+    edges = validation.judged == "reduced"
+    low, high = _predicted_edges(validation, chosen) if edges else (None, None)
     curves.append(
         LossCurve(
-            label="theory",
+            label="theory" if edges else "theory (closed forms as printed)",
             times=times,
-            loss=prediction.loss[chosen],
+            loss=prediction.theory[chosen],
             low=low,
             high=high,
-            drop_time=_drop(prediction.loss),
+            drop_time=_drop(prediction.theory),
         )
     )
-    return loss_sketch(curves)
+    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
 
 
 def _predicted_edges(
@@ -295,8 +299,8 @@ def _predicted_edges(
     return low[chosen], high[chosen]
 
 
-def _motion_sketch(moving: MovingGates, derivation: Derivation) -> Sketch:
-    shown = moving.classes[:MOST_GATES]
+def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
+    shown = found.classes[:MOST_GATES]
     return gate_motion_sketch(
         [
             GateShare(
@@ -306,7 +310,7 @@ def _motion_sketch(moving: MovingGates, derivation: Derivation) -> Sketch:
             )
             for place, each in enumerate(shown)
         ],
-        moving.steps.astype(float),
+        found.steps.astype(float),
         _sample_groups(derivation),
     )
 

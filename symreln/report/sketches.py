@@ -60,9 +60,14 @@ def modes_sketch(pathways: Sequence[PathwayModes], time_label: str) -> Sketch:
     return {"name": "modes", "pathways": list(map(_values, pathways)), "time_label": time_label}
 
 
-def loss_sketch(curves: Sequence[LossCurve]) -> Sketch:
-    """Return the sketch of losses over time."""
-    return {"name": "loss", "curves": list(map(_values, curves))}
+def loss_sketch(curves: Sequence[LossCurve], unit: str = "mean over samples") -> Sketch:
+    """Return the sketch of losses over time.
+
+    Args:
+        curves: What is drawn.
+        unit: Over what the losses are taken.
+    """
+    return {"name": "loss", "curves": list(map(_values, curves)), "unit": unit}
 
 
 def gate_motion_sketch(
@@ -70,7 +75,7 @@ def gate_motion_sketch(
 ) -> Sketch:
     """Return the sketch of gates and of their shares over time."""
     return {
-        "name": "motion",
+        "name": "mean_field",
         "classes": list(map(_values, classes)),
         "times": times.tolist(),
         "groups": list(groups),
@@ -90,7 +95,7 @@ def draw(sketch: Sketch, *, pdf: bool = True) -> Drawing:
         "modes": _modes,
         "loss": _loss,
         "graph": _graph,
-        "motion": _motion,
+        "mean_field": _gate_motion,
     }
     return drawing(sketch["name"], axes[sketch["name"]](sketch), pdf=pdf)
 
@@ -120,10 +125,11 @@ def _modes(sketch: Sketch) -> Axes:
 
 
 def _loss(sketch: Sketch) -> Axes:
-    return loss_curves([LossCurve(**_arrays(values)) for values in sketch["curves"]])[0]
+    curves = [LossCurve(**_arrays(values)) for values in sketch["curves"]]
+    return loss_curves(curves, unit=sketch["unit"])[0]
 
 
-def _motion(sketch: Sketch) -> Axes:
+def _gate_motion(sketch: Sketch) -> Axes:
     classes = [
         GateShare(label=each["label"], gate=each["gate"], shares=np.array(each["shares"]))
         for each in sketch["classes"]

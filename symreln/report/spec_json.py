@@ -26,7 +26,8 @@ def spec_to_json(spec: Spec) -> dict[str, Any]:
         "format": FORMAT,
         "title": spec.title,
         "source": spec.source,
-        "free_constants": 0,
+        "free_constants": None,
+        "constants": None,
         "parameters": [
             {
                 "name": p.name,

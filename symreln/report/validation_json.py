@@ -9,6 +9,7 @@ from symreln.provenance import library_versions
 from symreln.report.band_json import band_to_json
 from symreln.report.chapters.regime import regime_to_json
 from symreln.report.judgement_json import judgement_to_json
+from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
 from symreln.validation.comparing import PAIRS
 
@@ -34,7 +35,11 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "steps": validation.gdln.settings.steps,
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": validation.no_network or None,
+        "loss": loss_unit(spec).to_json(),
         "free_constants": validation.prediction.free_constants,
+        "constants": [constant.to_json() for constant in validation.constants],
+        "judged": validation.judged,
+        "verdicts": {name: found.to_json() for name, found in validation.verdicts.items()},
         "method": validation.prediction.method,
         "metrics": dict.fromkeys(PAIRS)
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -45,7 +50,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         ]
         or None,
         "no_terms": validation.no_terms or None,
-        "moving_gates": _moving(validation),
+        "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
         **regime_to_json(validation.derivation),
@@ -141,12 +146,13 @@ def _narrow(validation: Validation) -> dict[str, Any]:
     return {"narrow": [asdict(each) for each in validation.narrow]} if validation.narrow else {}
 
 
-def _moving(validation: Validation) -> dict[str, Any]:
-    found = validation.moving
+def _mean_field(validation: Validation) -> dict[str, Any]:
+    found = validation.mean_field
     if found is None:
-        return {"why_not": validation.not_moving}
+        return {"why_not": validation.no_mean_field}
     return {
         "error": found.error,
+        "particles": found.particles,
         "steps": found.steps.tolist(),
         "classes": [
             {

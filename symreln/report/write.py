@@ -22,6 +22,7 @@ from symreln.report.folder import (
     phase_certificate,
     remove_foreign_certificates,
 )
+from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import (
     derivation_sketches,
     drawn_times,
@@ -185,7 +186,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 def write_validation(
     validation: Validation, directory: str | Path, *, drawer: Drawer | None = None
 ) -> list[Path]:
-    """Write validation.json, curves.npz and the figures of losses and of moving gates.
+    """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:
         validation: What is written.
@@ -223,23 +224,25 @@ def _representations(validation: Validation, pdf: bool) -> tuple[Drawing, ...]:
 
 
 def _curves(validation: Validation) -> bytes:
-    prediction = validation.prediction
+    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     arrays = {
-        "steps": prediction.times,
-        "theory": prediction.loss,
+        "theory": prediction.theory,
+        "reduced": prediction.loss,
         "gdln": validation.gdln.losses,
     }
     if validation.network is not None:
         arrays["network"] = validation.network.losses
     if validation.aligned is not None:
         arrays["gdln_aligned"] = validation.aligned.losses
-    if validation.moving is not None:
-        arrays["theory_moving_gates"] = validation.moving.losses
+    if validation.mean_field is not None:
+        arrays["mean_field"] = validation.mean_field.losses
     if prediction.closed_loss is not None:
         arrays["closed_forms"] = prediction.closed_loss
     if validation.predicted is not None:
         low, middle, high = validation.predicted.band.values
         arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
+    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
+    arrays |= {"steps": prediction.times, "loss_unit": np.array(unit.words)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()

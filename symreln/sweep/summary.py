@@ -11,6 +11,8 @@ from symreln.provenance import library_versions
 from symreln.summaries import short_repr
 from symreln.validation.intervals import METHOD, Distance, distance, mutual_distance
 from symreln.validation.metrics import SeedFloor, seed_floor
+from symreln.validation.untested import too_little
+from symreln.validation.verdicts import Verdict, loss_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
 
 FORMAT = "symreln-sweep/1"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.
-PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu", "moving_vs_relu")
+PAIRS = (
+    "theory_vs_gdln",
+    "theory_vs_relu",
+    "gdln_vs_relu",
+    "closed_vs_gdln",
+    "closed_vs_relu",
+    "reduced_vs_gdln",
+    "reduced_vs_relu",
+    "mean_field_vs_relu",
+)
 
 
 @short_repr
@@ -36,6 +47,8 @@ class SummaryRow:
         level: The verdict of its derivation; "" where its theory failed.
         method: How the theory is evaluated.
         free_constants: Of the theory.
+        judged: Which curve "theory" is: "closed" or "reduced"; "" where it failed.
+        verdict: Of the loss; of modes and gates a sweep records nothing. None where it failed.
         metrics: By pair of curves; pairs that there are not are left out.
         floor: What networks of different seeds differ by; None for one seed or no network.
         failures: What could not be done.
@@ -46,6 +59,8 @@ class SummaryRow:
     level: str = ""
     method: str = ""
     free_constants: int | None = None
+    judged: str = ""
+    verdict: Verdict | None = None
     metrics: dict[str, Distance]
     floor: SeedFloor | None = None
     failures: tuple[Failure, ...] = ()
@@ -84,6 +99,9 @@ def _row_json(row: SummaryRow) -> dict[str, Any]:
         "level": row.level or None,
         "method": row.method or None,
         "free_constants": row.free_constants,
+        "judged": row.judged or None,
+        "verdict": None if row.verdict is None else row.verdict.outcome,
+        "verdicts": None if row.verdict is None else {"loss": row.verdict.to_json()},
         "metrics": {
             pair: asdict(row.metrics[pair]) if pair in row.metrics else None for pair in PAIRS
         },
@@ -125,13 +143,16 @@ def _summary_row(
     if theory is None or not networks:
         return SummaryRow(over=row.over, seeds=0, metrics={}, failures=ordered)
     gdln, relu = _losses(networks, "gdln"), _losses(networks, "network")
+    metrics = _metrics(theory, gdln, relu, plan.rng)
     return SummaryRow(
         over=row.over,
         seeds=len(networks),
         level=theory.values["level"],
         method=theory.values["method"],
         free_constants=theory.values["free_constants"],
-        metrics=_metrics(theory, gdln, relu, plan.rng),
+        judged=theory.values["judged"],
+        verdict=_verdict(theory, [each for each in (relu, gdln) if each is not None], metrics),
+        metrics=metrics,
         floor=None if relu is None else seed_floor(relu),
         failures=ordered,
     )
@@ -143,16 +164,45 @@ def _losses(networks: Sequence[Result], kind: str) -> np.ndarray | None:
     return np.stack([one.arrays[kind] for one in networks])
 
 
+def _verdict(
+    theory: Result, trained: Sequence[np.ndarray], metrics: dict[str, Distance]
+) -> Verdict:
+    """Judge the loss as a confrontation does."""
+    values = theory.values
+    names = {"theory_vs_relu": "against the network", "theory_vs_gdln": "against the GDLN"}
+    return loss_verdict(
+        {
+            name: metrics[pair].max_abs_over_initial
+            for pair, name in names.items()
+            if pair in metrics
+        },
+        values["tolerance"],
+        len(trained[0]),
+        too_little(
+            [each.mean(axis=0) for each in trained], values["learnable"], values["tolerance"]
+        ),
+        values["error"],
+    )
+
+
 def _metrics(
     theory: Result, gdln: np.ndarray | None, relu: np.ndarray | None, rng: int
 ) -> dict[str, Distance]:
     assert gdln is not None  # every task trains one
-    curve = theory.arrays["theory"]
-    found = {"theory_vs_gdln": distance(curve, gdln, rng)}
-    if relu is None:
-        return found
-    found["theory_vs_relu"] = distance(curve, relu, rng)
-    found["gdln_vs_relu"] = mutual_distance(gdln, relu, rng)
-    if "moving" in theory.arrays:
-        found["moving_vs_relu"] = distance(theory.arrays["moving"], relu, rng)
+    trained = {"gdln": gdln} if relu is None else {"gdln": gdln, "relu": relu}
+    found = {
+        f"{curve}_vs_{name}": distance(
+            theory.arrays[curve],
+            losses,
+            rng,
+            theory.values["error"] if curve == "theory" else 0.0,
+        )
+        for curve in ("theory", "closed", "reduced")
+        if curve in theory.arrays
+        for name, losses in trained.items()
+    }
+    if relu is not None:
+        found["gdln_vs_relu"] = mutual_distance(gdln, relu, rng)
+        if "mean_field" in theory.arrays:
+            found["mean_field_vs_relu"] = distance(theory.arrays["mean_field"], relu, rng)
     return found

@@ -17,7 +17,7 @@ def header(summary: Summary) -> list[str]:
     """Return the names of the columns."""
     keys = [axis.key for axis in summary.plan.axes]
     pairs = ["theory – network", "theory – GDLN", "GDLN – network"]
-    return [*keys, "seeds", *pairs, "drop time error", "seed floor"]
+    return [*keys, "seeds", *pairs, "drop time error", "seed floor", "judged", "loss"]
 
 
 def rows(summary: Summary) -> list[list[str]]:
@@ -35,7 +35,8 @@ def _cells(row: SummaryRow) -> list[str]:
     relu = row.metrics.get("theory_vs_relu")
     drop = "–" if relu is None else _steps(relu.drop_time_error_steps)
     floor = "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial)
-    return [*values, seeds, *distances, drop, floor]
+    outcome = "–" if row.verdict is None else row.verdict.outcome
+    return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
 
 
 def _percents(found: Interval) -> str:

@@ -105,6 +105,7 @@ def _theory(spec: Spec) -> list[Result]:
     from symreln.cache.store import Store
     from symreln.pipeline import derive
     from symreln.validation.foretold import foretell
+    from symreln.validation.untested import learnable_share
 
     derivation = derive(spec, spectrum=cached_spectrum(Store()))
     numbers = derivation.at_values
@@ -116,11 +117,17 @@ def _theory(spec: Spec) -> list[Result]:
         "level": numbers.verdict.level.value,
         "method": found.prediction.method,
         "free_constants": found.prediction.free_constants,
+        "judged": found.prediction.judged,
+        "error": found.error[0],
+        "learnable": learnable_share(numbers),
+        "tolerance": float(spec.validation.tolerance),
         "kappas": {name: float(kappa) for name, kappa in found.kappas.items()},
     }
-    arrays = {"theory": found.prediction.loss}
-    if found.moving is not None:
-        arrays["moving"] = found.moving.losses
+    arrays = {"theory": found.prediction.theory, "reduced": found.prediction.loss}
+    if found.prediction.closed_loss is not None:
+        arrays["closed"] = found.prediction.closed_loss
+    if found.mean_field is not None:
+        arrays["mean_field"] = found.mean_field.losses
     return [Result(values=values, arrays=arrays)]
 
 

@@ -66,13 +66,13 @@ def assumption_costs(
             after=metrics[instead].max_abs_over_initial,
             tolerance=tolerance,
         )
-        for name, pair, instead in _links(numbers, metrics, tolerance, early)
+        for name, pair, instead in _links(numbers, metrics, early)
         if pair in metrics and instead in metrics
     )
 
 
 def _links(
-    numbers: Derivation, metrics: Mapping[str, CurveComparison], tolerance: float, early: bool
+    numbers: Derivation, metrics: Mapping[str, CurveComparison], early: bool
 ) -> Iterator[tuple[str, str, str]]:
     judge = "relu" if "theory_vs_relu" in metrics else "gdln"
     theory, flow = f"theory_vs_{judge}", f"flow_vs_{judge}"
@@ -87,6 +87,3 @@ def _links(
     else:
         yield f"{units}an aligned start, infinitely small steps", closed, theory
     yield f"{units}infinitely small steps", flow, theory
-    if metrics["theory_vs_gdln"].max_abs_over_initial <= tolerance:
-        # Else the theory fails with its own gates in place, and what gates cost is not seen.
-        yield "gates that stay", theory, "moving_vs_relu"

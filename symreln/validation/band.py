@@ -2,7 +2,7 @@
 
 A mode of a network with H units starts from a sum over them, so its initial strength scatters by
 spread/√H, relative to its mean: √2 for a linear network, whose strengths have the chi-square law of
-H squares of Gaussians, what the early phase of single units says for a ReLU network. All curves
+H squares of Gaussians, what the early phase of isolated units says for a ReLU network. All curves
 follow by the same descent that predicts their mean. A ReLU network draws H of the units that were
 followed, for all modes together: a unit that one pathway gets is lost to the others. Where no units
 were followed, strengths have the gamma law of their mean and variance, for a linear network that
@@ -187,7 +187,7 @@ class _Law:
         probes: The modes.
         means: Mean of every mode.
         spreads: Its standard deviation over its mean.
-        units: What single units add to it over their mean, or None.
+        units: What isolated units add to it over their mean, or None.
         orbits: Places of modes that a symmetry exchanges, in the order of their pathways.
         hidden: H of the network.
     """

@@ -96,21 +96,35 @@ def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray
     network = network_of(numbers.spec)
     times = np.arange(network.steps, dtype=float)
     if network.layers == 2:
-        first = expected_start(network)
-        # π² + (c/2)² = ((|a|² + |b|²)/2)²: half the sum and half the difference of the squares.
-        half = np.hypot(float(first.strength0), float(first.imbalance) / 2) / 2
-        base = float(first.strength0) / 2
-        decay = float((numbers.effective_network or network).weight_decay)
-        steps = {
-            label: pair_steps(s, d, np.array(half + base), np.array(half - base), rate, decay)
-            for label, s, d, rate in _numbers_of_modes(numbers)
-        }
+        curves = aligned_steps(numbers)
     else:
         std = float(network.init_std)
-        steps = _chain_curves(numbers, np.array(0.0 if start is None else start.strength(std)))
-    found = loss_of_modes(numbers, _followed(network, steps), times)
+        first = np.array(0.0 if start is None else start.strength(std))
+        curves = _followed(network, _chain_curves(numbers, first))
+    found = loss_of_modes(numbers, curves, times)
     assert found is not None  # check_covered has seen to it
     return found
+
+
+def aligned_steps(numbers: Derivation) -> dict[str, np.ndarray]:
+    """Return the strengths of modes of two layers at every step, from the expected start.
+
+    Args:
+        numbers: A derivation without free parameters, of two layers, whose modes are closed.
+    """
+    network = network_of(numbers.spec)
+    first = expected_start(network)
+    # π² + (c/2)² = ((|a|² + |b|²)/2)²: half the sum and half the difference of the squares.
+    half = np.hypot(float(first.strength0), float(first.imbalance) / 2) / 2
+    base = float(first.strength0) / 2
+    decay = float((numbers.effective_network or network).weight_decay)
+    return _followed(
+        network,
+        {
+            label: pair_steps(s, d, np.array(half + base), np.array(half - base), rate, decay)
+            for label, s, d, rate in _numbers_of_modes(numbers)
+        },
+    )
 
 
 def _followed(

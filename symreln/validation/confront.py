@@ -13,6 +13,7 @@ from symreln.validation.aligned import gdln_alignment, split_network
 from symreln.validation.closed import train_aligned
 from symreln.validation.comparing import curve_metrics, curve_pairs
 from symreln.validation.foretold import foretell
+from symreln.validation.gates_held import gates_held, stage_ends
 from symreln.validation.metrics import GateDrift, gate_drift, seed_floor
 from symreln.validation.outcome import Validation
 from symreln.validation.pair import pair_streams, train_pair
@@ -43,10 +44,11 @@ def validate(
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams (SPEC 7); results depend on it and on nothing else.
-        progress: Called with (done, total) in seed-steps.
+        progress: Called with (done, total) in seed-steps; and from the start again, in experiments,
+            where what fails is looked for.
         terms: Whether to say what the distance to the network is made of
-            (:mod:`symreln.validation.terms`), which follows single units and the band of networks
-            (:mod:`symreln.validation.band`) at any cost.
+            (:mod:`symreln.validation.terms`), which runs the mean-field simulation
+            and the band of networks (:mod:`symreln.validation.band`) at any cost.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -54,6 +56,7 @@ def validate(
     seeds, rng = check_counts(seeds, rng, "validate")
     numbers = _checked(derivation, terms)
     foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
+    ends = stage_ends(numbers, foretold.prediction, float(numbers.spec.validation.tolerance))
     with phase("training") as report:
         network, gdln = train_pair(
             numbers.spec,
@@ -61,7 +64,7 @@ def validate(
             seeds,
             pair_streams(rng),
             both(progress, report),
-            marks=marks(foretold.prediction),
+            marks=(*marks(foretold.prediction), *(step for _, step in ends)),
         )
     aligned = None
     if network_of(numbers.spec).unusual:
@@ -80,13 +83,14 @@ def validate(
         floor=seed_floor((gdln if network is None else network).losses),
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, foretold.prediction, network, gdln),
+        gates=gates_held(numbers, network, ends),
         rng=rng,
         **_predicted(foretold, gdln.seeds),
         **_seen_gates(numbers, network),
         **more,
     )
-    with phase("diagnosis"):
-        return found.diagnosed() if found.disagreements else found
+    with phase("diagnosis") as report:
+        return found.diagnosed(both(progress, report))
 
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:
@@ -121,10 +125,11 @@ def _predicted(foretold: Foretold, trained: int) -> dict[str, Any]:
     band = foretold.band
     return {
         "prediction": foretold.prediction,
+        "error": foretold.error,
         "early": foretold.early,
         "kappas": foretold.kappas,
-        "moving": foretold.moving,
-        "not_moving": foretold.not_moving,
+        "mean_field": foretold.mean_field,
+        "no_mean_field": foretold.no_mean_field,
         "chain": foretold.chain,
         "predicted": None if band is None else replace(band, trained=trained),
         "not_predicted": foretold.no_band,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,16 @@ class DepthComparison:
         return {name: _scatter(crossing_times(run.losses, 0.5)) for name, run in runs.items()}
 
     @property
+    def least_seeds(self) -> int:
+        """Networks of each kind with which a difference could be significant at all."""
+        return next(n for n in range(2, 1000) if 2 / comb(2 * n, n) < SIGNIFICANT)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no difference, however large, could be told from chance."""
+        return self.seeds < self.least_seeds
+
+    @property
     def untested(self) -> bool:
         """Whether neither kind has learned anything, so that there is nothing to tell apart."""
         return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
@@ -126,6 +137,12 @@ class DepthComparison:
             else f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
             "networks cannot be told apart"
         )
+        if self.too_few:
+            head = (
+                f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
+                "networks CANNOT TELL whether they differ "
+                f"(at least {self.least_seeds} of each can)"
+            )
         if self.untested:
             head = f"Nothing was learned in {self.relu.settings.steps - 1} steps, so far {head}"
         inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
@@ -155,6 +172,7 @@ class DepthComparison:
             "scatter": self.scatter,
             "differ": self.differ,
             "not_tested": self.untested,
+            "too_few_seeds": self.too_few,
             "significant": SIGNIFICANT,
             "versions": library_versions(),
         }

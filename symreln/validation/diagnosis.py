@@ -1,64 +1,98 @@
 """Which assumption fails where theory and training disagree, each named on evidence.
 
-One approximation is replaced at a time by what it stands for, and the distance is measured again.
-An assumption is named where that takes away more than half of the distance: what is left is then
-less than what it cost. Where several do, all are named, but for gates and alignment where a smaller
-start alone mends it; gates only where a GDLN, which has them, bears the theory out, one that starts
-aligned where there is one. Where none does, the distance is unexplained, and that is said.
+One approximation between the judged curve and training is replaced at a time, everything else
+kept, and the distance is measured again. An assumption is named where more than half of the
+distance goes with it: where the whole 95 % interval over seeds of what is left is below half of
+what was there. Where it is on both sides of the half that is said to be undecided. Where none is
+named, two are replaced together, and what takes away more than half is shared by both. Where
+nothing does, the distance is unexplained, and that is said.
 
 | assumption | replaced by |
 |---|---|
+| converged stages | earlier stages followed as they learn (of closed forms) |
+| start of stage 1 | the start that the networks' first fall shows |
+| start of a later stage | the start that fits best: one number, for the diagnosis alone |
+| gates | the gates that the network's units show, at once; of a linear network no gates |
+| step size | finite steps (of closed forms); half the rate, predicted and trained |
+| initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | alignment | a start that is aligned (of more than two layers: two need none) |
-| gates | gates that move, predicted; of a linear network no gates |
-| initial scale | half of it, predicted and trained, for as far as the loss got |
-| step size | half the learning rate, predicted and trained, for the same time |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
-| many networks | the mean of all networks of the law, of which those trained are a draw |
+| many networks | more networks; of few units the mean of all, of which those trained are a draw |
 
-The last one comes first, where pathways have few units and the prediction is a mean of networks
-that were drawn: a distance that their law gives the mean of so few by chance alone, in 1 of 20
-cases or more, says nothing of the others. Scale and rate are halved again while that takes more
-than half away and leaves too much.
-
-Scale, rate and width train the first networks of each kind again, from the same draws. They are
-done only where theory and training disagree; half the learning rate only where finite steps can be
-seen: in a loss that rises, which the flow's never does. More units only where nothing else was
-found, and where the theory takes many.
+The last one comes first: a distance that more networks take away, or that the law of networks with
+few units gives the mean of so few by chance alone, in 1 of 20 cases or more, says nothing of the
+others. Starts and gates of a ReLU network are replaced only
+where the GDLN, which has the spec's, is where its reduction is: elsewhere the theory fails with
+them in place. Half the rate only where finite steps can be seen: in a loss that rises, which the
+flow's never does. More units only where nothing else was found, and where the theory takes many.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.errors import NotSupportedError
+from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
 from symreln.prediction import learning_modes
-from symreln.validation.again import ALIGNED, HALF, Again, Confronted
-from symreln.validation.changed import Change, predicted_again
+from symreln.validation.again import ALIGNED, HALF, RELU, Again, Confronted, Experiment
+from symreln.validation.changed import predicted_again
 from symreln.validation.findings import (
     ALIGNMENT,
+    AND,
     GATES,
     NETWORKS,
     SCALE,
+    STAGES,
     STEP,
     WIDTH,
     Finding,
     PairDiagnosis,
+    start_of,
 )
-from symreln.validation.metrics import compare
+from symreln.validation.intervals import distance
+from symreln.validation.starts import fitted_start, measured_start
 from symreln.validation.trained import is_one_map
 from symreln.validation.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from symreln.derivation import Derivation
 
 #: Rise of a loss over the first one, in one step, above which it is no rounding.
 ROUNDING = 1e-12
+#: Halvings of the scale, or of the rate, while each takes away more than half of the distance and
+#: leaves more than the tolerance; of a deviation of order 2 these leave one part in 65 536.
+HALVINGS = 8
+#: Share of half its height that a mode may start from to be called small.
+SMALL = Fraction(1, 100)
+#: Experiments that a pair of curves takes, about.
+USUAL = 8
+#: Modes that are named one by one.
+NAMED = 4
+#: Assumptions that are replaced two at a time, at most: those that leave least.
+PAIRED = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """An assumption that may fail.
+
+    Attributes:
+        name: Its name.
+        made: What is done in its place, on top of what another experiment does, and in words.
+        fitted: Numbers that are fitted for it.
+        measured: A quantity that says the same, in words, or "".
+    """
+
+    name: str
+    made: Callable[[Experiment], tuple[Experiment, str]]
+    fitted: int = 0
+    measured: str = ""
 
 
 def diagnose(case: Confronted, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, ...]:
@@ -72,35 +106,214 @@ def diagnose(case: Confronted, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, .
         pairs: Those that disagree.
     """
     again = Again(case)
-    return tuple(
-        PairDiagnosis(pair=pair, findings=tuple(_findings(case, pair, again))) for pair in pairs
-    )
+    return tuple(PairDiagnosis(pair=pair, findings=tuple(_findings(again, pair))) for pair in pairs)
 
 
-def _findings(case: Confronted, pair: str, again: Again) -> Iterator[Finding]:
-    if pair == ALIGNED:
-        found = _step_size(case, pair, again)
-        if found is not None:
-            yield found
-        return
-    probes: tuple[Callable[[Confronted, str, Again], Finding | None], ...] = (
-        _alignment,
-        _gates,
-        _step_size,
-        _scale,
-    )
-    chance = _networks(case, pair)
+def _findings(again: Again, pair: str) -> Iterator[Finding]:
+    case = again.case
+    chance = _networks(case, pair) or _more_networks(again, pair)
     if chance is not None:
         yield chance
         return
-    named = False
-    for probe in probes:
-        found = probe(case, pair, again)
-        if found is not None:
-            named = named or found.explains
-            yield found
-    if not named and not case.numbers.narrow:  # few units are drawn, not taken as many
-        yield _width(case, pair, again)
+    given = [found for found in (_alignment(case, pair), _no_gates(again, pair)) if found]
+    yield from given
+    tried: list[tuple[Finding, Candidate]] = []
+    for one in _candidates(again, pair):
+        if not any(each.explains and each.assumption == one.name for each, _ in tried):
+            tried.append((_tried(again, pair, (one,)), one))
+            yield tried[-1][0]
+    found = [*given, *(each for each, _ in tried)]
+    if pair == ALIGNED or any(each.explains for each in found):
+        return
+    if not case.numbers.narrow:  # few units are drawn, not taken as many
+        tried.append((_tried(again, pair, (WIDER,)), WIDER))
+        yield tried[-1][0]
+    if not tried[-1][0].explains:
+        yield from _pairs(again, pair, tried)
+
+
+def _pairs(again: Again, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
+    """Replace two at a time of those that leave least, and alone do not explain it for certain."""
+    known = [(found, one) for found, one in tried if found.refuted]
+    known.sort(key=lambda each: each[0].after or 0.0)
+    for (_, one), (_, other) in combinations(known[:PAIRED], 2):
+        yield _tried(again, pair, (one, other))
+
+
+def _tried(again: Again, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
+    """Replace some assumptions together and measure what is left."""
+    made, words = Experiment(), []
+    name, why = AND.join(one.name for one in chosen), ""
+    try:
+        for one in chosen:
+            made, text = one.made(made)
+            words.append(text)
+        left = again.distance(pair, made)
+    except (InputError, NotSupportedError) as error:
+        why, left = str(error), None
+    return Finding(
+        assumption=name,
+        replaced=AND.join(words) or name,
+        before=again.before(pair, made),
+        after=None if left is None else left.value,
+        low=None if left is None else left.low,
+        high=None if left is None else left.high,
+        why_not=why,
+        measured=AND.join(one.measured for one in chosen if one.measured),
+        fitted=sum(one.fitted for one in chosen),
+    )
+
+
+# -- what may fail ---------------------------------------------------------------------------------
+
+
+def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
+    case = again.case
+    if pair != ALIGNED:
+        if case.judged == "closed":
+            yield from _closed_forms(case)
+        if network_of(case.numbers.spec).activation == "relu":
+            yield from _starts(again, pair)
+            if pair == RELU:
+                yield Candidate(name=GATES, made=lambda made: _shown_gates(case, made))
+    if largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
+        yield Candidate(
+            name=STEP,
+            made=_halving(again, pair, "the learning rate", lambda e, f: e.scaled(rate=f), HALF),
+        )
+    if pair != ALIGNED:
+        yield _scale(again, pair)
+
+
+def _closed_forms(case: Confronted) -> Iterator[Candidate]:
+    """What closed forms take for granted beside the reduction that they are of."""
+    if len(case.numbers.stages) > 1:
+        what = "earlier stages followed as they learn"
+        yield Candidate(name=STAGES, made=lambda made: (_with(made, followed=True), what))
+    steps = "the network's finite steps"
+    yield Candidate(name=STEP, made=lambda made: (_with(made, stepwise=True), steps))
+
+
+def _with(made: Experiment, **instead: bool) -> Experiment:
+    return replace(made, instead=replace(made.instead, **instead))
+
+
+def _starts(again: Again, pair: str) -> Iterator[Candidate]:
+    """Stages whose pathways may start stronger or weaker.
+
+    The GDLN starts as its reduction does, but from κ, which closed forms do not.
+    """
+    case = again.case
+    first, *later = sorted({p.effective.pathway.stage for p in case.numbers.pathways})
+    if pair != RELU:
+        if not case.kappas or case.judged != "closed":
+            return
+        later = []
+    yield Candidate(name=start_of(first), made=lambda made: _first_start(again, pair, made, first))
+    for stage in later:
+        yield Candidate(
+            name=start_of(stage),
+            made=lambda made, stage=stage: _later_start(again, pair, made, stage),
+            fitted=1,
+        )
+
+
+def _check_gdln(case: Confronted) -> None:
+    """Refuse where the theory fails with its own gates and starts in place."""
+    if not case.gdln_bears_out:
+        msg = "the GDLN, whose gates and starts are the theory's, disagrees too"
+        raise NotSupportedError(msg)
+
+
+def _first_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
+    _check_gdln(again.case)
+    trained = again.losses(pair, made.change).mean(axis=0)
+    # By the network's own steps: what these cost of closed forms is no matter of the start.
+    stepwise = again.theory(pair, _with(made, stepwise=True)).mean(axis=0)
+    factor = measured_start(stepwise, trained)
+    text = f"{factor:.3g} of its strength, as the networks' first fall shows"
+    return replace(made, instead=made.instead.starting(stage, factor)), text
+
+
+def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
+    _check_gdln(again.case)
+    trained = again.losses(pair, made.change).mean(axis=0)
+
+    def started(factor: float) -> Experiment:
+        return replace(made, instead=made.instead.starting(stage, factor))
+
+    def left(factor: float) -> float:
+        theory = again.theory(pair, started(factor)).mean(axis=0)
+        return float(np.abs(theory - trained).max() / trained[0])
+
+    factor = fitted_start(left)
+    return started(factor), f"{factor:.3g} of its strength, the factor that fits best"
+
+
+def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
+    _check_gdln(case)
+    if case.numbers.later or case.numbers.narrow or network_of(case.numbers.spec).layers != 2:
+        msg = "gates are replaced in networks of two layers with gates that stay and many units"
+        raise NotSupportedError(msg)
+    what = "the gates that the network's units show when the stage is learned"
+    return replace(made, gates=True), what
+
+
+def _scale(again: Again, pair: str) -> Candidate:
+    numbers = again.case.numbers
+    late, count = too_late(numbers), len(learning_modes(numbers))
+    which = ", ".join(late) if len(late) <= NAMED else f"{len(late)} of {count} modes"
+    return Candidate(
+        name=SCALE,
+        made=_halving(
+            again, pair, "the initial scale", lambda e, f: e.scaled(std=f), small_scale(numbers)
+        ),
+        measured="" if not late else f"{which} would start beyond half of their heights",
+    )
+
+
+def _halving(
+    again: Again,
+    pair: str,
+    what: str,
+    change: Callable[[Experiment, Fraction], Experiment],
+    first: Fraction,
+) -> Callable[[Experiment], tuple[Experiment, str]]:
+    """Return how a number is halved again and again, while that takes more than half away."""
+    found: list[Fraction] = []
+
+    def made(other: Experiment) -> tuple[Experiment, str]:
+        if not found:
+            found.append(sought(other))
+        (factor,) = found
+        return change(other, factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
+
+    def sought(other: Experiment) -> Fraction:
+        factor = first
+        left = again.distance(pair, change(other, factor)).value or 0.0
+        half = again.before(pair, change(other, factor)) / 2
+        for _ in range(1, HALVINGS):
+            if not again.case.tolerance < left < half:
+                break
+            try:
+                less = again.distance(pair, change(other, factor / 2)).value or 0.0
+            except (InputError, NotSupportedError):
+                break
+            if less >= left / 2:
+                break
+            factor, left, half = factor / 2, less, left
+        return factor
+
+    return made
+
+
+WIDER = Candidate(
+    name=WIDTH,
+    made=lambda made: (made.wider(), "four times the units at half the initial scale"),
+)
+
+
+# -- what is replaced by something that was confronted already -------------------------------------
 
 
 def _networks(case: Confronted, pair: str) -> Finding | None:
@@ -124,12 +337,30 @@ def _networks(case: Confronted, pair: str) -> Finding | None:
     )
 
 
-def _alignment(case: Confronted, pair: str, again: Again) -> Finding | None:
+def _more_networks(again: Again, pair: str) -> Finding | None:
+    """Return that more networks alone take the distance away, where few were trained."""
+    case, before = again.case, again.case.distance(pair)
+    count = len(again.losses(pair, Experiment().change))
+    if before is None or count <= len(case.run(pair).losses):
+        return None
+    left = again.distance(pair, Experiment())
+    found = Finding(
+        assumption=NETWORKS,
+        replaced=f"{count} networks",
+        before=before,
+        after=left.value,
+        low=left.low,
+        high=left.high,
+    )
+    return found if found.explains else None
+
+
+def _alignment(case: Confronted, pair: str) -> Finding | None:
     # Of two layers the reduction holds from any start, aligned or not.
     aligned, spec = case.distance(ALIGNED), case.numbers.spec
-    if aligned is None or network_of(spec).layers <= 2:
+    if aligned is None or pair == ALIGNED or network_of(spec).layers <= 2:
         return None
-    if pair == "theory_vs_relu" and not is_one_map(spec):
+    if pair == RELU and not is_one_map(spec):
         return None  # what starts aligned has the spec's gates, and says nothing of one without
     before = case.distance(pair)
     assert before is not None
@@ -137,37 +368,36 @@ def _alignment(case: Confronted, pair: str, again: Again) -> Finding | None:
     return Finding(assumption=ALIGNMENT, replaced=what, before=before, after=aligned)
 
 
-def _gates(case: Confronted, pair: str, again: Again) -> Finding | None:
-    if pair != "theory_vs_relu":
+def _no_gates(again: Again, pair: str) -> Finding | None:
+    """Return what is left without gates, for a linear network of a spec with some."""
+    case, spec = again.case, again.case.numbers.spec
+    if pair != RELU or network_of(spec).activation != "linear" or is_one_map(spec):
         return None
-    moving, gdln = case.distance("moving_vs_relu"), case.distance("theory_vs_gdln")
-    what = "gates that move, predicted from single units"
-    if moving is None:
-        what, moving = "one pathway, always open, as in a linear network", _ungated(case)
-    if moving is None or gdln is None:
-        return None
-    before = case.distance(pair)
+    before, what = case.distance(pair), "one pathway, always open, as in a linear network"
     assert before is not None
-    # Where the random start of deep layers is what the GDLN fails by, an aligned one speaks for it.
-    if network_of(case.numbers.spec).layers > 2:
-        gdln = min(gdln, case.metrics[ALIGNED].max_abs_over_initial)
-    if gdln > case.tolerance:
-        # Then the theory fails with its own gates in place: they are not what it fails by.
+    aligned = case.distance(ALIGNED)  # deep layers that start at random may fail by that alone
+    if not case.gdln_bears_out and not (aligned is not None and aligned <= case.tolerance):
         why = "the GDLN, whose gates are the spec's, disagrees too"
         return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)
-    return Finding(assumption=GATES, replaced=what, before=before, after=moving)
-
-
-def _ungated(case: Confronted) -> float | None:
-    """Return the distance of the theory without gates; None but for a linear network of gates.
-
-    None too where other depths than two are not predicted without the gates.
-    """
-    spec, network = case.numbers.spec, network_of(case.numbers.spec)
-    if network.activation != "linear" or is_one_map(spec):
+    loss = _ungated(case.numbers)
+    if loss is None:
         return None
+    left = distance(loss, case.run(pair).losses, case.rng).max_abs_over_initial
+    return Finding(
+        assumption=GATES,
+        replaced=what,
+        before=before,
+        after=left.value,
+        low=left.low,
+        high=left.high,
+    )
+
+
+def _ungated(numbers: Derivation) -> np.ndarray | None:
+    """Return the theory's loss without gates; None where other depths are not predicted so."""
     from symreln.pipeline import derive_unchecked
 
+    spec = numbers.spec
     data, first = spec.dataset, spec.pathways[0]
     whole = replace(
         first,
@@ -177,39 +407,36 @@ def _ungated(case: Confronted) -> float | None:
         then=(),
     )
     try:
-        loss = predicted_again(derive_unchecked(replace(spec, pathways=(whole,))), {}).loss
+        return predicted_again(derive_unchecked(replace(spec, pathways=(whole,))), {}).loss
     except NotSupportedError:
         return None
-    return compare(loss, case.run("theory_vs_relu").mean_loss).max_abs_over_initial
 
 
-def _step_size(case: Confronted, pair: str, again: Again) -> Finding | None:
-    if largest_rise(case.run(pair).losses) <= ROUNDING:
-        return None
-    return again.halved(STEP, pair, lambda factor: Change(rate=factor), "the learning rate")
+# -- quantities beside it --------------------------------------------------------------------------
 
 
-def _scale(case: Confronted, pair: str, again: Again) -> Finding | None:
-    late = too_late(case.numbers)
-    measured = "" if not late else f"{', '.join(late)} would start beyond half of their heights"
-    found = again.halved(SCALE, pair, lambda factor: Change(std=factor), "the initial scale")
-    return replace(found, measured=measured)
-
-
-def _width(case: Confronted, pair: str, again: Again) -> Finding:
-    # As strong a start: H σ² is the same.
-    what = "four times the units at half the initial scale"
-    return again.finding(WIDTH, Change(std=HALF, width=4), pair, what)
+def _strengths_over_heights(numbers: Derivation) -> dict[str, float]:
+    """Return d π0/s of every mode that learns, by its label."""
+    start = float(numbers.strength0 or 0)
+    return {
+        mode.label: start * mode.d_eff.to_float() / mode.s.to_float()
+        for _, mode in learning_modes(numbers)
+        if mode.d_eff is not None
+    }
 
 
 def too_late(numbers: Derivation) -> tuple[str, ...]:
     """Return the modes that have no half-time: π0 ≥ s/(2 d_eff), which no small start has."""
-    start = float(numbers.strength0 or 0)
-    return tuple(
-        mode.label
-        for _, mode in learning_modes(numbers)
-        if mode.d_eff is not None and start * mode.d_eff.to_float() >= mode.s.to_float() / 2
-    )
+    found = _strengths_over_heights(numbers)
+    return tuple(label for label, share in found.items() if share >= 1 / 2)
+
+
+def small_scale(numbers: Derivation) -> Fraction:
+    """Return the largest power of a half by which every mode starts small; at most a half."""
+    found, factor = max(_strengths_over_heights(numbers).values(), default=0.0), HALF
+    while found * factor * factor > SMALL / 2:
+        factor /= 2
+    return factor
 
 
 def largest_rise(losses: np.ndarray) -> float:

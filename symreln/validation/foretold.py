@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from symreln.constants import chain_constants, training_constants
 from symreln.early import mode_kappas, pathway_kappas
 from symreln.integration import network_of
-from symreln.moving import moving_prediction, why_not_moving
+from symreln.mean_field import run_mean_field, why_no_mean_field
 from symreln.prediction import predict_training
 from symreln.progress import phase
 from symreln.summaries import short_repr
 from symreln.validation.band import PredictedBand, predicted_band, why_no_band
 from symreln.validation.mode_descent import mode_descent
+from symreln.validation.theory_error import chain_error, kappa_error
 from symreln.verdict import Level
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.dynamics.early_phase import EarlyStrength
-    from symreln.dynamics.moving_gates import MovingGates
+    from symreln.dynamics.mean_field import MeanField
     from symreln.prediction import Prediction
 
 #: Why there is no band where it takes more than a few seconds.
@@ -37,11 +39,13 @@ class Foretold:
 
     Attributes:
         prediction: The curves of the theory, with the spec's gates, at steps 0, 1, …
+        error: Monte Carlo errors of the judged loss over L(0) and of the judged strengths over
+            their plateaus: radii of 95 % intervals.
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        moving: The prediction with gates that move; None where there is none.
-        not_moving: Why there is none, or "".
+        mean_field: The mean-field simulation; None where there is none.
+        no_mean_field: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
         modes: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it is
             not proven; None where it is, and where gates switch or pathways are narrow.
@@ -50,10 +54,11 @@ class Foretold:
     """
 
     prediction: Prediction
+    error: tuple[float, float] = (0.0, 0.0)
     early: Mapping[str, EarlyStrength] = field(default_factory=dict)
     kappas: Mapping[str, float] = field(default_factory=dict)
-    moving: MovingGates | None = None
-    not_moving: str = ""
+    mean_field: MeanField | None = None
+    no_mean_field: str = ""
     chain: ChainStart | None = None
     modes: np.ndarray | None = None
     band: PredictedBand | None = None
@@ -67,7 +72,7 @@ def foretell(
 
     Args:
         numbers: A derivation without free parameters, with a network.
-        whatever_cost: Whether gates that move, and the band, are predicted also where that takes
+        whatever_cost: Whether the mean-field simulation and the band are made also where that takes
             long.
         scatter: Seed of the networks that the band is of; None where none is asked for.
     """
@@ -100,26 +105,49 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
         check_covered(numbers)
         if network.layers != 2:
             chain = closed_start(network)
-            why = why_not_moving(numbers)
-            return Foretold(prediction=predict_chain(numbers, chain), chain=chain, not_moving=why)
+            return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
         early = numbers.early
     # Few units are counted one by one: no share of many says how many a pathway has.
     kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
-    why = why_not_moving(numbers, whatever_cost=whatever_cost)
+    why = why_no_mean_field(numbers, whatever_cost=whatever_cost)
     with phase("mean-field simulation"):
-        moving = None if why else moving_prediction(numbers)
+        mean_field = None if why else run_mean_field(numbers)
     with phase("prediction"):
         prediction = predict_training(numbers, by_mode)
+    errors = {name: early[_fastest(numbers, name, early)].error for name in kappas}
+    constants = training_constants(numbers, prediction.judged, kappas, errors, prediction.drawn)
+    by_label = mode_kappas(numbers, errors)
     return Foretold(
-        prediction=prediction,
+        prediction=replace(prediction, constants=constants),
+        error=kappa_error(numbers, prediction, by_mode, by_label),
         early=early,
         kappas=kappas,
-        moving=moving,
-        not_moving=why,
+        mean_field=mean_field,
+        no_mean_field=why,
         modes=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )
+
+
+def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Foretold:
+    """Return the predictions for other than two layers of weights."""
+    why = why_no_mean_field(numbers)
+    if chain is None:
+        return Foretold(prediction=prediction, no_mean_field=why)
+    constants = (*prediction.constants, *chain_constants(chain))
+    return Foretold(
+        prediction=replace(prediction, constants=constants),
+        error=chain_error(numbers, prediction, chain),
+        chain=chain,
+        no_mean_field=why,
+    )
+
+
+def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength]) -> str:
+    """Return the label of the mode whose κ a pathway starts from."""
+    (pathway,) = (each for each in numbers.pathways if each.name == name)
+    return next(mode.label for mode in pathway.modes if mode.label in early)
 
 
 def _turns(numbers: Derivation) -> bool:

@@ -1,7 +1,8 @@
 """Which assumption fails where a graph's scalar modes and trained networks disagree.
 
 As :mod:`symreln.validation.diagnosis` does it: one assumption is replaced at a time, and named
-where that takes away more than half of the distance. Gates are the graph's own and cannot fail.
+where the whole interval of what is left is below half of the distance. Gates are the graph's own
+and cannot fail.
 
 | assumption | replaced by |
 |---|---|
@@ -21,12 +22,13 @@ from typing import TYPE_CHECKING
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import network_of
-from symreln.validation.again import HALF, MOST_SEEDS
+from symreln.validation.again import HALF
 from symreln.validation.changed import Change, changed_spec
 from symreln.validation.diagnosis import ROUNDING, largest_rise
 from symreln.validation.findings import ALIGNMENT, SCALE, STEP, WIDTH, Finding, PairDiagnosis
 from symreln.validation.graph_pair import ALIGNED, RANDOM, GraphPair, confront_modes
 from symreln.validation.graph_untested import step_below
+from symreln.validation.intervals import Interval, distance
 from symreln.validation.metrics import compare
 from symreln.validation.scalar_modes import ScalarModes
 
@@ -78,22 +80,30 @@ class _Again:
 
     def __init__(self, pair: GraphPair, rng: int) -> None:
         self._pair, self._rng = pair, rng
-        self._few = min(MOST_SEEDS, pair.gdln.seeds)
-        self._known: dict[Change, dict[str, float] | str] = {}
+        self._few = pair.gdln.seeds  # graphs are small: as many as before
+        self._known: dict[Change, GraphPair | str] = {}
 
     def finding(self, name: str, pair: str, change: Change, replaced: str) -> Finding:
         """Replace one assumption and measure the distance of a pair again."""
         if change not in self._known:
             self._known[change] = self._measured(change)
         found = self._known[change]
-        told = isinstance(found, str)
+        left = None if isinstance(found, str) else self._left(found, pair)
         return Finding(
             assumption=name,
             replaced=replaced,
             before=self._before(pair),
-            after=None if told else found[pair],
-            why_not=found if told else "",
+            after=None if left is None else left.value,
+            low=None if left is None else left.low,
+            high=None if left is None else left.high,
+            why_not=found if isinstance(found, str) else "",
         )
+
+    def _left(self, found: GraphPair, pair: str) -> Interval:
+        if pair == ALIGNED or found.theory is None:  # one run: nothing is drawn
+            value = found.metrics[pair].max_abs_over_initial
+            return Interval(value=value, low=value, high=value)
+        return distance(found.theory, found.gdln.losses, self._rng).max_abs_over_initial
 
     def _before(self, name: str) -> float:
         """Return the distance to the networks that are trained again, as they were."""
@@ -103,14 +113,12 @@ class _Again:
         curve = pair.gdln.losses[: self._few].mean(axis=0)
         return compare(pair.theory, curve).max_abs_over_initial
 
-    def _measured(self, change: Change) -> dict[str, float] | str:
+    def _measured(self, change: Change) -> GraphPair | str:
         try:
             found = self._confronted(change)
         except (InputError, NotSupportedError) as error:
             return str(error)
-        if found is None:
-            return "the changed experiment was not found to get as far"
-        return {name: each.max_abs_over_initial for name, each in found.metrics.items()}
+        return found or "the changed experiment was not found to get as far"
 
     def _confronted(self, change: Change) -> GraphPair | None:
         old, start = self._pair.modes, self._pair.start

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.arguments import check_counts, instance_of
+from symreln.constants import Constant, constants_text
 from symreln.progress import phase
 from symreln.summaries import short_repr
 from symreln.validation.findings import PairDiagnosis
@@ -17,13 +18,21 @@ from symreln.validation.graph_diagnosis import diagnose_graph
 from symreln.validation.graph_pair import ALIGNED, RANDOM, GraphPair, confront_modes
 from symreln.validation.graph_start import GraphStart
 from symreln.validation.graph_untested import why_graph_untested
-from symreln.validation.intervals import Distance, distance
-from symreln.validation.metrics import CurveComparison, SeedFloor, seed_floor
+from symreln.validation.intervals import Distance, around, distance, point
+from symreln.validation.metrics import CurveComparison, SeedFloor, compare, seed_floor
 from symreln.validation.scalar_modes import GraphPrediction, ScalarModes
-from symreln.validation.told import failed_text, seeds_text
+from symreln.validation.theory_error import ENDS
+from symreln.validation.told import failed_text
 from symreln.validation.trained import shared_progress
 from symreln.validation.untested import Untested
-from symreln.validation.words import bound_text, metric_cells, percent
+from symreln.validation.verdicts import (
+    Verdict,
+    loss_verdict,
+    not_tested,
+    outcome_of,
+    summary,
+)
+from symreln.validation.words import metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.graphs.derivation import GraphDerivation
@@ -32,8 +41,10 @@ if TYPE_CHECKING:
 
 #: What every pair of curves is called, and its networks after "max |ΔL|/L(0) is …".
 TITLES = {
-    ALIGNED: "theory – GDLN that started aligned",
-    RANDOM: "theory – GDLN from random weights",
+    ALIGNED: "scalar modes – GDLN that started aligned",
+    RANDOM: "judged – GDLN from random weights",
+    "closed_vs_gdln": "closed forms – GDLN from random weights",
+    "reduced_vs_gdln": "scalar modes – GDLN from random weights",
 }
 AGAINST = {
     ALIGNED: "against the GDLN that started aligned",
@@ -52,12 +63,17 @@ class GraphValidation:
         aligned_theory: The scalar modes from the same start.
         gdln: GDLNs drawn from N(0, init_std²).
         start: Where their modes start in effect, or why that is not derived.
-        theory: Mean loss of the scalar modes from there, over where single modes start; None where
+        reduced: Mean loss of the scalar modes from there, over where single modes start; None where
             it is not derived. Shape (steps,).
-        metrics: "theory_vs_aligned", and "theory_vs_gdln" where there is a start.
+        closed: Loss of the closed forms, of infinitely small steps, from the mean of that start;
+            from an aligned one where it is not derived. None where they are not printed for all
+            parts.
+        metrics: "theory_vs_aligned" of the scalar modes, and where there is a start
+            "theory_vs_gdln" of the judged curve, "closed_vs_gdln" and "reduced_vs_gdln".
         floor: What GDLNs of different seeds differ by; None for one seed.
         strengths: (label, number of the mode, of the aligned theory, of the aligned GDLN).
         rng: Seed of the random streams.
+        error: Monte Carlo error of the judged loss over L(0), the radius of a 95 % interval.
         untested: Why training does not test the prediction; None where it does.
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
     """
@@ -67,11 +83,13 @@ class GraphValidation:
     aligned_theory: GraphPrediction
     gdln: TrainingRun
     start: GraphStart | str
-    theory: np.ndarray | None
+    reduced: np.ndarray | None
+    closed: np.ndarray | None
     metrics: dict[str, CurveComparison]
     floor: SeedFloor | None
     strengths: tuple[tuple[str, int, float, float], ...]
     rng: int
+    error: float = 0.0
     untested: Untested | None = None
     diagnosis: tuple[PairDiagnosis, ...] = ()
 
@@ -101,29 +119,82 @@ class GraphValidation:
         return float(self.derivation.spec.validation.tolerance)
 
     @property
+    def judged(self) -> str:
+        """Which curve the loss's verdict is about: "closed" or "reduced"."""
+        return "reduced" if self.closed is None else "closed"
+
+    @property
+    def theory(self) -> np.ndarray | None:
+        """The judged loss from random weights, shape (steps,); None where it is not derived."""
+        return self.reduced if self.reduced is None or self.closed is None else self.closed
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Every number that enters the prediction and is not in the spec."""
+        start = self.start
+        if isinstance(start, str):
+            return ()
+        return (
+            Constant(
+                name="initial strength of every edge",
+                value=start.amplitude,
+                error=start.error or None,
+                source="estimated" if start.error else "derived",
+                origin="Monte Carlo over isolated modes of random weights"
+                if start.error
+                else "the combination of all edges that grows fastest",
+            ),
+        )
+
+    @property
     def disagreements(self) -> tuple[str, ...]:
-        """The pairs that the tolerance excludes."""
-        found = self.metrics.items()
-        return tuple(name for name, m in found if m.max_abs_over_initial > self.tolerance)
+        """The judged pair, where the loss disagrees."""
+        pair = RANDOM if self.from_random_weights else ALIGNED
+        return (pair,) if self.verdict == "disagrees" else ()
 
     @property
     def agrees(self) -> bool:
-        """Whether training tests the prediction and is within the tolerance of all of it."""
+        """Whether the loss agrees: then a command ends with exit code 0."""
         return self.verdict == "agrees"
 
     @property
     def verdict(self) -> str:
-        """What validation.json says: "agrees", "disagrees" or "not tested"."""
-        if self.disagreements:
-            return "disagrees"
-        return "agrees" if self.untested is None else "not tested"
+        """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
+        return self.verdicts["loss"].outcome
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdicts of loss, modes and gates."""
+        ends = point(self.strength_distance)
+        modes = outcome_of(ends, self.tolerance)
+        shown = f"{self.strength_distance:.1e} of the largest strength"
+        aligned = point(self.metrics[ALIGNED].max_abs_over_initial)
+        found = self.intervals.get(RANDOM)
+        near = {AGAINST[ALIGNED]: aligned}
+        if self.from_random_weights:
+            value = self.metrics[RANDOM].max_abs_over_initial
+            near = {AGAINST[RANDOM]: around(value, None)}
+            if found is not None:
+                near = {AGAINST[RANDOM]: found.max_abs_over_initial}
+        return {
+            "loss": loss_verdict(near, self.tolerance, self.seeds, self.untested, self.error),
+            "modes": Verdict(
+                outcome="not tested" if self.untested is not None else modes,
+                value=self.strength_distance,
+                interval=(self.strength_distance, self.strength_distance),
+                tolerance=self.tolerance,
+                reason=f"relative error {shown}, at the last step of the GDLN that started "
+                "aligned, which nothing random enters",
+            ),
+            "gates": not_tested("the gates of a graph's nodes are given", self.tolerance),
+        }
 
     @cached_property
     def intervals(self) -> dict[str, Distance]:
         """Distances to GDLNs from random weights with intervals for the mean over all seeds."""
         if self.theory is None or self.seeds < 2:
             return {}
-        return {RANDOM: distance(self.theory, self.gdln.losses, self.rng)}
+        return {RANDOM: distance(self.theory, self.gdln.losses, self.rng, self.error)}
 
     @property
     def from_random_weights(self) -> bool:
@@ -139,16 +210,18 @@ class GraphValidation:
     def metric_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
         for name, found in self.metrics.items():
+            if name == f"{self.judged}_vs_gdln":
+                continue  # as "theory", above
             yield (TITLES[name], *metric_cells(found, self.tolerance))
         if self.floor is not None:
             yield ("seed floor of the GDLN", *metric_cells(self.floor.mean))
 
     def sentence(self) -> str:
         """Return the verdict in one sentence, with the comparisons that it is about."""
+        forms = "closed forms" if self.judged == "closed" else "scalar modes, step by step,"
         return (
-            f"{self._head()} {self._distances()}; tolerance {bound_text(self.tolerance)}; "
-            "free constants: 0"
-            + seeds_text(self.seeds, self.intervals, AGAINST, self.tolerance)
+            f"{summary(self.verdicts)}; judged are the {forms} as printed; {self._distances()}; "
+            f"{constants_text(self.constants)}"
             + "".join(
                 f"; {failed_text(AGAINST[each.pair], each, self.tolerance)}"
                 for each in self.diagnosis
@@ -163,20 +236,12 @@ class GraphValidation:
         )
         if isinstance(self.start, str):
             nothing = f"of random weights nothing is predicted: {self.start}"
-            return f"max |ΔL|/L(0) is {aligned}; {nothing}"
-        law = percent(self.metrics[RANDOM].max_abs_over_initial, self.tolerance)
-        about = f"max |ΔL|/L(0) is {law} {AGAINST[RANDOM]}"
+            return f"max |ΔL|/L(0) of the scalar modes is {aligned}; {nothing}"
+        law = percent(self.metrics["reduced_vs_gdln"].max_abs_over_initial, self.tolerance)
+        about = f"max |ΔL|/L(0) of the scalar modes is {law} {AGAINST[RANDOM]}"
         if self.floor is not None:
             about += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
         return f"{about}, and {aligned}"
-
-    def _head(self) -> str:
-        if self.disagreements:
-            return "theory and training DISAGREE:"
-        if self.untested is not None:
-            return f"the theory is NOT TESTED, for {self.untested.sentence()}; so far"
-        from_where = "" if self.from_random_weights else " from an aligned start alone"
-        return f"theory and training agree{from_where}:"
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
@@ -217,21 +282,50 @@ def validate_graph(
     modes = ScalarModes.of(spec)
     pair = confront_modes(modes, seeds, rng, shared_progress(progress, 1)(0))
     strengths = modes.measured(pair.aligned.snapshots["maps"][0, -1])
+    closed, error = _closed(pair)
+    metrics = dict(pair.metrics)
+    if pair.theory is not None:
+        metrics["reduced_vs_gdln"] = metrics[RANDOM]
+        if closed is not None:
+            metrics[RANDOM] = compare(closed, pair.gdln.mean_loss)
+            metrics["closed_vs_gdln"] = metrics[RANDOM]
     found = GraphValidation(
         derivation=derivation,
         aligned=pair.aligned,
         aligned_theory=pair.aligned_theory,
         gdln=pair.gdln,
         start=pair.start,
-        theory=pair.theory,
-        metrics=pair.metrics,
+        reduced=pair.theory,
+        closed=closed,
+        metrics=metrics,
         floor=seed_floor(pair.gdln.losses),
         strengths=_beside(pair.aligned_theory, strengths),
         rng=rng,
+        error=error,
         untested=_untested(pair, float(spec.validation.tolerance)),
     )
+    far = (name for name, own in pair.metrics.items() if own.max_abs_over_initial > found.tolerance)
     with phase("diagnosis"):
-        return replace(found, diagnosis=diagnose_graph(pair, found.disagreements, rng))
+        return replace(found, diagnosis=diagnose_graph(pair, tuple(far), rng))
+
+
+def _closed(pair: GraphPair) -> tuple[np.ndarray | None, float]:
+    """Return the loss of the closed forms, None where some part has none, and its error."""
+    start = pair.start
+    if any(part.form is None for part in pair.modes.parts):
+        if isinstance(start, str) or not start.error or pair.theory is None:
+            return None, 0.0
+        moved = start.scaled(1 + ENDS * start.error / start.amplitude)
+        other = pair.modes.expected_loss(moved.amplitudes)
+        return None, float(np.abs(other - pair.theory).max() / pair.theory[0])
+    times = np.arange(len(pair.aligned_theory.loss), dtype=float)
+    if isinstance(start, str):
+        return pair.modes.flow_loss(pair.aligned_theory.start, times), 0.0
+    loss = pair.modes.flow_loss(start.amplitude, times)
+    if not start.error:
+        return loss, 0.0
+    other = pair.modes.flow_loss(start.amplitude + ENDS * start.error, times)
+    return loss, float(np.abs(other - loss).max() / loss[0])
 
 
 def _untested(pair: GraphPair, tolerance: float) -> Untested | None:

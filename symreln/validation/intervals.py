@@ -3,10 +3,12 @@
 What is measured is how far theory is from the mean over *all* networks, of which the trained ones
 are a sample. Distances are norms of a difference of curves, so by the triangle inequality they
 move by at most the norm of what the mean curve moves by: |‖a − m‖ − ‖a − M‖| ≤ ‖m − M‖. The 95 %
-quantile of the latter comes from resampling seeds. The interval around the measured distance then
-covers at least as often as the resampling says, and also where the distance is smaller than the
-scatter, where quantiles of resampled distances would all lie above it. The drop time is no norm;
-its interval is the quantiles of the resampled ones.
+quantile of the latter is that of a Student process: a Gaussian one with the covariance of the
+trained curves, over the scatter of their variance. For a single number it is Student's t exactly;
+for max_t |·| it holds at all steps at once, with few seeds too. The interval around the measured
+distance covers at least as often, and also where the distance is smaller than the scatter, where
+quantiles of resampled distances would all lie above it. The drop time and the tail are no linear
+norms; seeds are resampled for them.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ RESAMPLES = 1000
 #: Bytes of resampled curves at a time.
 CHUNK_BYTES = 32 << 20
 METHOD = (
-    f"bootstrap over seeds, {RESAMPLES} resamples, fixed stream: distances ± the "
-    f"{100 * LEVEL:g} % quantile of the norm of what resampled mean curves move by (triangle "
-    "inequality), widened as Student's t for the number of seeds; drop times: percentiles"
+    f"distances ± the {100 * LEVEL:g} % quantile of the norm of what the mean curve moves by "
+    "(triangle inequality), by a Student process with the covariance of the seeds' curves, "
+    f"{RESAMPLES} draws, fixed stream; a curve's Monte Carlo error is added in quadrature; tails "
+    "and drop times: bootstrap over seeds"
 )
 
 
@@ -56,26 +59,58 @@ class Distance:
     log10_tail_rms: Interval
 
 
-def distance(curve: np.ndarray, losses: np.ndarray, rng: int) -> Distance:
-    """Compare a curve that is exactly known with the mean over seeds.
+def distance(curve: np.ndarray, losses: np.ndarray, rng: int, error: float = 0.0) -> Distance:
+    """Compare a curve with the mean over seeds.
 
     Args:
         curve: Curve A, shape (steps,).
         losses: One row a seed; their mean is curve B, shape (seeds, steps).
         rng: Seed of the resampling.
+        error: Monte Carlo error of curve A, the radius of its 95 % interval over L(0).
     """
-    return _distance(curve[None], losses, _weights(rng, 0, 1), _weights(rng, 1, len(losses)))
+    return _distance(curve[None], losses, rng, error)
 
 
-def mutual_distance(first: np.ndarray, second: np.ndarray, rng: int) -> Distance:
-    """Compare the means over seeds of two kinds of networks, trained independently.
+def mutual_distance(
+    first: np.ndarray, second: np.ndarray, rng: int, error: float = 0.0
+) -> Distance:
+    """Compare the means of two kinds of curves, drawn independently.
 
     Args:
         first: Losses of which the mean is curve A, shape (seeds, steps).
         second: Of which it is curve B.
         rng: Seed of the resampling.
+        error: As for :func:`distance`.
     """
-    return _distance(first, second, _weights(rng, 0, len(first)), _weights(rng, 1, len(second)))
+    return _distance(first, second, rng, error)
+
+
+def simultaneous_radius(values: np.ndarray, rng: int) -> float | None:
+    """Return half the width of an interval that holds for all columns' means at once.
+
+    Args:
+        values: One row a seed, shape (seeds, columns).
+        rng: Seed of the draws.
+
+    Returns:
+        The radius, one for all columns; None for one seed, infinite where a value is not finite.
+    """
+    if len(values) < 2:
+        return None
+    moved = np.abs(_student(values, rng, 1)).max(axis=1, initial=0.0)
+    return float(np.quantile(moved, LEVEL))
+
+
+def _student(values: np.ndarray, rng: int, kind: int) -> np.ndarray:
+    """Draw what the mean of the rows may move by, shape (RESAMPLES, columns); 0 for one row."""
+    seeds = len(values)
+    if seeds < 2:
+        return np.zeros((RESAMPLES, 1))
+    stream = np.random.default_rng([rng, kind, 2])
+    normal = stream.standard_normal((RESAMPLES, seeds))
+    scatter = np.sqrt(stream.chisquare(seeds - 1, RESAMPLES) / (seeds - 1))
+    weights = normal / (np.sqrt(seeds * (seeds - 1)) * scatter[:, None])
+    return weights @ (values - values.mean(axis=0))
 
 
 def _weights(rng: int, kind: int, seeds: int) -> np.ndarray:
@@ -94,60 +129,58 @@ def _widening(seeds: int) -> float:
     return float(np.sqrt(seeds / (seeds - 1)) * stdtrit(seeds - 1, upper) / ndtri(upper))
 
 
-def _distance(
-    first: np.ndarray, second: np.ndarray, weigh_a: np.ndarray, weigh_b: np.ndarray
-) -> Distance:
-    a, b = first.mean(axis=0), second.mean(axis=0)
-    found = compare(a, b)
-    if len(first) * len(second) == 1:
+def _distance(first: np.ndarray, second: np.ndarray, rng: int, error: float) -> Distance:
+    found = compare(first.mean(axis=0), second.mean(axis=0))
+    if len(second) == 1:  # what was trained once may be anywhere
         return Distance(**{name: _alone(value) for name, value in vars(found).items()})
-    moved = _moved(first, second, weigh_a, weigh_b)
-    drops = moved.pop("drop_time_error_steps")
-    wider = _widening(max(len(first), len(second)))
-    radii = {name: wider * float(np.quantile(values, LEVEL)) for name, values in moved.items()}
+    largest, mean = _linear_radii(first, second, rng)
+    tails, drops = _resampled(first, second, rng)
+    tail = _widening(len(second)) * float(np.quantile(tails, LEVEL))
     return Distance(
+        max_abs_over_initial=around(found.max_abs_over_initial, float(np.hypot(largest, error))),
+        mean_abs_over_initial=around(found.mean_abs_over_initial, float(np.hypot(mean, error))),
         drop_time_error_steps=_percentiles(found, drops),
-        **{name: _around(getattr(found, name), radius) for name, radius in radii.items()},
+        log10_tail_rms=around(found.log10_tail_rms, tail),
     )
 
 
-def _moved(
-    first: np.ndarray, second: np.ndarray, weigh_a: np.ndarray, weigh_b: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return by how much each resample's curves move, in each metric's norm; drop times as such."""
-    start, tail = _seen(first.mean(axis=0)[None], second.mean(axis=0)[None])
+def _linear_radii(first: np.ndarray, second: np.ndarray, rng: int) -> tuple[float, float]:
+    """Return the radii of max and mean |A − B|/B(0), whose unit moves with B's first loss."""
+    a, b = first.mean(axis=0), second.mean(axis=0)
+    norms = []
+    # One step after the other: all draws of all steps need not fit in memory.
+    size = max(1, CHUNK_BYTES // (8 * RESAMPLES))
+    unit = _student(second[:, :1], rng, 1) / b[0]
+    for begin in range(0, len(a), size):
+        chunk = slice(begin, begin + size)
+        moved = _student(first[:, chunk], rng, 0) - _student(second[:, chunk], rng, 1)
+        moved = np.abs(moved - (a - b)[chunk] * unit) / b[0]
+        norms.append((moved.max(axis=1), moved.sum(axis=1)))
+    largest = np.max([part[0] for part in norms], axis=0)
+    mean = np.sum([part[1] for part in norms], axis=0) / len(a)
+    return float(np.quantile(largest, LEVEL)), float(np.quantile(mean, LEVEL))
+
+
+def _resampled(first: np.ndarray, second: np.ndarray, rng: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much resampled tails move, and the differences of resampled drop times."""
+    weigh_a, weigh_b = _weights(rng, 0, len(first)), _weights(rng, 1, len(second))
+    tail = _tails(first.mean(axis=0)[None], second.mean(axis=0)[None])
     size = max(1, CHUNK_BYTES // (8 * first.shape[1]))
     parts = []
     for begin in range(0, RESAMPLES, size):
         chunk = slice(begin, begin + size)
-        a = np.broadcast_to(weigh_a[chunk] @ first, (len(weigh_b[chunk]), first.shape[1]))
-        b = weigh_b[chunk] @ second
-        own_start, own_tail = _seen(a, b)
-        distance = np.abs(own_start - start)
-        parts.append(
-            (
-                distance.max(axis=1),
-                distance.mean(axis=1),
-                np.sqrt(np.mean((own_tail - tail) ** 2, axis=1)),
-                _drops(a) - _drops(b),
-            )
-        )
-    names = (
-        "max_abs_over_initial",
-        "mean_abs_over_initial",
-        "log10_tail_rms",
-        "drop_time_error_steps",
-    )
-    columns = zip(*parts, strict=True)
-    return {name: np.concatenate(part) for name, part in zip(names, columns, strict=True)}
+        a, b = weigh_a[chunk] @ first, weigh_b[chunk] @ second
+        moved = np.sqrt(np.mean((_tails(a, b) - tail) ** 2, axis=1))
+        parts.append((moved, _drops(a) - _drops(b)))
+    tails, drops = zip(*parts, strict=True)
+    return np.concatenate(tails), np.concatenate(drops)
 
 
-def _seen(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the differences of curves that metrics are norms of: (A − B)/B(0), log A − log B."""
-    initial = b[:, :1]
-    tail, floor = slice((3 * a.shape[1]) // 4, None), np.finfo(float).eps * initial
+def _tails(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return log A − log B over the last quarter of the steps."""
+    tail, floor = slice((3 * a.shape[1]) // 4, None), np.finfo(float).eps * b[:, :1]
     logs = [np.log10(np.maximum(curve[:, tail], floor)) for curve in (a, b)]
-    return (a - b) / initial, logs[0] - logs[1]
+    return logs[0] - logs[1]
 
 
 def _drops(curves: np.ndarray) -> np.ndarray:
@@ -156,10 +189,18 @@ def _drops(curves: np.ndarray) -> np.ndarray:
     return np.where(below.any(axis=1), below.argmax(axis=1), np.nan)
 
 
-def _around(value: float | None, radius: float) -> Interval:
+def around(value: float | None, radius: float | None) -> Interval:
+    """Return the interval of a distance, which is never negative; no ends without a radius."""
+    if radius is None:
+        return _alone(value)
     if value is None:
         return Interval(value=None, low=None, high=None)
     return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
+
+
+def point(value: float) -> Interval:
+    """Return the interval of a number that nothing random enters."""
+    return Interval(value=value, low=value, high=value)
 
 
 def _alone(value: float | None) -> Interval:

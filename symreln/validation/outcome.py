@@ -8,15 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symreln.dynamics.early_phase import EarlyStrength
-from symreln.dynamics.moving_gates import MovingGates
+from symreln.dynamics.mean_field import MeanField
 from symreln.prediction import Prediction
 from symreln.summaries import short_repr
 from symreln.train.network import TrainingRun
+from symreln.validation.again import ALIGNED
 from symreln.validation.aligned import PathwayAlignment
 from symreln.validation.assumptions import AssumptionCost, assumption_costs
 from symreln.validation.comparing import JUDGED, CurvePair
 from symreln.validation.diagnosis import Confronted, PairDiagnosis, diagnose
-from symreln.validation.intervals import Distance, distance, mutual_distance
+from symreln.validation.gates_held import GatesHeld
+from symreln.validation.intervals import Distance
 from symreln.validation.metrics import (
     CurveComparison,
     GateDrift,
@@ -27,10 +29,19 @@ from symreln.validation.metrics import (
 from symreln.validation.published import PUBLISHED, PublishedPrediction
 from symreln.validation.strengths import ModeMeasured
 from symreln.validation.told import metric_rows, sentence
-from symreln.validation.trained import gained_pathways, sized_pathways
+from symreln.validation.trained import ProgressCallback, gained_pathways, sized_pathways
 from symreln.validation.untested import Untested, why_untested
+from symreln.validation.verdicts import (
+    Verdict,
+    gates_verdict,
+    loss_verdict,
+    modes_verdict,
+    not_tested,
+    outcome_of,
+)
 
 if TYPE_CHECKING:
+    from symreln.constants import Constant
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.spec.model import Spec
@@ -56,11 +67,10 @@ class Validation:
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        metrics: Comparison of every pair of curves, by the interface's names, "moving_vs_relu"
-            for gates that are predicted to move, "flow_vs_relu" for infinitely small steps, and
-            "closed_vs_relu" where the closed forms alone are not the prediction ("…_vs_gdln" where
-            no network was trained); "descent_vs_aligned" and "closed_vs_aligned" for what starts
-            as closed forms assume.
+        metrics: Comparison of every pair of curves, by the interface's names: "theory_vs_…" is
+            the judged curve, "closed_vs_…" and "reduced_vs_…" are both; "mean_field_vs_relu" is the
+            mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
+            "descent_vs_aligned" and "closed_vs_aligned" what starts as closed forms assume.
         floor: The same metrics between seeds of the network, or of the GDLN where there is no
             network; None for one seed.
         drift: How far the network's gates move; None for a linear network.
@@ -79,13 +89,16 @@ class Validation:
             there is no such prediction.
         not_predicted: Why there is none, or "".
         rules: What other learning rules change; None where that was not asked for.
-        moving: The prediction with gates that move; None where there is none.
-        not_moving: Why there is none, or "".
+        mean_field: The mean-field simulation; None where there is none.
+        no_mean_field: Why there is none, or "".
         aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
             these are the whole prediction, else None.
         chain: Where modes of three or more layers start; None for one or two.
         pairs: The curves that ``metrics`` compare.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
+        gates: Share of the weight with a gate of the spec, or why gates are not tested.
+        error: Monte Carlo errors of the judged loss over L(0) and of the judged strengths over
+            their plateaus, as radii of 95 % intervals.
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
         study: What halving the initial scale and the learning rate does; None where that was not
             asked for.
@@ -111,12 +124,14 @@ class Validation:
     predicted: PredictedBand | None = None
     not_predicted: str = ""
     rules: RuleComparison | None = None
-    moving: MovingGates | None = None
-    not_moving: str = ""
+    mean_field: MeanField | None = None
+    no_mean_field: str = ""
     aligned: TrainingRun | None = None
     chain: ChainStart | None = None
     pairs: Mapping[str, CurvePair] = field(default_factory=dict)
     modes: tuple[ModeMeasured, ...] = ()
+    gates: GatesHeld | str = "the gates of the units were not recorded"
+    error: tuple[float, float] = (0.0, 0.0)
     diagnosis: tuple[PairDiagnosis, ...] = ()
     study: Study | None = None
     representations: RepresentationComparison | None = None
@@ -166,19 +181,54 @@ class Validation:
         return float(self.derivation.spec.validation.tolerance)
 
     @property
-    def agrees(self) -> bool:
-        """Whether training tests the prediction, and nothing that was trained is beyond tolerance.
+    def judged(self) -> str:
+        """Which curve the loss's verdict is about: "closed" or "reduced"."""
+        return self.prediction.judged
 
-        Judged are the networks, the GDLNs, and a GDLN that started aligned, those that there are.
-        """
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Every number that enters the prediction and is not in the spec."""
+        return self.prediction.constants
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the loss agrees: then a command ends with exit code 0."""
         return self.verdict == "agrees"
 
     @property
     def verdict(self) -> str:
-        """What validation.json says: "agrees", "disagrees" or "not tested"."""
-        if self.disagreements:
-            return "disagrees"
-        return "agrees" if self.untested is None else "not tested"
+        """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
+        return self.verdicts["loss"].outcome
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdicts of loss, modes and gates."""
+        names = {"gdln": "GDLN", "relu": self.network_name}
+        distances = {
+            f"against the {names[pair.removeprefix('theory_vs_')]}": self.intervals[
+                pair
+            ].max_abs_over_initial
+            for pair in reversed(JUDGED)  # the network without given gates first
+            if pair in self.intervals
+        }
+        loss, modes = self.error
+        unusual = self._no_modes
+        return {
+            "loss": loss_verdict(distances, self.tolerance, self.seeds, self.untested, loss),
+            "modes": not_tested(unusual, self.tolerance)
+            if unusual
+            else modes_verdict(self.modes, self.tolerance, names, self.rng, self.untested, modes),
+            "gates": gates_verdict(self.gates, self.tolerance, self.rng, self.untested),
+        }
+
+    @property
+    def _no_modes(self) -> str:
+        """Why strengths have no formula to be judged by, or ""."""
+        if self.derivation.later:
+            return "gates switch, and strengths have no curve of their own from t = 0"
+        if self.derivation.narrow:
+            return "narrow pathways learn equal modes in part and in any rotation"
+        return ""
 
     @cached_property
     def untested(self) -> Untested | None:
@@ -189,27 +239,38 @@ class Validation:
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:
         """What each assumption costs of which there is a prediction with and one without."""
-        return assumption_costs(
-            self.derivation.at_values, self.metrics, self.tolerance, early=bool(self.kappas)
+        found = assumption_costs(
+            self.derivation.at_values, self._reduced, self.tolerance, early=bool(self.kappas)
         )
+        if self.judged == "reduced":
+            return found
+        return tuple(
+            replace(cost, pair=_of_reduced(cost.pair), instead=_of_reduced(cost.instead))
+            for cost in found
+        )
+
+    @property
+    def _reduced(self) -> dict[str, CurveComparison]:
+        """The metrics with the reduction in the place of the judged curve."""
+        return self.metrics | {
+            f"theory_vs_{name}": self.metrics[f"reduced_vs_{name}"]
+            for name in ("relu", "gdln")
+            if f"reduced_vs_{name}" in self.metrics
+        }
 
     @cached_property
     def intervals(self) -> dict[str, Distance]:
         """Metrics of every pair with intervals for the mean over all seeds."""
-        return {
-            name: mutual_distance(pair.first, pair.second, self.rng)
-            if len(pair.first) > 1
-            else distance(pair.first[0], pair.second, self.rng)
-            for name, pair in self.pairs.items()
-        }
+        return {name: pair.distance(self.rng) for name, pair in self.pairs.items()}
 
     @property
     def disagreements(self) -> tuple[str, ...]:
-        """The pairs that the tolerance excludes."""
+        """The judged pairs that disagree: none of their interval is within the tolerance."""
         return tuple(
             name
             for name in JUDGED
-            if name in self.metrics and self.metrics[name].max_abs_over_initial > self.tolerance
+            if name in self.intervals
+            and outcome_of(self.intervals[name].max_abs_over_initial, self.tolerance) == "disagrees"
         )
 
     @cached_property
@@ -241,28 +302,47 @@ class Validation:
         """Return the verdict in one sentence."""
         return sentence(self)
 
-    def diagnosed(self) -> Validation:
-        """Return the same, with what fails where theory and training disagree."""
+    def diagnosed(self, progress: ProgressCallback | None = None) -> Validation:
+        """Return the same, with what fails where the judged curve and training disagree.
+
+        Args:
+            progress: Called with (done, total), in experiments.
+        """
+        aligned = self.metrics.get(ALIGNED)
+        far = self.disagreements
+        if aligned is not None and aligned.max_abs_over_initial > self.tolerance:
+            far = (*far, ALIGNED)
+        if not far:
+            return self
         case = Confronted(
             numbers=self.derivation.at_values,
             kappas=self.kappas,
-            prediction=self.prediction.loss,
+            prediction=self.prediction.theory,
             network=self.network,
             gdln=self.gdln,
             metrics=self.metrics,
             tolerance=self.tolerance,
             rng=self.rng,
+            judged=self.prediction.judged,
+            reduction=self.prediction.loss,
+            modes=self.prediction.modes,
+            error=self.error[0],
             predicted=self.predicted,
             aligned=self.aligned,
             chain=self.chain,
+            progress=progress,
         )
-        return replace(self, diagnosis=diagnose(case, self.disagreements))
+        return replace(self, diagnosis=diagnose(case, far))
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
         from symreln.report.validation_json import validation_to_json
 
         return validation_to_json(self)
+
+
+def _of_reduced(pair: str) -> str:
+    return pair.replace("theory_vs_", "reduced_vs_")
 
 
 def _is_ready_made(spec: Spec) -> bool:

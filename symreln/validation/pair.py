@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,34 +72,57 @@ def train_pair(
     Raises:
         InputError: Training diverged.
     """
-    asked, settings = network_of(spec), training_settings(spec)
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     possible = not gained_pathways(spec) and not sized_pathways(spec)
     report = shared_progress(progress, 1 + possible)
     network = None
     if possible:
-        plain = train_network if asked.layers == 2 else partial(train_layers, asked.layers)
-        network = plain(
-            *data,
-            settings,
-            seeds=seeds,
-            rng=streams[0],
-            record=None if losses_only else network_recording(spec, seeds, marks),
-            progress=report(0),
-            workers=workers,
+        record = None if losses_only else network_recording(spec, seeds, marks)
+        network = train_networks(
+            spec, seeds, streams[0], record=record, progress=report(0), workers=workers
         )
-    phases = gated_phases(spec, kappas)
-    if asked.layers == 2:
-        gated = partial(train_phases, *data, phases)
-    else:
-        gated = partial(train_chains, asked.layers, *data, phases[0][1])
-    gdln = gated(
-        gated_settings(spec, settings),
-        training=asked.training,
-        seeds=seeds,
-        rng=streams[1],
+    gdln = train_gdlns(
+        spec,
+        kappas,
+        seeds,
+        streams[1],
         record=Recording() if losses_only else map_recording(spec, seeds, marks),
         progress=report(int(possible)),
         workers=workers,
     )
     return network, gdln
+
+
+def train_networks(
+    spec: Spec, seeds: int, stream: np.random.SeedSequence, **options: Any
+) -> TrainingRun:
+    """Train the networks alone; arguments and errors as of :func:`train_pair`."""
+    layers = network_of(spec).layers
+    plain = train_network if layers == 2 else partial(train_layers, layers)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    return plain(*data, training_settings(spec), seeds=seeds, rng=stream, **options)
+
+
+def train_gdlns(
+    spec: Spec,
+    kappas: Mapping[str, float],
+    seeds: int,
+    stream: np.random.SeedSequence,
+    *,
+    record: Recording,
+    **options: Any,
+) -> TrainingRun:
+    """Train the GDLNs alone; arguments and errors as of :func:`train_pair`."""
+    asked, phases = network_of(spec), gated_phases(spec, kappas)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    if asked.layers == 2:
+        gated = partial(train_phases, *data, phases)
+    else:
+        gated = partial(train_chains, asked.layers, *data, phases[0][1])
+    return gated(
+        gated_settings(spec, training_settings(spec)),
+        training=asked.training,
+        seeds=seeds,
+        rng=stream,
+        record=record,
+        **options,
+    )

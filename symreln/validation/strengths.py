@@ -5,7 +5,11 @@ its pathways' maps; of a ReLU network every unit is given to the pathway whose g
 unit's outputs at that step best (:func:`symreln.train.assignment.nearest_outputs`). Intervals are
 over networks: Student's t for the mean.
 
-Source: theory.md 8 of the design.
+Differences are relative to the mode's plateau s/d_eff; where it has none, to the largest predicted
+strength of its pathway. A strength that is farther from its formula than a whole plateau is not
+that mode's: it is not attributable in a trained network without given gates.
+
+Source: theory.md 8 and 14 of the design.
 """
 
 from __future__ import annotations
@@ -24,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.derivation import Derivation
-    from symreln.prediction import ModeCurve, Prediction
+    from symreln.prediction import Prediction
     from symreln.train.network import TrainingRun
 
-#: Shares of its height at which a mode's predicted curve is looked at beside the usual steps.
+#: Shares of its largest strength at which a mode is looked at beside the usual steps.
 MARKS = (0.25, 0.5, 0.75)
 METHOD = (
     f"{100 * LEVEL:g} % intervals for the mean over seeds by Student's t; that of the largest "
@@ -45,7 +49,8 @@ class ModeMeasured:
         pathway: Name of its pathway.
         label: Symbol of its strength.
         multiplicity: Equal modes that both curves are means over.
-        height: Largest predicted strength at those steps: the unit of differences.
+        plateau: The unit of differences: s/d_eff, or the largest predicted strength of the
+            pathway's modes where there is no such plateau.
         steps: The K steps.
         predicted: Shape (K,).
         measured: Shape (seeds, K).
@@ -55,7 +60,7 @@ class ModeMeasured:
     pathway: str
     label: str
     multiplicity: int
-    height: float
+    plateau: float
     steps: tuple[int, ...]
     predicted: np.ndarray
     measured: np.ndarray
@@ -72,28 +77,44 @@ class ModeMeasured:
         return None if radius is None else (self.mean - radius, self.mean + radius)
 
     @property
+    def difference(self) -> float:
+        """Largest difference of the mean to the prediction, over the plateau."""
+        return float(np.abs(self.mean - self.predicted).max() / self.plateau)
+
+    def why_not(self, tolerance: float) -> str:
+        """Return why the difference says nothing of the formula, or "".
+
+        Args:
+            tolerance: Share of the plateau under which a mode counts as not learned.
+        """
+        if self.subject == "relu" and self.difference > 1:
+            return "not attributable"
+        reached = max(np.abs(self.predicted).max(), np.abs(self.mean).max())
+        return "not learned" if reached <= tolerance * self.plateau else ""
+
+    @property
     def largest(self) -> Interval:
-        """Largest difference of the mean to the prediction, over the height."""
-        value = float(np.abs(self.mean - self.predicted).max() / self.height)
+        """The same with its interval."""
+        value = self.difference
         wider = _radius(self.measured, 1 - (1 - LEVEL) / len(self.steps))
         if wider is None:
             return Interval(value=value, low=None, high=None)
-        radius = float(wider.max() / self.height)
+        radius = float(wider.max() / self.plateau)
         return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
 
     @property
     def last(self) -> Interval:
-        """Difference at the last step, measured less predicted, over the height."""
-        return mean_interval((self.measured[:, -1] - self.predicted[-1]) / self.height)
+        """Difference at the last step, measured less predicted, over the plateau."""
+        return mean_interval((self.measured[:, -1] - self.predicted[-1]) / self.plateau)
 
     @property
     def half_time_error(self) -> Interval:
-        """Predicted less measured step of half the height: positive where theory is later.
+        """Predicted less measured step of half the plateau: positive where theory is later.
 
         Both are interpolated between the same steps. No value where the prediction or a network
         does not get there.
         """
-        level = self.height / 2
+        level = self.plateau / 2
         predicted = _crossing(self.steps, self.predicted, level)
         found = [_crossing(self.steps, curve, level) for curve in self.measured]
         if predicted is None or any(each is None for each in found):
@@ -102,16 +123,17 @@ class ModeMeasured:
 
 
 def marks(prediction: Prediction) -> tuple[int, ...]:
-    """Return the steps at which modes are predicted to reach :data:`MARKS` of their heights.
+    """Return the steps at which modes are predicted to reach :data:`MARKS` of their largest.
 
     Args:
         prediction: At every step of the network.
     """
     found = set()
     for curve in prediction.modes:
-        height = float(np.max(curve.best))
-        for share in MARKS if height > 0 else ():
-            found.add(int(np.argmax(curve.best >= share * height)))
+        strength = curve.of(prediction.judged)
+        largest = float(np.max(strength))
+        for share in MARKS if largest > 0 else ():
+            found.add(int(np.argmax(strength >= share * largest)))
     return tuple(sorted(found))
 
 
@@ -131,7 +153,9 @@ def measured_strengths(
     """
     if numbers.later or numbers.narrow:
         return ()
-    curves = {curve.label: curve for curve in prediction.modes}
+    curves = {
+        curve.label: (curve.of(prediction.judged), curve.plateau) for curve in prediction.modes
+    }
     found = _measured(numbers, curves, "gdln", gdln, gdln.snapshots.get("maps"))
     if network is not None:
         maps = network.snapshots.get("gate_maps", network.snapshots.get("maps"))
@@ -141,7 +165,7 @@ def measured_strengths(
 
 def _measured(
     numbers: Derivation,
-    curves: Mapping[str, ModeCurve],
+    curves: Mapping[str, tuple[np.ndarray, float | None]],
     subject: Literal["gdln", "relu"],
     run: TrainingRun,
     maps: np.ndarray | None,
@@ -153,12 +177,12 @@ def _measured(
         u, v, labels = probe_bases(pathway)
         own = maps[:, :, place][..., list(pathway.effective.pathway.inputs)]
         values = np.einsum("ya,skyx,xa->ska", u, own, v, optimize=True)
-        for label in dict.fromkeys(labels):
-            if label not in curves:
-                continue
-            predicted = curves[label].best[list(steps)]
-            height = float(predicted.max())
-            if height > 0:
+        own_labels = [label for label in dict.fromkeys(labels) if label in curves]
+        largest = max((float(np.abs(curves[label][0]).max()) for label in own_labels), default=0.0)
+        for label in own_labels:
+            curve, known = curves[label]
+            predicted, plateau = curve[list(steps)], known or largest
+            if plateau > 0:
                 columns = [i for i, each in enumerate(labels) if each == label]
                 found.append(
                     ModeMeasured(
@@ -166,7 +190,7 @@ def _measured(
                         pathway=pathway.name,
                         label=label,
                         multiplicity=len(columns),
-                        height=height,
+                        plateau=plateau,
                         steps=steps,
                         predicted=predicted,
                         measured=values[:, :, columns].mean(axis=2),

@@ -16,7 +16,7 @@ start: for a mode, with g = E[Q Qᵀ], the flow's strength is c with c² = a² �
 
 An order is confirmed where the nearest whole number is the predicted one and every value is smaller
 than the one before. How the distances of theory to networks change is shown beside: fewer units
-and gates that move leave some that no halving mends.
+and gates that move in the network leave some that no halving mends.
 """
 
 from __future__ import annotations

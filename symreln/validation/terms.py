@@ -50,7 +50,7 @@ def distance_terms(
 
     Args:
         numbers: The derivation, without free parameters.
-        foretold: What was predicted; gates that move too.
+        foretold: What was predicted, and the mean-field simulation.
         trained: The trained networks; the GDLNs where there are no others.
     """
     found = tuple(
@@ -88,6 +88,10 @@ def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, 
     if len(set(modes.values())) > len(set(kappas.values())):
         by_mode = predict_training(numbers, modes).loss
         yield "theory with κ of each mode", "the fastest mode's κ for all of its pathway", by_mode
-    if foretold.moving is not None:
+    if foretold.mean_field is not None:
         replaced = "fixed gates, and pathways that share no units"
-        yield "theory of single units: gates that move", replaced, foretold.moving.losses
+        yield (
+            "mean-field simulation (wide ReLU network, not the theory)",
+            replaced,
+            foretold.mean_field.losses,
+        )

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.validation.comparing import JUDGED
-from symreln.validation.findings import ALIGNMENT, GATES, NETWORKS, SCALE, STEP, WIDTH
+from symreln.constants import constants_text
+from symreln.validation.blame import FAILS, failed_text
+from symreln.validation.findings import GATES
+from symreln.validation.verdicts import summary
 from symreln.validation.words import (
-    bound_text,
-    interval_text,
     metric_cells,
     percent,
     steps_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from symreln.validation.confront import Validation
-    from symreln.validation.findings import Finding, PairDiagnosis
-    from symreln.validation.intervals import Distance
+    from symreln.validation.findings import PairDiagnosis
+    from symreln.validation.published import PublishedPrediction
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
-
-#: What is said of an assumption that fails, after "what fails is".
-FAILS = {
-    ALIGNMENT: "the aligned start of the strength that is taken, which random layers do not have",
-    GATES: "the spec's gates, or that they stay as they are",
-    SCALE: "the initial scale, which is too large",
-    STEP: "the step size, which is too large",
-    WIDTH: "the limit of many hidden units, of which there are too few",
-    NETWORKS: "the number of networks, which is too small to tell",
-}
 
 
 def titles(validation: Validation) -> dict[str, str]:
@@ -40,12 +30,15 @@ def titles(validation: Validation) -> dict[str, str]:
     network = validation.network_name
     closed = validation.derivation.at_values.closed
     forms = "closed forms" if closed else "coupled modes"
+    theory = "closed forms as printed" if validation.judged == "closed" else "integrated reduction"
     straight = "modes that keep to their directions"
     return {
-        "theory_vs_gdln": "theory – GDLN",
-        "theory_vs_relu": f"theory – {network}",
+        "theory_vs_gdln": f"judged: {theory} – GDLN",
+        "theory_vs_relu": f"judged: {theory} – {network}",
+        "reduced_vs_gdln": "integrated reduction – GDLN",
+        "reduced_vs_relu": f"integrated reduction – {network}",
         "gdln_vs_relu": f"GDLN – {network}",
-        "moving_vs_relu": f"theory, gates that move – {network}",
+        "mean_field_vs_relu": f"mean-field simulation – {network}",
         "flow_vs_relu": f"flow (infinitely small steps) – {network}",
         "closed_vs_relu": f"{forms} alone – {network}",
         "modes_vs_relu": f"{straight} – {network}",
@@ -61,6 +54,8 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
     names = titles(validation)
     for name, found in validation.metrics.items():
+        if name.startswith(f"{validation.judged}_vs_") and not name.endswith("_aligned"):
+            continue  # as "theory", above
         yield (names[name], *metric_cells(found, validation.tolerance))
     if validation.floor is not None:
         floor = metric_cells(validation.floor.mean)
@@ -70,33 +65,54 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
         name = name if validation.floor is None else "the same, predicted"
         yield (name, *metric_cells(validation.predicted.floor.mean))
     if validation.published is not None:
-        drop = validation.published.drop_time_error_steps
-        yield (
-            f"published: {validation.published.source}",
-            percent(validation.published.max_abs_over_initial),
-            "–",
-            "–" if drop is None else steps_text(drop),
-            "–",
-        )
+        yield from _published_rows(validation, validation.published)
+
+
+def _published_rows(
+    validation: Validation, published: PublishedPrediction
+) -> Iterator[tuple[str, ...]]:
+    """Yield the published figures, and say where they are closer than ours."""
+    drop = published.drop_time_error_steps
+    ours = validation.metrics.get("theory_vs_relu")
+    closer = published.closer_than(None if ours is None else ours.max_abs_over_initial)
+    yield (
+        f"published: {published.source}" + (" (closer than the judged curve)" if closer else ""),
+        percent(published.max_abs_over_initial),
+        "–",
+        "–" if drop is None else steps_text(drop),
+        "–",
+    )
+    for what, low, high in published.others:
+        yield (f"published: {what}", f"{percent(low)} to {percent(high)}", "–", "–", "–")
 
 
 def sentence(validation: Validation) -> str:
-    """Return the verdict in one sentence."""
-    distances = [f"{judged(validation, 'theory_vs_gdln')} against the GDLN"]
-    if validation.network is not None:
-        worst = judged(validation, "theory_vs_relu")
-        distances.insert(0, f"{worst} against the {validation.network_name}")
+    """Return the three verdicts, and what is beside them, in one sentence."""
     return (
-        f"{_head(validation)} max |ΔL|/L(0) is {' and '.join(distances)}, "
-        f"tolerance {bound_text(validation.tolerance)}; "
-        f"free constants: {validation.prediction.free_constants}"
+        f"{summary(validation.verdicts)}; {_judged_clause(validation)}; "
+        f"{constants_text(validation.constants)}"
         + (f"; {validation.no_network}" if validation.no_network else "")
-        + _seeds_clause(validation)
-        + _gates_clause(validation)
+        + _mean_field_clause(validation)
         + _aligned_clause(validation)
         + _directions_clause(validation)
         + "".join(f"; {outcome.sentence()}" for outcome in validation.narrow)
         + "".join(f"; {failed(validation, each)}" for each in validation.diagnosis)
+    )
+
+
+def _judged_clause(validation: Validation) -> str:
+    """Say which curve is judged and, of closed forms, how far the reduction is beside them."""
+    if validation.judged == "reduced":
+        return "judged is the integrated reduction"
+    names = {"relu": validation.network_name, "gdln": "GDLN"}
+    beside = [
+        f"{judged(validation, pair)} from the {name}"
+        for short, name in names.items()
+        if (pair := f"reduced_vs_{short}") in validation.metrics
+    ]
+    return (
+        "judged are the closed forms as printed; the integrated reduction, which is not judged, is "
+        + " and ".join(beside)
     )
 
 
@@ -113,67 +129,27 @@ def failed(validation: Validation, found: PairDiagnosis) -> str:
     return failed_text(_against(validation, found.pair), found, validation.tolerance, says)
 
 
-def failed_text(
-    place: str, found: PairDiagnosis, tolerance: float, says: Mapping[str, str] = FAILS
-) -> str:
-    """Say it of the networks at a place, "against …"."""
-    if not found.failed:
-        tried = [f"{each.replaced} ({_after(each)})" for each in found.findings]
-        why = f": none of these takes away half of it: {', '.join(tried)}" if tried else ""
-        return f"{place} the distance is unexplained{why}"
-    named = [
-        f"{says[each.assumption]} ({_evidence(each)})"
-        for each in found.findings
-        if each.assumption in found.failed and each.explains
-    ]
-    text = f"{place} what fails is {' and '.join(named)}"
-    if found.left is not None and found.left > tolerance:
-        left = percent(found.left, tolerance)
-        text += (
-            f"; {left} is left then, which is more than the tolerance{_beyond(found, tolerance)}"
-        )
-    return text
-
-
-def _beyond(found: PairDiagnosis, tolerance: float) -> str:
-    """Say what explains the rest: an assumption that went unnamed for one that mends part of it."""
-    rest = [
-        f"{percent(each.after, tolerance)} with {each.replaced}"
-        for each in found.findings
-        if each.assumption not in found.failed
-        and each.after is not None
-        and each.after <= tolerance
-    ]
-    if not rest:
-        return " and unexplained"
-    return ": " + " and ".join(rest)
-
-
 def modes_lines(validation: Validation) -> Iterator[str]:
     """Yield which mode is farthest from its formula, of every kind of network."""
     for subject, name in (("gdln", "GDLN"), ("relu", validation.network_name)):
         found = [mode for mode in validation.modes if mode.subject == subject]
-        if found:
-            worst = max(found, key=lambda mode: mode.largest.value or 0.0)
-            shown = interval_text(worst.largest, percent)
+        told = {mode.label: mode.why_not(validation.tolerance) for mode in found}
+        asked = [mode for mode in found if not told[mode.label]]
+        left = [why for why in told.values() if why]
+        more = "".join(f"; {left.count(why)} {why}" for why in dict.fromkeys(left))
+        if asked:
+            worst = max(asked, key=lambda mode: mode.difference)
             yield (
-                f"modes of the {name}: strengths differ from their formulas by at most {shown} of "
-                f"their heights ({worst.label} of {len(found)}{_split(validation, subject)})"
+                f"modes of the {name}: largest relative error {percent(worst.difference)} of the "
+                f"plateau ({worst.label} of {len(asked)}{_split(validation, subject)}){more}"
             )
+        elif found:
+            yield f"modes of the {name}: {more.removeprefix('; ')}"
 
 
 def _split(validation: Validation, subject: str) -> str:
     relu = subject == "relu" and validation.drift is not None
     return ", units given to the gate that reproduces them best" if relu else ""
-
-
-def _head(validation: Validation) -> str:
-    if validation.disagreements:
-        return "theory and training DISAGREE:"
-    untested = validation.untested
-    if untested is None:
-        return "theory and training agree:"
-    return f"the theory is NOT TESTED, for {untested.sentence()}; so far"
 
 
 def _against(validation: Validation, pair: str) -> str:
@@ -182,54 +158,17 @@ def _against(validation: Validation, pair: str) -> str:
         "theory_vs_gdln": "the GDLN",
         "descent_vs_aligned": "the GDLN that started aligned",
     }
-    assert set(trained) == set(JUDGED)
     return f"against {trained[pair]}"
 
 
-def _evidence(found: Finding) -> str:
-    if found.after is None:
-        return found.measured
-    parts = [f"with {found.replaced} {percent(found.before)} become {percent(found.after)}"]
-    return ", and ".join([*parts, *([found.measured] if found.measured else [])])
-
-
-def _after(found: Finding) -> str:
-    return found.why_not if found.after is None else percent(found.after)
-
-
-def _seeds_clause(validation: Validation) -> str:
-    if validation.seeds < 2:
+def _mean_field_clause(validation: Validation) -> str:
+    """Say how far the mean-field simulation is from the network."""
+    if "mean_field_vs_relu" not in validation.metrics:
         return ""
-    names = {pair: _against(validation, pair) for pair in JUDGED}
-    return seeds_text(validation.seeds, validation.intervals, names, validation.tolerance)
-
-
-def seeds_text(
-    seeds: int, intervals: Mapping[str, Distance], names: Mapping[str, str], tolerance: float
-) -> str:
-    """Say where so few seeds cannot tell on which side of the tolerance the mean over all is."""
-    parts = []
-    for pair, name in names.items():
-        found = intervals.get(pair)
-        near = None if found is None else found.max_abs_over_initial
-        if near is None or near.low is None or near.high is None:
-            continue
-        if near.low <= tolerance < near.high:
-            parts.append(f"{percent(near.low)} to {percent(near.high)} {name}")
-    if not parts:
-        return ""
-    return (
-        f"; with {seeds} seeds the mean over all may lie on either side of the "
-        f"tolerance: {' and '.join(parts)} (95 %)"
-    )
-
-
-def _gates_clause(validation: Validation) -> str:
-    """Say what is left of the distance when gates move."""
-    if "moving_vs_relu" not in validation.metrics:
-        return ""
-    shown = judged(validation, "moving_vs_relu")
-    return f"; with gates that move, as the theory of single units predicts, {shown}"
+    shown = judged(validation, "mean_field_vs_relu")
+    found = validation.mean_field
+    error = "" if found is None else f", Monte Carlo error {percent(found.error)}"
+    return f"; the mean-field simulation (wide ReLU network{error}) is {shown} from it"
 
 
 def _aligned_clause(validation: Validation) -> str:

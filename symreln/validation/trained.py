@@ -150,12 +150,12 @@ def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Re
         return _recording(spec, Recording(quantities=("maps",)), maps, marks) if one else None
     plain = Recording(quantities=("activity", "contribution"))
     gates = telling_gates(spec) if network.layers == 2 else ()
-    if not gates or maps * len(plain.snapshot_steps(network.steps)) > MAPS_LIMIT:
-        return plain
-    wanted = replace(plain, quantities=(*plain.quantities, "gate_maps"), gates=gates)
-    size = maps + seeds * network.hidden * data.samples
-    steps = _marked(wanted, network.steps, marks)
-    return wanted if size * len(steps) > MAPS_LIMIT else replace(wanted, steps=steps)
+    size = seeds * network.hidden * data.samples
+    steps = _marked(plain, network.steps, marks)
+    if gates and maps * len(plain.snapshot_steps(network.steps)) <= MAPS_LIMIT:
+        plain = replace(plain, quantities=(*plain.quantities, "gate_maps"), gates=gates)
+        size += maps
+    return plain if size * len(steps) > MAPS_LIMIT else replace(plain, steps=steps)
 
 
 def telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:

@@ -7,13 +7,12 @@ kind of network has not dropped yet although it could. "Agrees" would say nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.errors import SymrelnError
-from symreln.integration import network_of
 from symreln.validation.changed import step_below
 from symreln.validation.metrics import DROP, drop_time
 from symreln.validation.words import bound_text, percent
@@ -83,8 +82,31 @@ def why_untested(
         losses: Mean loss of each kind of network that is judged, shape (steps,).
         tolerance: Largest allowed distance.
     """
+    learnable = learnable_share(numbers)
+    found = too_little(losses, learnable, tolerance)
+    if found is None:
+        return None
     initial = float(numbers.initial_loss.to_fraction())
-    learnable = 1 - float(numbers.final_loss.to_fraction()) / initial
+    return replace(
+        found,
+        drops=_step(numbers, DROP * initial) if 1 - learnable < DROP else None,
+        half=_step(numbers, (1 - learnable / 2) * initial),
+    )
+
+
+def learnable_share(numbers: Derivation) -> float:
+    """Return the share of the first loss that can be learned at all."""
+    return 1 - float((numbers.final_loss / numbers.initial_loss).to_fraction())
+
+
+def too_little(losses: Sequence[np.ndarray], learnable: float, tolerance: float) -> Untested | None:
+    """Return that training made too little progress to test a prediction, or None.
+
+    Args:
+        losses: Mean loss of each kind of network that is judged, shape (steps,).
+        learnable: :func:`learnable_share`.
+        tolerance: Largest allowed distance.
+    """
     fell = [float(np.abs(loss - loss[0]).max() / loss[0]) for loss in losses]
     still = any(drop_time(loss) is None for loss in losses) and 1 - learnable < DROP
     if min(fell) > tolerance and not still:
@@ -93,9 +115,9 @@ def why_untested(
         fell=min(fell),
         learnable=learnable,
         tolerance=tolerance,
-        steps=network_of(numbers.spec).steps - 1,
-        drops=_step(numbers, DROP * initial) if 1 - learnable < DROP else None,
-        half=_step(numbers, (1 - learnable / 2) * initial),
+        steps=len(losses[0]) - 1,
+        drops=None,
+        half=None,
     )
 
 

@@ -1,1 +1,1 @@
-"""Checks over many random cases, each a command that prints its figures."""
+"""Measurements that take minutes, each a command: ``python -m tests.campaigns.NAME``."""

@@ -57,7 +57,7 @@ def test_points_lie_on_both_sides_of_every_boundary(xor: tuple[Spec, Race]) -> N
 
 @pytest.mark.parametrize("value", ["1/2", "9/10", "6/5", "3/2"])
 def test_networks_take_the_shares_that_are_predicted(xor: tuple[Spec, Race], value: str) -> None:
-    """Nothing is fitted: κ of single units, width and initial scale say what networks take."""
+    """Nothing is fitted: κ of isolated units, width and initial scale say what networks take."""
     spec, found = xor
     point = confront(found, spec, Fraction(value), 20, 3)
     assert point.fastest_taken

@@ -64,7 +64,7 @@ def test_strengths_of_two_layers_are_those_of_the_method():
 
 
 def source(derivation, validation: Any = None) -> str:
-    (table,) = provenance_chapter(derivation, None).blocks
+    table, *_ = provenance_chapter(derivation, None).blocks
     assert isinstance(table, Table)
     return str(next(row[1] for row in table.rows if "initial strengths" in str(row[0])))
 
@@ -134,10 +134,10 @@ def test_provenance_of_starts_that_were_followed():
 
     assert derivation.spec.network is not None
     found = _initial_strengths(derivation.spec.network, validation)
-    assert "1 of the prediction's pathways single units" in found
+    assert "1 of the prediction's pathways a Monte Carlo estimate" in found
     deep = replace(derivation.spec.network, layers=3)
     validation = SimpleNamespace(kappas={}, chain=SimpleNamespace(times=(1.0, 2.0)))
-    assert _initial_strengths(deep, validation).startswith("2 single modes of random layers")
+    assert _initial_strengths(deep, validation).startswith("2 isolated modes of random layers")
 
 
 def gated(**own: Any) -> sr.Spec:
@@ -156,7 +156,7 @@ def gated(**own: Any) -> sr.Spec:
 )
 def test_units_of_pathways_that_differ_are_all_told(own, words):
     found = sr.validate(sr.derive(gated(**own)), seeds=1)
-    (table,) = provenance_chapter(found.derivation, found).blocks
+    table, *_ = provenance_chapter(found.derivation, found).blocks
     assert isinstance(table, Table)
     (row,) = [row for row in table.rows if "of the GDLN" in str(row[0])]
     assert row[1] == (Text(value=words),)
@@ -173,7 +173,7 @@ def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():
     assert network is not None
     found = sr.validate(sr.derive(replace(spec(), network=replace(network, hidden=400))), seeds=16)
     assert found.floor is not None
-    near = found.metrics["theory_vs_relu"].max_abs_over_initial
+    near = found.metrics["reduced_vs_relu"].max_abs_over_initial
     assert near < found.floor.mean.max_abs_over_initial
     told = str(_comparison(found).caption)
     assert "may be nearer to a prediction" in told

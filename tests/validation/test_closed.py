@@ -123,16 +123,21 @@ def test_finite_steps_of_two_layers_are_the_gdln_of_the_expected_start(kind):
 
 
 @pytest.mark.parametrize("kind", ["three layers", "decay", "apart"])
-def test_the_verdict_does_not_hang_on_the_step(kind):
-    """Steps so large that closed forms are beyond the tolerance, and the theory is not."""
-    flow = []
+def test_closed_forms_hang_on_the_step_and_the_reduction_does_not(kind):
+    """Steps so large that closed forms are beyond the tolerance, and the reduction is not."""
+    flow, verdicts = [], []
     for rate, steps in (("1/5", 200), ("1/50", 1100)):
         keys = {**KINDS[kind], "hidden": 60, "learning_rate": rate, "steps": steps}
         report = sr.validate(derived(**keys), seeds=8, rng=2)
-        assert report.agrees, report.sentence()
+        reduced = report.intervals["reduced_vs_relu"].max_abs_over_initial
+        assert reduced.value < 0.05, report.sentence()
+        verdicts.append(report.verdict)
         flow.append(report.metrics["closed_vs_relu"].max_abs_over_initial)
         assert "takes the predicted steps to rounding" in report.sentence()
     assert flow[0] > 0.05 > flow[1]
+    # Closed forms are printed, so closed forms are judged.
+    assert verdicts[0] == "disagrees"
+    assert verdicts[1] != "disagrees"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -214,11 +219,11 @@ def test_a_relu_network_with_decay_is_confronted():
     assert report.gdln.settings.weight_decay == 0.05
     assert report.drift is not None
     assert report.network_shares is not None
-    # Gates that move are predicted there too, and the start is that of single units.
-    assert report.moving is not None
+    # There is a mean-field simulation too, and the start is κ of isolated units.
+    assert report.mean_field is not None
     assert report.kappas
-    moving = report.metrics["moving_vs_relu"].max_abs_over_initial
-    assert moving < report.metrics["closed_vs_relu"].max_abs_over_initial / 2
+    mean_field = report.metrics["mean_field_vs_relu"].max_abs_over_initial
+    assert mean_field < report.metrics["closed_vs_relu"].max_abs_over_initial / 2
     assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
 
 
@@ -246,7 +251,7 @@ def test_it_is_written(tmp_path):
         assert curves["gdln_aligned"].shape == (1, 1000)
     text = str(agreement_chapter(report, figures=False))
     assert "Aligned start" in text
-    assert "single modes of random layers" in text
+    assert "isolated modes of random layers" in text
     assert "40 a layer" in str(provenance_chapter(report.derivation, report))
 
 

@@ -177,3 +177,13 @@ def test_the_command_writes_what_it_prints(tmp_path):
     assert (tmp_path / "depth.svg").read_text().startswith("<?xml")
     with np.load(tmp_path / "curves.npz", allow_pickle=False) as curves:
         assert curves["relu"].shape == curves["gdln"].shape == (3, len(curves["steps"]))
+
+
+def test_two_seeds_cannot_tell():
+    found = compare_depth(load("depth", SMALL), seeds=2, rng=3)
+    assert (found.too_few, found.least_seeds) == (True, 4)
+    # Exchanged labels of two and two: one way in three is as far apart as any can be.
+    assert compare_curves(np.tile([1, 0.5, 0.1], (2, 1)), np.ones((2, 3))).p > 0.3
+    assert "2 gated networks CANNOT TELL whether they differ" in found.sentence()
+    assert "at least 4 of each can" in found.sentence()
+    assert found.to_json()["too_few_seeds"] is True

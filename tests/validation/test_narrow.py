@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,9 +14,11 @@ from symreln.console import show_validation
 from symreln.descending import why_no_bound
 from symreln.errors import InputError, NotSupportedError
 from symreln.train.gdln import train_gdln
-from symreln.validation.confront import validate
+from symreln.validation.blame import failed_text
+from symreln.validation.confront import Validation, validate
 from symreln.validation.decay import why_no_decay
-from symreln.validation.diagnosis import NETWORKS, Confronted, _networks
+from symreln.validation.diagnosis import NETWORKS, Confronted, _networks, diagnose
+from symreln.validation.metrics import CurveComparison
 from symreln.validation.rules import compare_rules
 from symreln.validation.trained import gated_pathways, training_settings
 
@@ -97,7 +100,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     assert list(validation.to_json()["narrow"][0]["held"]) == [outcome.first] * 4
     show_validation(validation, tmp_path, [], as_json=False)
     out = capsys.readouterr().out
-    assert "theory – GDLN" in out
+    assert "integrated reduction – GDLN" in out
     assert outcome.sentence() in out
 
 
@@ -204,16 +207,33 @@ def test_the_band_of_narrow_networks_is_that_of_the_drawn_ones():
     assert found.predicted.band.values[0].min() >= 25 / 8 * (1 - 1e-6)
 
 
+def confronted(found: Validation, metrics: Mapping[str, CurveComparison]) -> Confronted:
+    return Confronted(
+        numbers=found.derivation.at_values,
+        kappas={},
+        prediction=found.prediction.theory,
+        network=None,
+        gdln=found.gdln,
+        metrics=metrics,
+        tolerance=found.tolerance,
+        rng=3,
+        predicted=found.predicted,
+    )
+
+
 def test_what_chance_alone_does_to_a_mean_of_few_networks_is_no_failed_assumption():
     """Two networks of one unit: their mean is as far off as the law says, and that is said."""
     tables = {**TABLES, "validation": {"tolerance": "1/200", "reason": "to see it fail"}}
     found = validate(sr.derive(sr.load(tables)), seeds=2, rng=3)
-    (pair,) = found.diagnosis
+    assert found.verdict == "undecided"
+    assert found.diagnosis == ()
+    (pair,) = diagnose(confronted(found, found.metrics), ("theory_vs_gdln",))
     assert pair.failed == (NETWORKS,)
     assert len(pair.findings) == 1
     distance = found.metrics["theory_vs_gdln"].max_abs_over_initial
     assert found.tolerance < distance <= found.predicted.by_chance(2)
-    assert "the number of networks, which is too small to tell (by chance alone" in found.sentence()
+    said = failed_text("here", pair, found.tolerance)
+    assert "the number of networks, which is too small to tell (by chance alone" in said
     # Of ever more networks the mean comes near that of all, as the root of their number.
     ratio = found.predicted.by_chance(10) / found.predicted.by_chance(40)
     assert ratio == pytest.approx(2, rel=0.15)
@@ -222,17 +242,6 @@ def test_what_chance_alone_does_to_a_mean_of_few_networks_is_no_failed_assumptio
 def test_a_wrong_theory_is_not_taken_for_chance():
     """Another rate is trained than is predicted: no mean of so many is that far off by chance."""
     found = validate(sr.derive(sr.load(TABLES)), seeds=6, rng=3)
-    case = Confronted(
-        numbers=found.derivation.at_values,
-        kappas={},
-        prediction=found.prediction.loss,
-        network=None,
-        gdln=found.gdln,
-        metrics={
-            "theory_vs_gdln": replace(found.metrics["theory_vs_gdln"], max_abs_over_initial=0.4)
-        },
-        tolerance=found.tolerance,
-        rng=3,
-        predicted=found.predicted,
-    )
+    far = replace(found.metrics["theory_vs_gdln"], max_abs_over_initial=0.4)
+    case = confronted(found, {"theory_vs_gdln": far})
     assert _networks(case, "theory_vs_gdln") is None

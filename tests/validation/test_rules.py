@@ -72,8 +72,8 @@ def test_full_batch_is_what_the_confrontation_trains():
     assert seen.network is not None
     np.testing.assert_array_equal(rule("relu", 4).mean_loss, seen.network.mean_loss)
     np.testing.assert_array_equal(rule("gdln", 4).mean_loss, seen.gdln.mean_loss)
-    assert rule("relu", 4).theory == seen.metrics["theory_vs_relu"]
-    assert rule("gdln", 4).theory == seen.metrics["theory_vs_gdln"]
+    assert rule("relu", 4).theory == seen.metrics["reduced_vs_relu"]
+    assert rule("gdln", 4).theory == seen.metrics["reduced_vs_gdln"]
     for subject in ("relu", "gdln"):
         full = rule(subject, 4)
         assert (full.shift, full.noise) == (0.0, 0.0)

@@ -28,7 +28,7 @@ def measured(values: np.ndarray, predicted: np.ndarray, steps=(0, 10, 20, 30)) -
         pathway="p1",
         label="pi_1_1",
         multiplicity=1,
-        height=float(predicted.max()),
+        plateau=float(predicted.max()),
         steps=steps,
         predicted=predicted,
         measured=values,
@@ -93,8 +93,8 @@ def test_modes_are_looked_at_where_they_rise():
     assert set(wanted) <= set(steps)
     for curve in linear(0).prediction.modes:
         for share in MARKS:
-            step = next(s for s in wanted if curve.best[s] >= share * curve.best.max())
-            assert curve.best[step - 1] < share * curve.best.max()
+            step = next(s for s in wanted if curve.closed[s] >= share * curve.closed.max())
+            assert curve.closed[step - 1] < share * curve.closed.max()
 
 
 # -- what cannot be told apart ---------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_a_wrong_sign_is_twice_the_height():
 def test_the_record_and_the_document_hold_modes_and_intervals():
     written = linear(0).to_json()
     entry = written["modes"]["strengths"][0]
-    assert entry["metrics"]["max_abs_over_height"]["low"] is not None
+    assert entry["metrics"]["max_abs_over_plateau"]["low"] is not None
     assert len(entry["measured"]) == len(written["modes"]["steps"]["gdln"])
     pairs = written["intervals"]["pairs"]
     assert set(pairs) == set(linear(0).metrics)

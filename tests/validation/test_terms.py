@@ -34,7 +34,7 @@ def xor() -> Validation:
     return sr.validate(sr.derive(sr.load("xor")), seeds=4, rng=2, terms=True)
 
 
-def test_the_chain_runs_from_the_flow_to_moving_gates():
+def test_the_chain_runs_from_the_flow_to_the_mean_field_simulation():
     found = xor().terms
     assert [term.replaced for term in found] == [
         "",
@@ -45,17 +45,17 @@ def test_the_chain_runs_from_the_flow_to_moving_gates():
     mean = xor().network.mean_loss
     for term in found:
         assert term.distance == compare(term.loss, mean)
-    np.testing.assert_array_equal(found[3].loss, xor().moving.losses)
+    np.testing.assert_array_equal(found[3].loss, xor().mean_field.losses)
     np.testing.assert_array_equal(found[0].loss, xor().prediction.flow_loss)
     np.testing.assert_array_equal(found[2].loss, xor().prediction.loss)
-    assert found[2].distance == xor().metrics["theory_vs_relu"]
+    assert found[2].distance == xor().metrics["reduced_vs_relu"]
 
 
 def test_counting_half_of_the_units_is_what_costs_most_in_xor():
-    flow, steps, theory, moving = (t.distance.max_abs_over_initial for t in xor().terms)
+    flow, steps, theory, mean_field = (t.distance.max_abs_over_initial for t in xor().terms)
     assert flow > steps > 2 * theory
     assert steps - theory > flow - steps > 0
-    assert moving < 0.05
+    assert mean_field < 0.05
 
 
 def test_the_step_is_a_step_of_gradient_descent():
@@ -69,7 +69,7 @@ def test_a_linear_network_has_the_flow_and_finite_steps_alone():
     assert [term.replaced for term in found.terms] == ["", "infinitely small steps"]
     assert [term.name for term in found.terms] == ["flow", "theory: gradient descent"]
     np.testing.assert_array_equal(found.terms[0].loss, found.prediction.flow_loss)
-    assert found.terms[1].distance == found.metrics["theory_vs_relu"]
+    assert found.terms[1].distance == found.metrics["reduced_vs_relu"]
     assert found.no_terms == ""
 
 
@@ -78,7 +78,7 @@ def test_where_no_network_without_gates_was_trained_the_gdln_is_what_is_explaine
     found = sr.validate(sr.derive(spec), seeds=2, terms=True)
     assert found.network is None
     assert [term.replaced for term in found.terms] == ["", "infinitely small steps"]
-    assert found.terms[-1].distance == found.metrics["theory_vs_gdln"]
+    assert found.terms[-1].distance == found.metrics["reduced_vs_gdln"]
     assert "distance to the GDLN" in str(agreement_chapter(found, figures=False))
 
 
@@ -88,7 +88,7 @@ def test_a_narrow_pathway_is_averaged_over_the_law_of_its_start():
     first, theory = found.terms
     assert theory.replaced == "infinitely small steps, and one start for all networks"
     assert theory.name.endswith("mean over the law of the initial weights")
-    assert theory.distance == found.metrics["theory_vs_gdln"]
+    assert theory.distance == found.metrics["reduced_vs_gdln"]
     assert first.distance == found.metrics["closed_vs_gdln"]
 
 
@@ -116,7 +116,7 @@ def test_the_record_holds_the_chain_and_what_the_theory_starts_from():
     assert found["terms"][0]["replaced"] is None
     assert (
         found["terms"][2]["max_abs_over_initial"]
-        == (found["metrics"]["theory_vs_relu"]["max_abs_over_initial"])
+        == (found["metrics"]["reduced_vs_relu"]["max_abs_over_initial"])
     )
     strengths = found["initial_strengths"]
     assert strengths["pathways"] == dict(xor().kappas)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
 from symreln.report.chapters.equal_starts import unequal_start_blocks
-from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.chapters.motion import motion_blocks
+from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
+from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from symreln.validation.terms import Term
 
 
-#: What the verdict is called.
-HEADS = {"agrees": "Agreement", "disagrees": "Disagreement", "not tested": "Not tested"}
-
-
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
@@ -55,7 +51,7 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
         *_closed_forms(validation),
         *_strengths(validation),
         *_terms(validation),
-        *motion_blocks(validation, figures=figures),
+        *mean_field_blocks(validation, figures=figures),
         *study_blocks(validation),
         *rule_blocks(validation),
         *_assumptions(validation),
@@ -77,7 +73,7 @@ def _verdict(validation: Validation) -> list[Block]:
         ),
         Theorem(
             kind="Verdict",
-            title=HEADS[validation.verdict],
+            title=verdict_title(validation.verdicts),
             label="thm:agreement",
             blocks=(
                 prose(_capital(validation.sentence()) + "."),
@@ -86,6 +82,7 @@ def _verdict(validation: Validation) -> list[Block]:
                 ),
             ),
         ),
+        verdict_table(validation.verdicts),
     ]
 
 
@@ -166,10 +163,9 @@ def _closed_forms(validation: Validation) -> list[Block]:
                 Math(r"\pi_0 = (\kappa \sigma \sqrt{H})^L"),
                 ". ",
                 Math(r"\kappa"),
-                f" = {found.kappa:.4f} ± {found.error:.4f} comes from following "
-                f"{len(found.times)} single modes of random layers, of no network and no data, "
-                "until they have aligned: aligned layers that start there become infinite at the "
-                "same time.",
+                f" = {found.kappa:.4f} ± {found.error:.4f} is a Monte Carlo estimate over "
+                f"{len(found.times)} isolated modes of random layers, followed until they have "
+                "aligned: aligned layers that start there become infinite at the same time.",
             )
         )
     return blocks
@@ -352,6 +348,6 @@ def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
         ),
         caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean. Of "
         "pathways with fewer hidden units than modes, and with weight decay, over those modes that "
-        "a network holds, above half of their height.",
+        "a network holds, above half of their plateau.",
         alignment="lrrr",
     )

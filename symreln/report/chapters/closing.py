@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.constants import count_free
 from symreln.dynamics import initial
 from symreln.integration import network_of
 from symreln.provenance import library_versions
+from symreln.report.chapters.constants import constants_table
 from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
@@ -84,10 +86,12 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
             ("seeds", f"{validation.seeds} of each kind"),
             ("seed of the random streams", str(validation.rng)),
         ]
-    rows.append(("free constants", str(derivation.free_constants)))
+    constants = derivation.constants if validation is None else validation.constants
+    rows.append(("free constants", str(count_free(constants))))
     rows += [(f"version: {name}", value) for name, value in library_versions().items()]
     blocks: tuple[Block, ...] = (
         Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
+        *constants_table(constants),
     )
     return Section(title="Provenance", blocks=blocks, label="sec:provenance")
 
@@ -98,7 +102,7 @@ def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> s
         if validation is None or validation.chain is None:
             return "none is derived: formulas hold for any"
         followed = len(validation.chain.times)
-        return f"{followed} single modes of random layers that were followed until they aligned"
+        return f"{followed} isolated modes of random layers, a Monte Carlo estimate"
     if network.layers == 1:
         return "0, the mean of a single random layer"
     if network.init_std_out is not None:
@@ -109,8 +113,8 @@ def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> s
     if validation is None or not validation.kappas:
         return initial.SOURCE
     return (
-        f"{initial.SOURCE}; of {len(validation.kappas)} of the prediction's pathways single units "
-        "that were followed through the early phase"
+        f"{initial.SOURCE}; of {len(validation.kappas)} of the prediction's pathways a Monte Carlo "
+        "estimate over isolated hidden units in the early phase"
     )
 
 

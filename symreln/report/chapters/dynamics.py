@@ -354,7 +354,13 @@ def _initial(derivation: Derivation) -> list[Block]:
         *own_units(derivation),
         *regime_blocks(derivation),
         *unsupported_blocks(derivation.unsupported),
-        prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
+        prose(
+            "The number of free constants is ",
+            Math(str(derivation.free_constants)),
+            ", see ",
+            Reference("sec:provenance"),
+            ".",
+        ),
     ]
 
 

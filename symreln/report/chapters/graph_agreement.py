@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.constants import count_free
 from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
-from symreln.report.chapters.judgement import diagnosis_blocks
+from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
 from symreln.report.document import Block, Figure, Math, Section, Strong, Table, Theorem, prose
 from symreln.report.numerals import scientific_latex
 from symreln.validation.graphs import TITLES
@@ -28,15 +29,16 @@ def chapter(validation: GraphValidation) -> Section:
             f" in every mode that learns, and {validation.seeds} from independent random "
             "weights. The prediction takes the scalar modes through the same steps; free "
             "constants: ",
-            Strong("0"),
+            Strong(str(count_free(validation.constants))),
             ".",
         ),
         Theorem(
             kind="Verdict",
-            title=_title(validation),
+            title=verdict_title(validation.verdicts),
             label="thm:agreement",
             blocks=(prose(sentence[:1].upper() + sentence[1:] + "."),),
         ),
+        verdict_table(validation.verdicts),
         Table(
             header=HEADER,
             rows=tuple(validation.metric_rows()),
@@ -62,12 +64,6 @@ def chapter(validation: GraphValidation) -> Section:
     return Section(title="Theory against training", label="sec:agreement", blocks=tuple(blocks))
 
 
-def _title(validation: GraphValidation) -> str:
-    if not validation.agrees:
-        return "Disagreement" if validation.disagreements else "Not tested"
-    return "Agreement" if validation.from_random_weights else "Agreement from an aligned start"
-
-
 def _start(validation: GraphValidation) -> Block:
     start = validation.start
     if isinstance(start, str):
@@ -78,8 +74,8 @@ def _start(validation: GraphValidation) -> Block:
         )
     scatter = f" ± {start.error:.2g}" if start.error else ""
     how = (
-        f"from following {len(start.amplitudes)} single modes of random weights, of no network, "
-        "until they have aligned; the predicted loss is the mean over them"
+        f"a Monte Carlo estimate over {len(start.amplitudes)} isolated modes of random weights, "
+        "followed until they have aligned; the predicted loss is the mean over them"
         if start.error
         else "the length of the combination of all edges that grows fastest"
     )

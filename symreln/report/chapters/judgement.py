@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.dynamics.loss import strength_symbol
-from symreln.report.document import Block, Math, Table
+from symreln.report.document import Block, Math, Strong, Table
 from symreln.validation import intervals, strengths
+from symreln.validation.blame import left_text
 from symreln.validation.told import titles
 from symreln.validation.words import interval_text, percent
 
@@ -16,23 +17,48 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.validation.confront import Validation
-    from symreln.validation.findings import Finding, PairDiagnosis
+    from symreln.validation.findings import PairDiagnosis
     from symreln.validation.intervals import Interval
     from symreln.validation.strengths import ModeMeasured
+    from symreln.validation.verdicts import Verdict
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 #: Modes whose strengths are listed; the others are in validation.json.
 MOST_MODES = 16
 
 
+def verdict_title(verdicts: Mapping[str, Verdict]) -> str:
+    """Return all outcomes, as the title of a theorem."""
+    return ", ".join(f"{name}: {found.outcome}" for name, found in verdicts.items())
+
+
+def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
+    """Return the verdicts of loss, modes and gates with their intervals."""
+    return Table(
+        header=("quantity", "outcome", "reason"),
+        rows=tuple((name, Strong(found.outcome), found.reason) for name, found in verdicts.items()),
+        caption=(
+            f"Verdicts, each by its {100 * intervals.LEVEL:g} % confidence interval over seeds: "
+            "agrees where all of it is within the tolerance, disagrees where none of it is."
+        ),
+        alignment="llp",
+    )
+
+
 def judgement_blocks(validation: Validation) -> list[Block]:
     """Return what fails, what each assumption costs, and the modes beside their formulas."""
     return [
-        *diagnosis_blocks(validation.diagnosis, titles(validation)),
+        *diagnosis_blocks(validation.diagnosis, _reduced_titles(validation)),
         *_intervals(validation),
         *_costs(validation),
         *_modes(validation),
     ]
+
+
+def _reduced_titles(validation: Validation) -> dict[str, str]:
+    """Return the titles with the reduction, which is diagnosed, in the place of what is judged."""
+    names = titles(validation)
+    return names | {f"theory_vs_{name}": names[f"reduced_vs_{name}"] for name in ("relu", "gdln")}
 
 
 def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, str]) -> list[Block]:
@@ -48,7 +74,7 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
             each.assumption,
             each.replaced,
             percent(each.before),
-            _after(each),
+            left_text(each),
         )
         for found in diagnosis
         for each in found.findings
@@ -62,20 +88,15 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
             caption=(
                 "What fails: one approximation replaced at a time, as ",
                 _LARGEST,
-                ". An assumption is named where that takes away more than half of the "
-                "distance. The first networks of each kind were trained again, from the same "
-                "draws, where it takes that.",
+                " with its 95 % interval over seeds. An assumption is named where the whole "
+                "interval is below half of the distance before, and undecided where the half lies "
+                "within it; two together are tried where none is named alone. The first networks "
+                "of each kind were trained again, from the same draws, where it takes that. A "
+                "start that fits best is one fitted number, which enters no prediction.",
             ),
             alignment="plprp",
         )
     ]
-
-
-def _after(found: Finding) -> str:
-    """Return what replacing an assumption brought, or why that is not known."""
-    if found.after is not None:
-        return percent(found.after)
-    return found.why_not or found.measured
 
 
 def _intervals(validation: Validation) -> list[Block]:
@@ -99,8 +120,7 @@ def _intervals(validation: Validation) -> list[Block]:
             ),
             rows=rows,
             caption=(
-                f"Where the distances may be for the mean over all seeds, {100 * intervals.LEVEL:g}"
-                f" %: {intervals.METHOD}.",
+                f"{100 * intervals.LEVEL:g} % confidence intervals over seeds: {intervals.METHOD}.",
             ),
             alignment="prr",
         )
@@ -141,9 +161,12 @@ def _modes(validation: Validation) -> list[Block]:
     if not validation.modes:
         return []
     by_label: dict[str, dict[str, ModeMeasured]] = {}
-    for mode in sorted(validation.modes, key=lambda mode: -mode.height):
+    for mode in sorted(validation.modes, key=lambda mode: -mode.plateau):
         by_label.setdefault(mode.label, {})[mode.subject] = mode
-    rows = tuple(_mode_row(label, found) for label, found in list(by_label.items())[:MOST_MODES])
+    tolerance = validation.tolerance
+    rows = tuple(
+        _mode_row(label, found, tolerance) for label, found in list(by_label.items())[:MOST_MODES]
+    )
     left = len(by_label) - len(rows)
     return [
         Table(
@@ -158,8 +181,8 @@ def _modes(validation: Validation) -> list[Block]:
             caption=(
                 "Strengths ",
                 Math(r"u^{\top} W v"),
-                " of trained pathways beside their predictions: largest difference over the "
-                "height that is predicted, and predicted less measured time of half of it in steps "
+                " of trained pathways beside their judged formulas: relative error as a share of "
+                "the plateau, and predicted less measured time of half of it in steps "
                 f"({strengths.METHOD})."
                 + (
                     " A ReLU network's units are given to the pathway whose gate reproduces their "
@@ -174,13 +197,17 @@ def _modes(validation: Validation) -> list[Block]:
     ]
 
 
-def _mode_row(label: str, found: dict[str, ModeMeasured]) -> tuple:
+def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> tuple:
     cells: list = [Math(sp.latex(strength_symbol(label)))]
     for subject in ("gdln", "relu"):
         mode = found.get(subject)
-        cells.append("–" if mode is None else interval_text(mode.largest, percent))
+        cells.append("–" if mode is None else _relative_error(mode, tolerance))
         cells.append("–" if mode is None else _half_time(mode.half_time_error))
     return tuple(cells)
+
+
+def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
+    return mode.why_not(tolerance) or interval_text(mode.largest, percent)
 
 
 def _half_time(error: Interval) -> str:

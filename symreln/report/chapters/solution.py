@@ -173,5 +173,11 @@ def family_start(derivation: Derivation) -> list[Block]:
         content += [", which decays under weight decay"] if network.weight_decay else []
     return [
         prose(*content, "."),
-        prose("The number of free constants is ", Math(str(derivation.free_constants)), "."),
+        prose(
+            "The number of free constants is ",
+            Math(str(derivation.free_constants)),
+            ", see ",
+            Reference("sec:provenance"),
+            ".",
+        ),
     ]

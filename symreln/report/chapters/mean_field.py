@@ -1,4 +1,4 @@
-"""Gates that move: what the theory of single units predicts, beside the spec's fixed ones."""
+"""The mean-field simulation: a wide ReLU network beside the theory, and not in its place."""
 
 from __future__ import annotations
 
@@ -9,32 +9,30 @@ from symreln.report.plots import MOST_GATES, letter
 from symreln.validation.words import percent
 
 if TYPE_CHECKING:
-    from symreln.dynamics.moving_gates import MovingGates
+    from symreln.dynamics.mean_field import MeanField
     from symreln.validation.confront import Validation
 
 
-def motion_blocks(validation: Validation, *, figures: bool) -> list[Block]:
-    """Return what is said of gates that move, or why nothing is predicted of them."""
-    found = validation.moving
+def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
+    """Return what the mean-field simulation gives, or why there is none."""
+    found = validation.mean_field
     if found is None:
         if validation.network is None or validation.drift is None:
             return []
-        return [prose(Strong("Gates that move"), f" are not predicted: {validation.not_moving}.")]
+        why = f": none was run; {validation.no_mean_field}."
+        return [prose(Strong("Mean-field simulation"), why)]
     blocks: list[Block] = [
         prose(
-            Strong("Gates that move"),
-            " are predicted without any network: single units, drawn from the law of the initial "
-            "weights, follow ",
+            Strong("Mean-field simulation"),
+            f" (wide ReLU network, {found.particles} particles). It is the limit of infinite "
+            "width, and not a prediction of the theory: its gates are found by training. "
+            "Particles drawn from the initialisation distribution follow ",
             Math(r"\tau \dot{w} = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu) x_\mu / P"),
             " and ",
             Math(r"\tau \dot{b} = \sum_\mu (w \cdot x_\mu)_+ e_\mu / P"),
             " in the residual ",
             Math("e"),
-            " that all of them leave. A unit's gate is constant between the steps at which it "
-            "switches. Nothing is set by hand: the data, ",
-            Math(r"H \sigma^2"),
-            " and the learning rate say everything. What the draw of units leaves open is "
-            f"{percent(found.error)} of ",
+            f" that all of them leave. Monte Carlo error: {percent(found.error)} of ",
             Math("L(0)"),
             ".",
         )
@@ -42,10 +40,11 @@ def motion_blocks(validation: Validation, *, figures: bool) -> list[Block]:
     if figures:
         blocks.append(
             Figure(
-                name="motion",
+                name="mean_field",
                 caption=(
-                    "Predicted gates, the heaviest of each class, and the share of all units' "
-                    "weight that each class carries over time; grey is the rest."
+                    "Gates of the mean-field simulation, the heaviest of each class, and the "
+                    "share of all particles' weight that each class carries over time; grey is "
+                    "the rest."
                 ),
                 alt="Gate patterns, and their shares against steps.",
             )
@@ -54,7 +53,7 @@ def motion_blocks(validation: Validation, *, figures: bool) -> list[Block]:
     return blocks
 
 
-def _table(found: MovingGates) -> Table:
+def _table(found: MeanField) -> Table:
     shown = found.classes[:MOST_GATES]
     rows = []
     for place, each in enumerate(shown):
@@ -73,8 +72,8 @@ def _table(found: MovingGates) -> Table:
         header=("gate", "alike", "open samples", "largest share", "steps with half of it"),
         rows=tuple(rows),
         caption=(
-            "Classes of predicted gates; those of one class are mapped onto each other by "
-            "symmetries of the data, as far as the program can tell them apart."
+            "Classes of the mean-field simulation's gates; those of one class are mapped onto "
+            "each other by symmetries of the data, as far as the program can tell them apart."
             + (f" {left_out} more carry at least 1 % at some time." if left_out else "")
         ),
         alignment="lrrrr",

@@ -1,19 +1,18 @@
-r"""A ReLU network in the limit of many units: its gates move, and nothing fluctuates.
+r"""The mean-field simulation: a wide ReLU network, trained, for the limit of infinite width.
 
-Every unit (w, b) moves in the residual that all units leave,
+Every particle (w, b) moves in the residual that all particles leave,
 
 .. math:: \tau \dot w = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu)\, x_\mu / P, \qquad
           \tau \dot b = \sum_\mu (w \cdot x_\mu)_+\, e_\mu / P, \qquad
           e_\mu = y_\mu - H\, E[b\, (w \cdot x_\mu)_+],
 
-with the mean over the law of the initial weights. The data, H init_std² and the learning rate say
-everything: no number is set, and no trained network is looked at. A unit's gate is constant
-between the steps at which one of its w·x_μ changes sign, so this is a gated linear network whose
-gates are constant piece by piece, every unit a pathway, with switch times that are found.
+with the mean over the initialisation distribution. With N particles this *is* gradient descent on
+a ReLU network of N units whose initial weights are balanced: useful as the limit of width, with a
+Monte Carlo error, and not a prediction of the theory.
 
-The mean is taken over units drawn from the law in pairs of opposite signs and turned until their
-second moments are those of the law exactly: linear modes then start exactly as expected, and what
-the draw leaves open is measured by a second, independent draw.
+Particles are drawn in pairs of opposite signs and turned until their second moments are those of
+the distribution exactly: linear modes then start exactly as expected. The Monte Carlo error is
+measured by a second, independent draw.
 
 Float64, seeded. Sources: the mean-field limit of two-layer networks (Mei, Montanari, Nguyen 2018;
 Chizat, Bach 2018); Jarvis et al. 2025 for gates as pathways.
@@ -32,7 +31,7 @@ from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relati
 from symreln.errors import InputError
 from symreln.summaries import short_repr
 
-#: Draws whose mean is the prediction, and units of each: their mean is then known to about 0.1 %
+#: Draws whose mean is the result, and particles of each: the Monte Carlo error is then about 0.1 %
 #: of L(0) on the contextual tasks.
 DRAWS, UNITS = 2, 1000
 #: Times at which gates are looked at: as many evenly spaced ones, and as many by equal ratios.
@@ -61,13 +60,14 @@ class Descent:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MovingGates:
-    """What many units do together.
+class MeanField:
+    """What a mean-field simulation gives.
 
     Attributes:
         losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at steps 0, 1, …
-        error: What finitely many units leave open: the largest distance between a draw and the
-            mean of all, over L(0), divided by the root of one less than their number.
+        error: Its Monte Carlo error: the largest distance between a draw and the mean of all,
+            over L(0), divided by the root of one less than their number.
+        particles: N, in all draws together.
         steps: Steps at which gates were looked at.
         classes: Gates that carry weight ‖w‖‖b‖, those that a symmetry of the data maps onto each
             other together, by falling largest share.
@@ -75,24 +75,25 @@ class MovingGates:
 
     losses: np.ndarray
     error: float
+    particles: int
     steps: np.ndarray
     classes: tuple[GateClass, ...]
 
 
 def multiplications(inputs: tuple[int, int], targets: tuple[int, int], steps: int) -> int:
-    """Return how many multiplications :func:`moving_gates` takes, about, from the data's shapes."""
+    """Return about how many multiplications the simulation takes, from the data's shapes."""
     (n_x, samples), n_y = inputs, min(targets)
     return DRAWS * steps * _units(n_x + n_y) * samples * (2 * n_x + 3 * n_y)
 
 
-def moving_gates(
+def simulate_mean_field(
     inputs: np.ndarray,
     targets: np.ndarray,
     descent: Descent,
     rng: int,
     relations: np.ndarray | None = None,
-) -> MovingGates:
-    """Follow the units from the law of their initial weights.
+) -> MeanField:
+    """Simulate the particles from the initialisation distribution.
 
     Args:
         inputs: X, shape (n_x, P).
@@ -103,7 +104,7 @@ def moving_gates(
             (:func:`symreln.dynamics.gate_classes.exact_relations`).
 
     Raises:
-        InputError: The units diverge.
+        InputError: The particles diverge.
     """
     ensembles = [
         _Ensemble(inputs, targets, descent, np.random.default_rng(seed))
@@ -114,15 +115,16 @@ def moving_gates(
         curves = np.array(list(pool.map(_Ensemble.follow, ensembles)))
     if not np.isfinite(curves).all():
         msg = (
-            f"moving gates: the units diverge with steps of {descent.step:.3g} tau. "
+            f"mean-field simulation: the particles diverge with steps of {descent.step:.3g} tau. "
             "Lower network.learning_rate"
         )
         raise InputError(msg)
     losses = curves.mean(axis=0)
     apart = np.abs(curves - losses).max() / losses[0]
-    return MovingGates(
+    return MeanField(
         losses=losses,
         error=float(apart / sqrt(DRAWS - 1)),
+        particles=sum(e.weights[0].size for e in ensembles),
         steps=look_steps(descent.steps),
         classes=gate_classes(
             [(e.gates, e.weights) for e in ensembles],
@@ -139,7 +141,7 @@ def look_steps(steps: int) -> np.ndarray:
 
 
 class _Ensemble:
-    """Units of one draw, each standing for hidden/UNITS units of the network."""
+    """Particles of one draw, each standing for hidden/UNITS units of the network."""
 
     def __init__(
         self,

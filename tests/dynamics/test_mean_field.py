@@ -1,4 +1,4 @@
-"""Units followed in the limit of many, against the trainer and against symmetries by force."""
+"""The mean-field simulation, against the trainer and against symmetries by force."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.dynamics import gate_classes as classes_module
-from symreln.dynamics import moving_gates as module
+from symreln.dynamics import mean_field as module
 from symreln.dynamics.gate_classes import (
     LISTED,
     colour_bits,
@@ -21,7 +21,13 @@ from symreln.dynamics.gate_classes import (
     gate_names,
     sample_relations,
 )
-from symreln.dynamics.moving_gates import Descent, _balanced, _Ensemble, look_steps, moving_gates
+from symreln.dynamics.mean_field import (
+    Descent,
+    _balanced,
+    _Ensemble,
+    look_steps,
+    simulate_mean_field,
+)
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.train.network import LayerWeights, TrainingSettings
@@ -77,7 +83,7 @@ def test_units_come_in_pairs_of_opposite_signs():
 
 def test_the_error_is_what_draws_differ_by(monkeypatch):
     monkeypatch.setattr(module, "UNITS", 30)
-    found = moving_gates(XOR, LABELS, descent(), 4)
+    found = simulate_mean_field(XOR, LABELS, descent(), 4)
     curves = [
         _Ensemble(XOR, LABELS, descent(), np.random.default_rng(seed)).follow()
         for seed in np.random.SeedSequence(4).spawn(2)
@@ -91,7 +97,7 @@ def test_the_error_is_what_draws_differ_by(monkeypatch):
 def test_units_that_diverge_are_refused(monkeypatch):
     monkeypatch.setattr(module, "UNITS", 30)
     with pytest.raises(InputError, match=r"Lower network\.learning_rate"):
-        moving_gates(XOR, LABELS, descent(step=3.0, steps=2000), 0)
+        simulate_mean_field(XOR, LABELS, descent(step=3.0, steps=2000), 0)
 
 
 def test_xor_units_end_on_single_samples(monkeypatch):
@@ -100,7 +106,7 @@ def test_xor_units_end_on_single_samples(monkeypatch):
     plain = XOR.copy()
     plain[2] = 0
     asked = descent(step=0.2, steps=1500, init_std=(1e-4, 1e-4))
-    found = moving_gates(plain, LABELS[:1], asked, 0)
+    found = simulate_mean_field(plain, LABELS[:1], asked, 0)
     assert found.losses[-1] < 1e-6
     last = max(found.classes, key=lambda each: each.shares[-1])
     assert (sum(last.gate), last.alike) == (1, 4)

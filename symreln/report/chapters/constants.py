@@ -1,0 +1,38 @@
+"""The table of every number that enters a prediction and is not in the spec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.report.document import Block, Strong, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.constants import Constant
+
+
+def constants_table(constants: Sequence[Constant]) -> list[Block]:
+    """Return every number that enters the prediction and is not in the spec."""
+    if not constants:
+        return []
+    return [
+        Table(
+            header=("constant", "value", "source", "from"),
+            rows=tuple(
+                (
+                    each.name,
+                    ("–" if each.value is None else f"{each.value:.4g}")
+                    + ("" if each.error is None else f" ± {each.error:.2g}"),
+                    Strong(each.source),
+                    each.origin,
+                )
+                for each in constants
+            ),
+            caption=(
+                "Every number that enters the prediction and is not in the spec; those assumed or "
+                "fitted are the free constants."
+            ),
+            alignment="llll",
+        )
+    ]

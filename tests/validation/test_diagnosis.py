@@ -1,0 +1,197 @@
+"""One thing is replaced at a time, then two: what explains a distance is named, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.errors import NotSupportedError
+from symreln.integration import descending_flow
+from symreln.pipeline import derive_unchecked
+from symreln.report.judgement_json import diagnosis_to_json
+from symreln.spec.model import Spec
+from symreln.train.gdln import train_gdln
+from symreln.validation.blame import failed_text
+from symreln.validation.confront import Validation
+from symreln.validation.findings import GATES, SCALE, STAGES, STEP, Finding, PairDiagnosis, start_of
+from symreln.validation.starts import fitted_start, measured_start
+from symreln.validation.trained import gated_pathways, training_settings
+from tests.cases import matrix_spec
+from tests.validation.test_confront import xor
+
+
+def one_hot_outputs(items: int = 2, contexts: int = 4) -> Spec:
+    """Every item in every context: one output an item, and one an item and context."""
+    places = [(k, i) for k in range(contexts) for i in range(items)]
+    x = [[int(i == item) for _, i in places] for item in range(items)]
+    x += [[int(k == context) for k, _ in places] for context in range(contexts)]
+    y = [[int(i == item) for _, i in places] for item in range(items)]
+    y += [[int(p == place) for p in places] for place in places]
+    gates = [[1] * len(places), *([int(k != off) for k, _ in places] for off in range(contexts))]
+    network = {
+        "hidden": 100,
+        "init_std": Fraction(1, 20000),
+        "learning_rate": Fraction(1, 25),
+        "loss": "sum",
+        "steps": 601,
+        "activation": "relu",
+    }
+    spec = matrix_spec(x, y, gates, network=network)
+    later = (replace(p, inputs=tuple(range(items)), stage=2) for p in spec.pathways[1:])
+    return replace(spec, pathways=(spec.pathways[0], *later))
+
+
+@lru_cache(maxsize=1)
+def contexts() -> Validation:
+    return sr.validate(sr.derive(one_hot_outputs()), seeds=4)
+
+
+@lru_cache(maxsize=1)
+def quick_xor() -> Validation:
+    """XoR in a hundred large steps, whose closed forms start from half of the units."""
+    return sr.validate(sr.derive(xor(learning_rate=Fraction(1, 10), steps=101)), seeds=5)
+
+
+def by_name(pair: PairDiagnosis) -> dict[str, Finding]:
+    return {each.assumption: each for each in pair.findings}
+
+
+# -- what explains it alone ------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_later_start_explains_one_hot_outputs_and_gates_do_not():
+    found = contexts()
+    # The network without the spec's gates, starts and stages agrees: that blames none of them.
+    assert found.metrics["mean_field_vs_relu"].max_abs_over_initial < found.tolerance
+    (pair,) = found.diagnosis
+    assert pair.pair == "theory_vs_relu"
+    assert pair.failed == (start_of(2),)
+    tried = by_name(pair)
+    later = tried[start_of(2)]
+    assert later.before > 0.25
+    assert later.high < 0.07
+    assert later.fitted == 1
+    for name in (start_of(1), GATES, SCALE):
+        assert tried[name].low > tried[name].before / 2
+    # None of what is fitted here is a constant of the prediction.
+    assert "fitted" not in {constant.source for constant in found.constants}
+    assert "what fails is the start of stage 2" in found.sentence()
+
+
+def test_closed_forms_that_start_from_half_of_the_units_fail_by_their_start():
+    found = sr.validate(sr.derive(xor()), seeds=4)
+    for pair in found.diagnosis:
+        assert pair.failed == (start_of(1),)
+        assert by_name(pair)[start_of(1)].high < found.tolerance
+        assert by_name(pair)[STEP].low > by_name(pair)[STEP].before / 2
+
+
+def test_what_two_explain_together_and_none_alone_is_shared():
+    found = quick_xor()
+    pair = {each.pair: each for each in found.diagnosis}["theory_vs_relu"]
+    tried, shared = by_name(pair), f"{start_of(1)} and {STEP}"
+    assert pair.failed == (shared,)
+    for name in (start_of(1), STEP):
+        assert tried[name].low > tried[name].before / 2
+    assert tried[shared].high < 0.06 < 0.3 < tried[shared].before
+    assert f"shared by the {start_of(1)} and the step size" in found.sentence()
+    # Of the GDLN, which starts from as many units, steps are all.
+    gated = {each.pair: each for each in found.diagnosis}["theory_vs_gdln"]
+    assert gated.failed == (STEP,)
+
+
+# -- starts ----------------------------------------------------------------------------------------
+
+
+def test_pathways_of_one_stage_start_weaker_as_a_gdln_with_smaller_weights_does():
+    spec = replace(one_hot_outputs(), network=replace(one_hot_outputs().network, steps=301))
+    numbers, factor = derive_unchecked(spec), 0.01
+    factors = {place: factor for place, p in enumerate(spec.pathways) if p.stage == 2}
+    theory = descending_flow(numbers).descent(301, factors=factors).losses
+    weaker = [
+        replace(one, hidden=40 * one.hidden, spread=np.sqrt((factor if stage else 1) / 40))
+        for stage, one in enumerate(gated_pathways(spec))
+    ]
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    run = train_gdln(*data, weaker, training_settings(spec), seeds=2, rng=0)
+    plain = descending_flow(numbers).descent(301).losses
+    assert np.abs(plain - run.mean_loss).max() > 0.1 * plain[0]
+    assert np.abs(theory - run.mean_loss).max() < 0.01 * plain[0]
+
+
+def sigmoid(start: float, rate: float = 0.02) -> np.ndarray:
+    grown = start * np.exp(rate * np.arange(1501))
+    return (1 - grown / (1 + grown)) ** 2
+
+
+def test_the_first_fall_shows_the_start():
+    assert measured_start(sigmoid(1e-5), sigmoid(3e-6)) == pytest.approx(0.3, rel=0.01)
+
+
+def test_a_fall_at_another_rate_shows_none():
+    with pytest.raises(NotSupportedError, match=r"1\.3 times as fast"):
+        measured_start(sigmoid(1e-5), sigmoid(1e-5, 0.026))
+
+
+def test_a_loss_that_stays_shows_none():
+    with pytest.raises(NotSupportedError, match="no loss has fallen by 2%"):
+        measured_start(sigmoid(1e-5), np.ones(1501))
+
+
+@pytest.mark.parametrize("factor", [2.1e-7, 0.4, 390.0])
+def test_the_start_that_fits_is_found_between_flat_ends(factor):
+    def distance(tried: float) -> float:
+        return float(np.tanh(abs(np.log10(tried / factor)) / 3))
+
+    assert fitted_start(distance) == pytest.approx(factor, rel=0.05)
+
+
+# -- three values ----------------------------------------------------------------------------------
+
+
+def tried(name: str, after: float, radius: float, fitted: int = 0) -> Finding:
+    return Finding(
+        assumption=name,
+        replaced="…",
+        before=0.2,
+        after=after,
+        low=after - radius,
+        high=after + radius,
+        fitted=fitted,
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "radius", "explains", "undecided"),
+    [
+        (0.05, 0.04, True, False),
+        (0.05, 0.06, False, True),
+        (0.12, 0.04, False, True),
+        (0.12, 0.01, False, False),
+        (0.1, 0.0, False, False),  # half of the distance is not more than half
+    ],
+)
+def test_an_assumption_is_named_where_its_whole_interval_says_so(
+    after, radius, explains, undecided
+):
+    found = tried(STEP, after, radius)
+    assert (found.explains, found.undecided) == (explains, undecided)
+    pair = PairDiagnosis(pair="theory_vs_gdln", findings=(found,))
+    assert pair.failed == ((STEP,) if explains else ())
+    (entry,) = diagnosis_to_json((pair,))["diagnosis"]
+    assert entry["explains"] is (None if undecided else explains)
+    assert entry["interval"] == [after - radius, after + radius]
+    assert (entry["distance_before"], entry["distance_after"]) == (0.2, after)
+    assert ("undecided" in failed_text("here", pair, 0.05)) is undecided
+
+
+def test_a_number_that_is_fitted_is_not_named_beside_one_that_is_computed():
+    findings = (tried(STAGES, 0.03, 0.01), tried(start_of(2), 0.02, 0.01, fitted=1))
+    assert PairDiagnosis(pair="theory_vs_relu", findings=findings).failed == (STAGES,)
+    assert PairDiagnosis(pair="theory_vs_relu", findings=findings[1:]).failed == (start_of(2),)

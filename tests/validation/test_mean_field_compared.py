@@ -1,0 +1,105 @@
+"""Gates that move in the confrontation: when they are predicted, and what is said of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln import mean_field
+from symreln.mean_field import why_no_mean_field
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.document import Figure, Table
+from symreln.report.plots import loss_figure, validation_sketches
+from symreln.report.sketches import draw
+from symreln.validation.confront import Validation
+from symreln.validation.findings import start_of
+from symreln.validation.metrics import compare
+from symreln.validation.words import percent
+
+
+@lru_cache(maxsize=1)
+def xor() -> Validation:
+    return sr.validate(sr.derive(sr.load("xor")), seeds=4, rng=2)
+
+
+def test_the_mean_field_simulation_is_compared_with_the_network():
+    found = xor()
+    measured = found.metrics["mean_field_vs_relu"]
+    assert measured == compare(found.mean_field.losses, found.network.mean_loss)
+    error = found.mean_field.error
+    left = measured.max_abs_over_initial
+    assert left < found.metrics["theory_vs_relu"].max_abs_over_initial
+    assert (
+        f"the mean-field simulation (wide ReLU network, Monte Carlo error {percent(error)}) is "
+        f"{percent(left)} from it"
+    ) in found.sentence()
+
+
+def test_what_agrees_with_the_mean_field_simulation_is_no_evidence():
+    """It changes gates, starts and stages together: half of the units are what fails here."""
+    found = xor()
+    assert found.metrics["mean_field_vs_relu"].max_abs_over_initial < found.tolerance
+    pair = {each.pair: each for each in found.diagnosis}["theory_vs_relu"]
+    assert pair.failed == (start_of(1),)
+    assert not any("mean-field" in each.replaced for each in pair.findings)
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "why"),
+    [
+        ("linear-hierarchy", (), "a linear network has no gates"),
+        ("xor", ('pathway[0].gate=["2", 0, 0, 0]',), "gains"),
+        ("xor", (), ""),
+        ("contextual-5", (), ""),
+        ("contextual-3", ("network.steps=1000000",), "--terms asks for it"),
+    ],
+)
+def test_where_there_is_no_mean_field_simulation_the_reason_is_said(name, overrides, why):
+    numbers = sr.derive(sr.load(name, overrides=overrides)).at_values
+    found = why_no_mean_field(numbers)
+    assert why in found
+    assert bool(why) == bool(found)
+    if "--terms" in why:
+        assert why_no_mean_field(numbers, whatever_cost=True) == ""
+
+
+def test_the_reason_is_recorded_and_printed(monkeypatch):
+    monkeypatch.setattr(mean_field, "USUAL_COST", 0)
+    found = sr.validate(sr.derive(sr.load("xor", overrides=("network.steps=60",))), seeds=2)
+    assert found.mean_field is None
+    assert "--terms" in found.to_json()["mean_field"]["why_not"]
+    assert "none was run; it takes minutes" in (str(agreement_chapter(found, figures=True)))
+    assert len(validation_sketches(found)) == 1
+
+
+def test_the_record_and_the_document_hold_the_classes():
+    record = xor().to_json()["mean_field"]
+    first = xor().mean_field.classes[0]
+    assert record["classes"][0]["gate"] == "".join(map(str, first.gate))
+    assert record["classes"][0]["carries"] == list(first.carries(xor().mean_field.steps))
+    assert len(record["classes"][0]["shares"]) == len(record["steps"])
+    chapter = agreement_chapter(xor(), figures=True)
+    (table,) = [
+        b for b in chapter.blocks if isinstance(b, Table) and "open samples" in str(b.header)
+    ]
+    begin, end = first.carries(xor().mean_field.steps)
+    row = str(table.rows[0])
+    for cell in ("(a)", str(first.alike), f"{sum(first.gate)} of 4", percent(first.largest)):
+        assert f"value='{cell}'" in row
+    assert f"value='{begin} to {end}'" in row
+    assert [b.name for b in chapter.blocks if isinstance(b, Figure)] == ["loss", "mean_field"]
+
+
+def test_the_curve_and_the_gates_are_drawn():
+    loss, gates = validation_sketches(xor())
+    assert [curve["label"] for curve in loss["curves"]][-2:] == [
+        "mean-field simulation",
+        "theory (closed forms as printed)",
+    ]
+    assert gates["classes"][0]["gate"] == "".join(map(str, xor().mean_field.classes[0].gate))
+    np.testing.assert_array_equal(gates["times"], xor().mean_field.steps)
+    assert "<svg" in draw(gates, pdf=False).svg
+    assert "<svg" in loss_figure(xor(), pdf=False).svg

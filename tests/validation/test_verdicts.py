@@ -1,0 +1,340 @@
+"""Loss, modes and gates: what is printed is judged, by intervals that hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.constants import HALF, Constant, count_free
+from symreln.integration import network_of
+from symreln.prediction import loss_of_maps
+from symreln.validation.comparing import curve_pairs
+from symreln.validation.foretold import foretell
+from symreln.validation.gates_held import GatesHeld, gates_held, stage_ends
+from symreln.validation.intervals import Interval, distance, simultaneous_radius
+from symreln.validation.outcome import Validation
+from symreln.validation.published import PUBLISHED
+from symreln.validation.strengths import ModeMeasured
+from symreln.validation.verdicts import (
+    deciding_seeds,
+    gates_verdict,
+    loss_verdict,
+    modes_verdict,
+    outcome_of,
+)
+from tests.validation.test_confront import linear, one_pathway, relu
+
+NAMES = {"gdln": "GDLN", "relu": "ReLU network"}
+
+
+def ends(value: float, low: float, high: float) -> Interval:
+    return Interval(value=value, low=low, high=high)
+
+
+@lru_cache(maxsize=1)
+def staged() -> Validation:
+    keys = ("dataset.items=4", "network.hidden=60", "network.steps=2001")
+    return sr.validate(sr.derive(sr.load("contextual-3", overrides=keys)), seeds=3, rng=0)
+
+
+# -- three values ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [(0.0, 0.05, "agrees"), (0.01, 0.051, "undecided"), (0.0501, 0.2, "disagrees")],
+)
+def test_the_whole_interval_decides(low, high, outcome):
+    assert outcome_of(ends((low + high) / 2, low, high), 0.05) == outcome
+
+
+def test_seeds_that_would_decide_are_those_whose_interval_does():
+    found = ends(0.04, 0.0, 0.08)
+    count = deciding_seeds(found, 0.05, seeds=4)
+    assert count is not None
+    stream = np.random.default_rng(0)
+    # Intervals of as many seeds, of the same scatter: the mean radius has become the gap.
+    sizes = {}
+    for n in (4, count):
+        draws = [simultaneous_radius(stream.standard_normal((n, 1)), k) for k in range(300)]
+        sizes[n] = np.mean(draws)
+    assert sizes[count] / sizes[4] == pytest.approx(0.01 / 0.04, rel=0.15)
+    # What more seeds do not make smaller is never decided away.
+    assert deciding_seeds(found, 0.05, seeds=4, fixed=0.02) is None
+
+
+def test_one_seed_gives_no_verdict_and_says_so():
+    found = sr.validate(sr.derive(one_pathway(steps=401)), seeds=1)
+    assert found.verdict == "not tested"
+    assert "one seed gives no interval" in found.verdicts["loss"].reason
+    assert "one seed gives no interval" in found.verdicts["modes"].reason
+
+
+@pytest.mark.parametrize("seeds", [2, 4, 8])
+@pytest.mark.parametrize("wrong", [0.0, 0.05])
+def test_intervals_of_few_seeds_cover_the_largest_difference(seeds, wrong):
+    """Losses that drop at random times, and end at random heights: max_t |.| of few seeds."""
+    step = np.arange(40)
+
+    def curves(count: int, stream: np.random.Generator) -> np.ndarray:
+        times, left = 15 + 3 * stream.standard_normal((2, count, 1))
+        return 1 / (1 + np.exp((step - times) / 2)) + 0.02 * (left - 15) * step / 120
+
+    every = curves(40_000, np.random.default_rng(1)).mean(axis=0)
+    theory = every + wrong * np.exp(-((step - 15) ** 2) / 20)
+    truth = float(np.abs(theory - every).max() / every[0])
+    held = 0
+    for trial in range(300):
+        found = distance(theory, curves(seeds, np.random.default_rng(50 + trial)), trial)
+        interval = found.max_abs_over_initial
+        held += interval.low <= truth <= interval.high
+    assert held >= 300 * 0.95 - 3 * (300 * 0.95 * 0.05) ** 0.5
+
+
+def test_the_error_of_the_theory_widens_the_interval():
+    losses = np.array([[1, 0.5, 0.1], [1, 0.6, 0.2], [1, 0.55, 0.1]])
+    plain = distance(losses[0], losses, 0).max_abs_over_initial
+    wider = distance(losses[0], losses, 0, error=0.3).max_abs_over_initial
+    radius = plain.high - plain.value
+    assert wider.high - wider.value == pytest.approx(np.hypot(radius, 0.3))
+    assert wider.low <= plain.low
+
+
+# -- what is judged --------------------------------------------------------------------------------
+
+
+def test_closed_forms_are_judged_as_printed():
+    found = staged()
+    assert found.judged == "closed"
+    printed = found.prediction.closed_loss
+    np.testing.assert_array_equal(found.pairs["theory_vs_relu"].first[0], printed)
+    # By hand: every printed strength at a late step, in the formula of the document's loss.
+    numbers, step = found.derivation.at_values, 1500
+    loss = float(numbers.initial_loss.to_fraction())
+    values = {"t": step, "tau": float(numbers.tau), "pi_0": float(numbers.strength0)}
+    for pathway in numbers.pathways:
+        for mode in pathway.modes:
+            if not mode.is_null:
+                s, d = float(mode.strength.s), float(mode.strength.d)
+                expr = mode.strength.expr
+                pi = float(expr.subs({each: values[each.name] for each in expr.free_symbols}))
+                loss -= mode.multiplicity * (s * pi - d * pi**2 / 2)
+    assert printed[step] == pytest.approx(loss, rel=1e-6)
+    assert {"closed_vs_relu", "closed_vs_gdln", "reduced_vs_relu", "reduced_vs_gdln"} <= set(
+        found.metrics
+    )
+    # Another curve than the reduction, whose agreement says nothing of the formulas.
+    assert np.abs(printed - found.prediction.loss).max() > 0.01 * printed[0]
+    assert found.metrics["theory_vs_gdln"] == found.metrics["closed_vs_gdln"]
+    assert found.verdict == found.to_json()["verdict"] == found.verdicts["loss"].outcome
+
+
+def test_without_closed_forms_the_reduction_is_judged():
+    found = sr.validate(sr.derive(sr.load("iris", overrides=("network.steps=3000",))), seeds=2)
+    assert found.judged == found.to_json()["judged"] == "reduced"
+    assert found.metrics["theory_vs_gdln"] == found.metrics["reduced_vs_gdln"]
+    assert "closed_vs_gdln" not in found.metrics
+
+
+def test_the_loss_of_maps_is_the_sum_over_modes_where_there_is_one():
+    prediction = staged().prediction
+    curves = {curve.label: curve.closed for curve in prediction.modes}
+    whole = loss_of_maps(staged().derivation.at_values, curves)
+    np.testing.assert_allclose(whole, prediction.closed_loss, atol=1e-9 * whole[0])
+
+
+def test_the_summary_names_all_three_and_hides_no_disagreement():
+    found = relu()
+    sentence = found.sentence()
+    for name in ("loss", "modes", "gates"):
+        outcome = found.verdicts[name].outcome
+        stem = {"agrees": "AGREE", "disagrees": "DISAGREE"}.get(outcome, outcome.upper())
+        assert f"{name} {stem}" in sentence
+    assert sentence.index("loss ") < sentence.index("modes ") < sentence.index("gates ")
+    entry = found.to_json()["verdicts"]["modes"]
+    assert set(entry) == {"outcome", "value", "interval", "tolerance", "reason"}
+
+
+def test_the_exit_code_is_that_of_the_loss():
+    found = linear(0)
+    for outcome in ("agrees", "disagrees", "undecided", "not tested"):
+        verdicts = found.verdicts | {"loss": replace(found.verdicts["loss"], outcome=outcome)}
+        other = replace(found)
+        other.__dict__["verdicts"] = verdicts
+        assert other.agrees is (outcome == "agrees")
+
+
+# -- modes -----------------------------------------------------------------------------------------
+
+
+def mode(values: np.ndarray, predicted: np.ndarray, **keys) -> ModeMeasured:
+    own = {"subject": "relu", "pathway": "p", "label": "pi_1_1", "multiplicity": 1, "plateau": 2.0}
+    return ModeMeasured(
+        **{**own, **keys}, steps=tuple(range(len(predicted))), predicted=predicted, measured=values
+    )
+
+
+def judged(*modes: ModeMeasured):
+    return modes_verdict(modes, 0.05, NAMES, 0)
+
+
+def test_errors_of_modes_are_shares_of_the_plateau():
+    predicted = np.array([0.0, 1.0, 2.0])
+    found = judged(mode(np.array([[0, 1.2, 2.0], [0, 1.2, 2.0]]), predicted))
+    assert (found.outcome, found.value) == ("disagrees", pytest.approx(0.1))
+    near = mode(np.array([[0, 1.01, 2.0], [0, 1.0, 2.0]]), predicted)
+    assert judged(near).value == pytest.approx(0.0025)
+
+
+def test_what_was_not_learned_is_no_relative_error():
+    """A prediction of 1e-9 beside a strength of 1e-5 was an error of a million per cent."""
+    idle = mode(np.full((2, 3), 1e-5), np.full(3, 1e-9))
+    assert idle.why_not(0.05) == "not learned"
+    found = judged(idle)
+    assert (found.outcome, found.value) == ("not tested", None)
+    assert "no mode was learned" in found.reason
+
+
+def test_strengths_beyond_a_plateau_are_not_attributable():
+    other = mode(np.full((2, 3), 9.0), np.array([0.0, 1.0, 2.0]), label="pi_2_1")
+    assert other.why_not(0.05) == "not attributable"
+    right = mode(np.array([[0, 1.0, 2.0], [0, 1.001, 2.0]]), np.array([0.0, 1.0, 2.0]))
+    found = judged(right, other)
+    assert found.outcome == "not tested"
+    assert "not attributable in the ReLU network: pi_2_1" in found.reason
+    # A gated network's maps are its pathways': there it is an error.
+    assert replace(other, subject="gdln").why_not(0.05) == ""
+
+
+# -- gates -----------------------------------------------------------------------------------------
+
+
+def test_shares_of_the_weight_are_counted_unit_by_unit():
+    found = relu()
+    held = found.gates
+    assert isinstance(held, GatesHeld)
+    assert held.steps[-1] == found.network.snapshot_steps[-1]
+    inputs = found.derivation.spec.dataset.inputs.to_numpy()
+    gates = {p.effective.pathway.gate for p in found.derivation.at_values.pathways}
+    weights, expected = found.network.weights[0], []
+    for w1, w2 in zip(weights.w1, weights.w2, strict=True):
+        sizes = [np.linalg.norm(w1[h]) * np.linalg.norm(w2[:, h]) for h in range(len(w1))]
+        ours = [tuple((unit @ inputs > 0).astype(int)) in gates for unit in w1]
+        expected.append(float(np.dot(sizes, ours)) / sum(sizes))
+    np.testing.assert_allclose(held.shares[:, -1], expected, rtol=1e-12)
+
+
+def test_the_first_stage_ends_where_its_strengths_are_predicted_to():
+    numbers, prediction = staged().derivation.at_values, staged().prediction
+    (one, end), (two, last) = stage_ends(numbers, prediction, 0.05)
+    assert (one, two, last) == ("stage 1", "stage 2", 2000)
+    lacking = [
+        abs(curve.closed[end - 1] / curve.plateau - 1)
+        for curve in prediction.modes
+        if curve.pathway == "common"
+    ]
+    assert max(lacking) > 0.05
+    assert staged().gates.steps[0] == end  # recorded there
+
+
+@pytest.mark.parametrize(
+    ("shares", "outcome"),
+    [
+        ([[0.99], [0.98], [0.985]], "agrees"),
+        ([[0.05], [0.04], [0.06]], "disagrees"),
+        ([[0.99], [0.7], [0.95]], "undecided"),
+        ([[0.99]], "not tested"),
+    ],
+)
+def test_gates_agree_where_nearly_all_of_the_weight_has_one(shares, outcome):
+    held = GatesHeld(stages=("stage 1",), steps=(9,), shares=np.array(shares))
+    found = gates_verdict(held, 0.05, 0, None)
+    assert found.outcome == outcome
+    assert found.value == pytest.approx(np.mean(shares))
+
+
+def test_linear_networks_have_no_gates():
+    assert linear(0).verdicts["gates"].outcome == "not tested"
+    assert linear(0).verdicts["gates"].reason == "a linear network has no gates"
+
+
+# -- constants -------------------------------------------------------------------------------------
+
+
+def test_an_assumed_share_of_the_units_counts():
+    derivation = relu().derivation
+    assert derivation.free_constants == 1
+    (half,) = [constant for constant in derivation.constants if constant.is_free]
+    assert (half.name, half.value, half.source) == (HALF, 0.5, "assumed")
+    assert derivation.to_json()["constants"][-1]["source"] == "assumed"
+    written = relu().to_json()
+    kappas = [c for c in written["constants"] if c["name"].startswith("kappa")]
+    assert {c["source"] for c in kappas} == {"estimated"}
+    assert all(c["error"] > 0 for c in kappas)
+    assert len(kappas) == len(relu().kappas)
+    assert written["free_constants"] == 1
+    assert "free constants: 1 (share of the hidden units" in relu().sentence()
+
+
+def test_constants_of_a_linear_network_are_derived():
+    (start,) = linear(0).constants
+    network = network_of(linear(0).derivation.spec)
+    assert start.source == "derived"
+    assert start.value == pytest.approx(network.hidden * float(network.init_std) ** 2 / 2)
+
+
+def test_fitted_and_assumed_constants_are_free():
+    sources = ("derived", "estimated", "assumed", "fitted")
+    found = [Constant(name=s, value=1.0, source=s, origin="") for s in sources]
+    assert count_free(found) == 2
+
+
+def test_kappa_leaves_an_error_to_a_reduction_that_starts_from_it():
+    """The reduction of coupled matrices starts from kappa: its error is in the interval."""
+    keys = ("network.hidden=60", "network.steps=1001")
+    numbers = sr.derive(sr.load("contextual-different", overrides=keys)).at_values
+    found = foretell(numbers)
+    assert found.prediction.judged == "reduced"
+    assert 0 < found.error[0] < 0.05
+    run = SimpleNamespace(losses=np.repeat(found.prediction.loss[None], 2, axis=0))
+    pair = curve_pairs(numbers, found, None, run, None)["theory_vs_gdln"]
+    assert pair.distance(0).max_abs_over_initial.high == pytest.approx(found.error[0])
+
+
+# -- published figures and units -------------------------------------------------------------------
+
+
+def test_where_the_published_prediction_is_closer_the_table_says_so():
+    published = PUBLISHED["contextual-different"]
+    assert published.max_abs_over_initial == 0.038
+    assert published.others[0][1:] == (0.115, 0.125)
+    for ours, closer in ((0.1, True), (0.01, False)):
+        metrics = dict(relu().metrics)
+        metrics["theory_vs_relu"] = replace(metrics["theory_vs_relu"], max_abs_over_initial=ours)
+        made = replace(relu(), metrics=metrics)
+        made.__dict__["published"] = published
+        rows = [row for row in made.metric_rows() if row[0].startswith("published")]
+        assert ("closer than the judged curve" in rows[0][0]) is closer
+        assert rows[1][1] == "11.5 % to 12.5 %"
+
+
+def test_a_linear_half_speed_network_or_untrained_one_is_not_judged_by_gates():
+    numbers = relu().derivation.at_values
+    assert "no network" in gates_held(numbers, None, (("stage 1", 1),))
+
+
+def test_too_little_progress_is_said_of_every_quantity():
+    found = sr.validate(sr.derive(one_pathway(steps=20)), seeds=3)
+    assert {v.outcome for v in found.verdicts.values()} == {"not tested"}
+    assert "nothing was learned" in found.verdicts["loss"].reason
+
+
+def test_the_worst_pair_is_the_loss():
+    near = {"against a": ends(0.01, 0.0, 0.02), "against b": ends(0.2, 0.15, 0.25)}
+    found = loss_verdict(near, 0.05, 4, None)
+    assert (found.outcome, found.value, found.interval) == ("disagrees", 0.2, (0.15, 0.25))
