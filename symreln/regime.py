@@ -129,14 +129,14 @@ def _relative(
     """
     assert exact.spec.network is not None
     d = mode.d if mode.d_eff is None else mode.d_eff
-    quotient = None if d is not None else _quotient(pathway, place)
-    if d is None and not quotient:
+    quotient = _quotient(pathway, place) if d is None else d.ball({}, BITS)
+    if quotient is None or not quotient > 0:
         return None
     with precision(BITS):
         growth = mode.s.ball({}, BITS) - ball(exact.spec.network.weight_decay)
         if not growth > 0:
             return None
-        plateau = growth / (quotient if d is None else d.ball({}, BITS))
+        plateau = growth / quotient
         # Not certainly below half: an equality, which no ball decides, counts as at half.
         return not ball(start) < plateau / 2, (plateau / (4 * ball(start))).mid()
 
