@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.dynamics import initial
+from symreln.exact.enclosure import ball, in_float64, rounded_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,14 +38,15 @@ class Constant:
 
     Attributes:
         name: What it is.
-        value: Its value; None where only its error matters.
+        value: Its value, exact where float64 may have no room for it; None where only its error
+            matters.
         error: Standard error; None where it has none.
         source: Where it comes from.
         origin: The same in words, "from" in JSON.
     """
 
     name: str
-    value: float | None
+    value: float | Fraction | None
     source: Source
     origin: str
     error: float | None = None
@@ -54,11 +56,20 @@ class Constant:
         """Whether it counts as a free constant."""
         return self.source in ("assumed", "fitted")
 
+    def shown(self, digits: int) -> str:
+        """Return the value with some significant digits, or ""."""
+        if self.value is None:
+            return ""
+        return rounded_text(ball(Fraction(self.value)), digits)
+
     def to_json(self) -> dict[str, Any]:
-        """Return an entry of "constants"."""
+        """Return an entry of "constants"; a value beyond float64 is its decimals."""
+        value = self.value
+        if isinstance(value, Fraction):
+            value = float(value) if in_float64(ball(value)) else self.shown(12)
         return {
             "name": self.name,
-            "value": self.value,
+            "value": value,
             "error": self.error,
             "source": self.source,
             "from": self.origin,
@@ -74,7 +85,7 @@ def constants_text(constants: Iterable[Constant]) -> str:
     """Return how many free constants there are, and which."""
     free = [constant for constant in constants if constant.is_free]
     names = ", ".join(
-        f"{each.name}{'' if each.value is None else f' = {each.value:.4g}'}, {each.source}"
+        f"{each.name}{'' if each.value is None else f' = {each.shown(4)}'}, {each.source}"
         for each in free
     )
     return f"free constants: {len(free)}" + (f" ({names})" if names else "")
@@ -179,7 +190,7 @@ def _start(network: NetworkSpec) -> Iterator[Constant]:
         whole = network.hidden * network.init_std**2 / 2
     yield Constant(
         name="initial strength with all hidden units",
-        value=float(whole),
+        value=whole,
         source="derived",
         origin=initial.SOURCE if network.layers == 2 else "mean of a single random layer",
     )

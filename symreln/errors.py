@@ -22,6 +22,10 @@ class InputError(SymrelnError, ValueError):
     """Something handed in by the user is wrong; the message says how to mend it."""
 
 
+class FloatRangeError(InputError, ArithmeticError):
+    """A number is needed in float64, which has no room for it."""
+
+
 class NoClosedFormError(SymrelnError, ValueError):
     """The mathematics forbids what was asked for."""
 

@@ -68,6 +68,11 @@ class Regime:
         return bool(self.lazy)
 
     @property
+    def called(self) -> str:
+        """The regime in words."""
+        return {"lazy": "lazy", "mixed": "partly lazy", "rich": "rich"}[self.name]
+
+    @property
     def reason(self) -> str:
         """Why, in a clause; "" in the rich regime."""
         if not self.lazy:

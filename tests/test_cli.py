@@ -50,7 +50,7 @@ def test_derive_writes_what_it_says(tmp_path, capsys):
     }
     result = json.loads((tmp_path / "derivation.json").read_text("utf-8"))
     assert result["format"] == "symreln-derivation/1"
-    assert result["free_constants"] == 0
+    assert result["free_constants"] == 1  # half of the units, for every pathway
     mode = result["pathways"][0]["modes"][0]
     assert mode["s"]["expr"] == "sqrt(Delta**2 + 2)/4"
     # At Delta = 0: sqrt(2)/4.
@@ -100,11 +100,11 @@ def test_verify_of_a_missing_file(tmp_path, capsys):
 
 def test_disagreement_ends_in_3_and_is_said(tmp_path, capsys):
     code, out, _ = run(
-        capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "2", "--quiet",
+        capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "8", "--quiet",
         "--tolerance", "1e-9", "--out", str(tmp_path),
     )  # fmt: skip
     assert code == 3
-    assert "DISAGREE" in out
+    assert "loss DISAGREES" in out
     result = json.loads((tmp_path / "validation.json").read_text("utf-8"))
     assert result["verdict"] == "disagrees"
     assert result["tolerance"]["max_abs_over_initial"] == 1e-9
@@ -112,15 +112,15 @@ def test_disagreement_ends_in_3_and_is_said(tmp_path, capsys):
 
 def test_run_writes_the_confrontation_into_the_document(tmp_path, capsys):
     code, out, _ = run(
-        capsys, "run", "linear-hierarchy", "--seeds", "3", "--quiet", "--out", str(tmp_path),
+        capsys, "run", "linear-hierarchy", "--seeds", "20", "--quiet", "--out", str(tmp_path),
     )  # fmt: skip
     assert code == 0, out
-    assert "theory and training agree" in out
+    assert "loss AGREES" in out
     page = (tmp_path / "derivation.html").read_text("utf-8")
     assert "Theory against training" in page
     with np.load(tmp_path / "curves.npz", allow_pickle=False) as archive:
         curves = dict(archive)
-    assert curves["network"].shape == (3, len(curves["theory"]))
+    assert curves["network"].shape == (20, len(curves["theory"]))
     result = json.loads((tmp_path / "validation.json").read_text("utf-8"))
     found = np.abs(curves["theory"] - curves["network"].mean(axis=0))
     expected = found.max() / curves["network"].mean(axis=0)[0]

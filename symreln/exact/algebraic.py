@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from symreln.errors import InputError
+from symreln.errors import FloatRangeError, InputError
 from symreln.exact import enclosure, text
 from symreln.exact.field import Field, irreducible_factors
 from symreln.exact.scalar import Scalar
@@ -266,7 +266,7 @@ class AlgebraicNumber:
                 f"a number of size {self.scientific(values, 3)} is needed in float64, which has "
                 "no room for it. Scale the data, or give the parameters other values"
             )
-            raise InputError(msg)
+            raise FloatRangeError(msg)
         return float(found)
 
     def __float__(self) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from flint import fmpz_mat
 
-from symreln.errors import InputError
+from symreln.errors import FloatRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ def quotients(values: Sequence[int], divisor: int) -> list[float]:
     """Return integers divided by one, in float64, rounded correctly.
 
     Raises:
-        InputError: A quotient is beyond float64.
+        FloatRangeError: A quotient is beyond float64.
     """
     try:
         return [value / divisor for value in values]  # of integers of any size in Python
@@ -107,7 +107,7 @@ def quotients(values: Sequence[int], divisor: int) -> list[float]:
             f"a number of size 1e{size * 301 // 1000} is needed in float64, which has no room for "
             "it. Scale the data, or give the parameters other values"
         )
-        raise InputError(msg) from error
+        raise FloatRangeError(msg) from error
 
 
 def collected(

@@ -175,6 +175,8 @@ def partial_derivation(told: Told, reached: Reached, bare: str = "") -> Json:
         "loss": {"initial": None, "final": None, "expr": None},
         **dict.fromkeys(_WHERE_ANY),
         "convergence": None,
+        "regime": None,
+        "unsupported": None,
         "exceptional": None,
         "family": None,
         "steps": told.checks or [],

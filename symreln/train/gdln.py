@@ -209,7 +209,7 @@ class GatedModel(AbstractTwoLayerModel):
         return _GatedState(self, weights)
 
     def observer(self, quantity: Quantity, record: Recording) -> Observer:
-        if quantity in ("activity", "gate_maps"):
+        if quantity in ("activity", "boundary", "gate_maps"):
             msg = (
                 f"record.quantities: {quantity!r} needs activity patterns, which a network with "
                 "given gates has not. Leave it out; 'maps' and 'contribution' are there."

@@ -80,6 +80,7 @@ def _snapshot_bytes(model: AbstractModel, record: Recording) -> int:
     n_x, n_y, samples = model.data_shape
     sizes = {
         "activity": lambda: model.hidden_units * samples,  # one byte a truth value
+        "boundary": lambda: model.hidden_units * samples,
         "contribution": lambda: 8 * model.hidden_units,
         "maps": lambda: 8 * model.map_count * n_x * n_y,
         "gate_maps": lambda: 8 * len(record.gates) * n_x * n_y,

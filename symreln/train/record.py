@@ -20,19 +20,27 @@ Observer = Callable[[int, Any], np.ndarray]
 Called at snapshot steps only; the weights are copies.
 """
 
-Quantity = Literal["activity", "contribution", "maps", "gate_maps", "outputs", "similarity"]
+Quantity = Literal[
+    "activity", "boundary", "contribution", "maps", "gate_maps", "outputs", "similarity"
+]
+
+#: Cosine between w1_h and a sample below which the sample is on the unit's boundary.
+BOUNDARY = 1e-3
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """Which quantities are kept at which steps. The losses of all steps always are.
+    r"""Which quantities are kept at which steps. The losses of all steps always are.
 
     Attributes:
         quantities: Any of
 
             * ``"activity"``: hidden activity patterns 1[W1 x_μ > 0], bool, (seeds, K, H, P), hidden
               layers one after the other; not of a GDLN, its gates being given;
+            * ``"boundary"``: samples on the boundary of each hidden unit of a one-layer network,
+              \|w1_h·x_μ\| ≤ ``BOUNDARY`` ‖w1_h‖‖x_μ‖, which training may put on either side of it
+              in any step, bool, (seeds, K, H, P);
             * ``"contribution"``: ‖w1_h‖ ‖w2_h‖ of each hidden unit, (seeds, K, H); the pathways of
               a GDLN one after the other;
             * ``"maps"``: O_p W2_p W1_p I_p of each pathway, (seeds, K, pathways, n_y, n_x); for
@@ -92,6 +100,18 @@ def activity_observer(inputs: np.ndarray) -> Observer:
 
     def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
         return np.matmul(weights[0].w1, inputs) > 0
+
+    return observe
+
+
+def boundary_observer(inputs: np.ndarray) -> Observer:
+    """Observer of the samples on each unit's boundary, (seeds, H, P), of a one-layer network."""
+    sizes = np.linalg.norm(inputs, axis=0)
+
+    def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
+        w1 = weights[0].w1
+        lengths = np.linalg.norm(w1, axis=2, keepdims=True) * sizes
+        return np.abs(np.matmul(w1, inputs)) <= BOUNDARY * lengths
 
     return observe
 

@@ -26,6 +26,7 @@ from symreln.train.record import (
     Quantity,
     Recording,
     activity_observer,
+    boundary_observer,
     contribution,
     gate_maps_observer,
     maps_observer,
@@ -167,6 +168,8 @@ class ReluModel(AbstractTwoLayerModel):
     def observer(self, quantity: Quantity, record: Recording) -> Observer:
         if quantity == "activity":
             return activity_observer(self._arithmetic.numpy(self.inputs))
+        if quantity == "boundary":
+            return boundary_observer(self._arithmetic.numpy(self.inputs))
         if quantity == "gate_maps":
             return gate_maps_observer(self._arithmetic.numpy(self.inputs), record.gates)
         if quantity == "contribution":

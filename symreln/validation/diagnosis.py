@@ -68,12 +68,10 @@ ROUNDING = 1e-12
 #: Halvings of the scale, or of the rate, while each takes away more than half of the distance and
 #: leaves more than the tolerance; of a deviation of order 2 these leave one part in 65 536.
 HALVINGS = 8
-#: Share of half its height that a mode may start from to be called small.
+#: Share of half its plateau that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
 #: Experiments that a pair of curves takes, about.
 USUAL = 8
-#: Modes that are named one by one.
-NAMED = 4
 #: Assumptions that are replaced two at a time, at most: those that leave least.
 PAIRED = 3
 
@@ -261,14 +259,14 @@ def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
 
 def _scale(again: Again, pair: str) -> Candidate:
     numbers = again.case.numbers
-    late, count = too_late(numbers), len(learning_modes(numbers))
-    which = ", ".join(late) if len(late) <= NAMED else f"{len(late)} of {count} modes"
+    regime = numbers.regime
+    lazy = regime is not None and regime.is_lazy
     return Candidate(
         name=SCALE,
         made=_halving(
             again, pair, "the initial scale", lambda e, f: e.scaled(std=f), small_scale(numbers)
         ),
-        measured="" if not late else f"{which} would start beyond half of their heights",
+        measured=f"training is {regime.called}: {regime.reason}" if lazy else "",
     )
 
 
@@ -415,26 +413,18 @@ def _ungated(numbers: Derivation) -> np.ndarray | None:
 # -- quantities beside it --------------------------------------------------------------------------
 
 
-def _strengths_over_heights(numbers: Derivation) -> dict[str, float]:
-    """Return d π0/s of every mode that learns, by its label."""
-    start = float(numbers.strength0 or 0)
-    return {
-        mode.label: start * mode.d_eff.to_float() / mode.s.to_float()
-        for _, mode in learning_modes(numbers)
-        if mode.d_eff is not None
-    }
-
-
-def too_late(numbers: Derivation) -> tuple[str, ...]:
-    """Return the modes that have no half-time: π0 ≥ s/(2 d_eff), which no small start has."""
-    found = _strengths_over_heights(numbers)
-    return tuple(label for label, share in found.items() if share >= 1 / 2)
-
-
 def small_scale(numbers: Derivation) -> Fraction:
     """Return the largest power of a half by which every mode starts small; at most a half."""
-    found, factor = max(_strengths_over_heights(numbers).values(), default=0.0), HALF
-    while found * factor * factor > SMALL / 2:
+    start, factor = float(numbers.strength0 or 0), HALF
+    largest = max(
+        (
+            start * mode.d_eff.to_float() / mode.s.to_float()
+            for _, mode in learning_modes(numbers)
+            if mode.d_eff is not None
+        ),
+        default=0.0,
+    )
+    while largest * factor * factor > SMALL / 2:
         factor /= 2
     return factor
 

@@ -2,7 +2,8 @@
 
 The weight is Σ ‖w‖‖b‖ over the hidden units. The last stage ends with the training; one before it,
 by the theory, at the first step at which every predicted strength of its modes is within the
-tolerance of its plateau. A sample that is zero opens no gate, whatever the spec says of it.
+tolerance of its plateau. A sample on a unit's boundary is open in one step and closed in another
+and adds nothing, so that it tells no gate from another; nor does a sample that is zero.
 """
 
 from __future__ import annotations
@@ -97,12 +98,12 @@ def gates_held(
 def _share(numbers: Derivation, network: TrainingRun, place: int, step: int) -> np.ndarray:
     """Return the share of every network at one of the recorded steps, shape (seeds,)."""
     phase = [derivation for first, derivation in numbers.phases if first <= step][-1]
-    seen = np.abs(numbers.spec.dataset.inputs.to_numpy()).sum(axis=0) > 0
-    gates = {tuple(gate_floats(p.effective.pathway)[seen] > 0) for p in phase.pathways}
-    activity = network.snapshots["activity"][:, place][..., seen] > 0
+    gates = {tuple(gate_floats(p.effective.pathway) > 0) for p in phase.pathways}
+    activity = network.snapshots["activity"][:, place] > 0
+    either = network.snapshots["boundary"][:, place]
     weight = network.snapshots["contribution"][:, place]
     ours = np.zeros(weight.shape, dtype=bool)
     for gate in gates:
-        ours |= (activity == np.array(gate)).all(axis=2)
+        ours |= ((activity == np.array(gate)) | either).all(axis=2)
     total = weight.sum(axis=1)
     return (weight * ours).sum(axis=1) / np.where(total > 0, total, 1.0)

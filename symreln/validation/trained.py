@@ -148,9 +148,9 @@ def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Re
     if network.activation == "linear":
         one = network.layers == 2 and is_one_map(spec)
         return _recording(spec, Recording(quantities=("maps",)), maps, marks) if one else None
-    plain = Recording(quantities=("activity", "contribution"))
+    plain = Recording(quantities=("activity", "boundary", "contribution"))
     gates = telling_gates(spec) if network.layers == 2 else ()
-    size = seeds * network.hidden * data.samples
+    size = 2 * seeds * network.hidden * data.samples
     steps = _marked(plain, network.steps, marks)
     if gates and maps * len(plain.snapshot_steps(network.steps)) <= MAPS_LIMIT:
         plain = replace(plain, quantities=(*plain.quantities, "gate_maps"), gates=gates)

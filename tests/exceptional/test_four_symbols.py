@@ -77,7 +77,7 @@ def test_exceptional_sets_respect_every_assumption():
 
 
 def test_training_with_the_gain_follows_the_closed_forms():
-    found = sr.validate(derivation(), seeds=3, rng=0)
+    found = sr.validate(derivation(), seeds=8, rng=0)
     assert found.network is None
     assert found.agrees
     # Both curves end near zero: each pathway can fit its samples.

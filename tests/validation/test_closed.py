@@ -126,9 +126,11 @@ def test_finite_steps_of_two_layers_are_the_gdln_of_the_expected_start(kind):
 def test_closed_forms_hang_on_the_step_and_the_reduction_does_not(kind):
     """Steps so large that closed forms are beyond the tolerance, and the reduction is not."""
     flow, verdicts = [], []
+    # Deep networks scatter: eight of them leave the verdict undecided.
+    seeds = 32 if kind == "three layers" else 8
     for rate, steps in (("1/5", 200), ("1/50", 1100)):
         keys = {**KINDS[kind], "hidden": 60, "learning_rate": rate, "steps": steps}
-        report = sr.validate(derived(**keys), seeds=8, rng=2)
+        report = sr.validate(derived(**keys), seeds=seeds, rng=2)
         reduced = report.intervals["reduced_vs_relu"].max_abs_over_initial
         assert reduced.value < 0.05, report.sentence()
         verdicts.append(report.verdict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.report.document import Block, Strong, Table
+from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +22,10 @@ def constants_table(constants: Sequence[Constant]) -> list[Block]:
             header=("constant", "value", "source", "from"),
             rows=tuple(
                 (
-                    each.name,
-                    ("–" if each.value is None else f"{each.value:.4g}")
-                    + ("" if each.error is None else f" ± {each.error:.2g}"),
+                    typeset(each.name),
+                    (each.shown(4) or "–") + ("" if each.error is None else f" ± {each.error:.2g}"),
                     Strong(each.source),
-                    each.origin,
+                    typeset(each.origin),
                 )
                 for each in constants
             ),

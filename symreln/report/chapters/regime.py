@@ -69,4 +69,4 @@ def regime_to_json(derivation: Derivation) -> dict[str, Any]:
 
 
 def _title(found: Regime) -> str:
-    return "Lazy regime" if found.name == "lazy" else "Partly lazy regime"
+    return f"{found.called} regime".capitalize()
