@@ -46,7 +46,7 @@ Exit codes:
   0    done
   1    a bug of symreln
   2    wrong usage, an invalid spec or certificate, or a file or stream that cannot be written
-  3    theory and training disagree, or nothing was learned that could tell
+  3    the loss does not agree: it disagrees, is undecided or not tested
   4    a limit was hit; what is proven so far is written
   130  interrupted (SIGINT)
   143  ended by SIGTERM (129 by SIGHUP)

@@ -19,6 +19,7 @@ from symreln.dynamics.initial import pathway_units
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.gates.support import first_pathways, has_early_phase
 from symreln.integration import gate_floats, network_of
+from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 SEED = 20_614
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EarlyStrengths(Mapping[str, EarlyStrength]):
     """What the early phase says of a derivation's modes, by the label of their strength.

@@ -59,8 +59,18 @@ def test_integers_of_more_than_4300_digits_are_written_and_verified():
 @pytest.mark.parametrize("value", ["1e400", "1e-400"])
 def test_a_network_beyond_float_is_derived_and_not_trained(key, value):
     derivation = derived([[1, 0], [0, 1]], [[1, 2]], network=NETWORK | {key: value})
+    assert "free constants: 1" in str(summary_of(derivation))
     with pytest.raises(InputError, match=rf"network\.{key}: a number is too"):
         derivation.evaluate()
+
+
+@pytest.mark.parametrize(
+    ("std", "value"), [("1e160", "1.00000000000e+321"), ("1e-170", "1.00000000000e-339")]
+)
+def test_constants_beyond_float_are_their_decimals(std, value):
+    """H init_std²/2 of 20 units: infinity in float64, or lost to zero."""
+    found = derived([[1]], [[1]], network=NETWORK | {"init_std": std}).to_json()["constants"]
+    assert found[0]["value"] == value
 
 
 def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):

@@ -30,6 +30,8 @@ def held(roots: list[object]) -> Iterator[object]:
             continue
         seen[id(value)] = value
         if isinstance(value, Mapping):
+            if type(value).__module__.startswith("symreln."):
+                yield value
             stack += value.values()
         elif isinstance(value, tuple | list | set | frozenset):
             stack += value

@@ -110,7 +110,7 @@ def race_json(found: Race, values: Mapping[str, Fraction], symbols: dict[str, sp
         "parameter": found.parameter,
         "candidates": list(candidates.values()),
         "winner": None if here is None else list(here.winners),
-        "winner_proven": found.complete,
+        "winner_proven": found.complete and here is not None and not (here.undecided or here.why),
         "why_not": found.why,
         "boundaries": [
             {

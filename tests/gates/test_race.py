@@ -1,5 +1,6 @@
 """Chambers and races over a parameter: XoR, and every interval asked at other numbers."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -23,6 +24,7 @@ from symreln.gates.orbits import moved_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.race import Race, RacePiece, race
 from symreln.gates.search import search
+from symreln.gates.told import race_json
 from symreln.spec.reader import load
 from tests.strategies import seeds
 
@@ -295,3 +297,14 @@ def test_a_partial_gate_wins_over_part_of_the_range(
             here = search(inputs.substitute(at), residual.substitute(at))
             assert here.candidates[0].s == part.ranks[0][0].s
             assert any(sign_pattern(signs) in part.winners for signs in here.winners)
+
+
+def test_a_winner_beside_undecided_gates_is_not_called_proven():
+    """race.json called it proven wherever all faces were asked."""
+    xor = load("xor")
+    found = race(xor.dataset.inputs, xor.dataset.targets, parameter_range(xor.parameters[0]))
+    at, symbols = {"Delta": Fraction(1, 2)}, xor.symbols
+    assert race_json(found, at, symbols)["winner_proven"] is True
+    open_ones = tuple(replace(part, undecided=("1100",)) for part in found.pieces)
+    assert race_json(replace(found, pieces=open_ones), at, symbols)["winner_proven"] is False
+    assert race_json(found, {}, symbols)["winner_proven"] is False

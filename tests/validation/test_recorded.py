@@ -65,7 +65,7 @@ def test_recording_again_gives_the_same_figures(name):
     import symreln as sr
 
     old = record.load(name)
-    new = sr.validate(sr.derive(sr.record.load(name)), seeds=old["seeds"], rng=old["rng"]).to_json()
+    new = sr.validate(sr.derive(sr.load(name)), seeds=old["seeds"], rng=old["rng"]).to_json()
     for pair, metrics in old["metrics"].items():
         found = new["metrics"][pair]["max_abs_over_initial"]
         # Same seeds; what differs between machines is the rounding of matrix products.
