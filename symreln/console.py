@@ -225,7 +225,8 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         ]
         for line in lines:
             click.echo(line)
-    click.echo(validation.sentence())
+    for clause in validation.clauses():
+        click.echo(clause)
 
 
 def _show_terms(validation: Validation) -> None:

@@ -100,14 +100,15 @@ def test_verify_of_a_missing_file(tmp_path, capsys):
 
 def test_disagreement_ends_in_3_and_is_said(tmp_path, capsys):
     code, out, _ = run(
-        capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "8", "--quiet",
-        "--tolerance", "1e-9", "--out", str(tmp_path),
+        capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "4", "--quiet",
+        "--set", 'network.init_std="1/3"',  # far from small: 60 steps are enough to learn
+        "--tolerance", "1e-3", "--out", str(tmp_path),
     )  # fmt: skip
     assert code == 3
     assert "loss DISAGREES" in out
     result = json.loads((tmp_path / "validation.json").read_text("utf-8"))
     assert result["verdict"] == "disagrees"
-    assert result["tolerance"]["max_abs_over_initial"] == 1e-9
+    assert result["tolerance"]["max_abs_over_initial"] == 1e-3
 
 
 def test_run_writes_the_confrontation_into_the_document(tmp_path, capsys):

@@ -243,8 +243,8 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     if derivation.family is not None:
         items.append(_every_size(derivation.family))
     if validation is not None:
-        sentence = validation.sentence()
-        items.append((sentence[:1].upper() + sentence[1:], " (", Reference("sec:agreement"), ")."))
+        items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in validation.clauses()]
+        items.append(("Theory against training: ", Reference("sec:agreement"), "."))
         items.append(typeset(f"The prediction: {validation.prediction.method}."))
     return Section(
         title="Summary",

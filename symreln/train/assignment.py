@@ -10,15 +10,16 @@ def nearest_gates(patterns: np.ndarray, gates: np.ndarray) -> tuple[np.ndarray, 
 
     Args:
         patterns: Shape (…, H, P), truth values.
-        gates: Shape (G, P), 0 or 1.
+        gates: Shape (G, P), 0 or 1; NaN on a sample that is not compared, such as one on the
+            boundary of the gate's pathway.
 
     Returns:
         Index and Hamming distance, both int of shape (…, H). Equal distances go to the lower index.
     """
     # |a − b| summed over samples is a·(1 − b) + (1 − a)·b: two products instead of H·G·P truths.
     # Counts up to 2^53 are exact in float64.
-    active, opened = patterns.astype(float), np.asarray(gates, dtype=float)
-    distances = active @ (1 - opened).T + (1 - active) @ opened.T
+    active, (opened, closed) = patterns.astype(float), _sides(gates)
+    distances = active @ closed.T + (1 - active) @ opened.T
     index = distances.argmin(axis=-1)
     return index, np.take_along_axis(distances, index[..., None], axis=-1)[..., 0].astype(int)
 
@@ -32,11 +33,17 @@ def nearest_outputs(seen: np.ndarray, gates: np.ndarray) -> np.ndarray:
 
     Args:
         seen: What every unit sees of the samples, z = w·x_μ, shape (…, H, P).
-        gates: Shape (G, P), 0 or 1.
+        gates: Shape (G, P), as of :func:`nearest_gates`.
 
     Returns:
         Index, int of shape (…, H). Equal distances go to the lower index.
     """
-    squares, opened = seen**2, np.asarray(gates, dtype=float)
+    squares, (opened, closed) = seen**2, _sides(gates)
     active = np.where(seen > 0, squares, 0.0)
-    return (active @ (1 - opened).T + (squares - active) @ opened.T).argmin(axis=-1)
+    return (active @ closed.T + (squares - active) @ opened.T).argmin(axis=-1)
+
+
+def _sides(gates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where gates are open and where they are closed, 0 in both where they are not compared."""
+    opened = np.asarray(gates, dtype=float)
+    return np.nan_to_num(opened), np.nan_to_num(1 - opened)

@@ -224,8 +224,12 @@ class Again:
             if self._gates is None:
                 losses = self.losses(RELU, Change())[:FEW]
                 stream = pair_streams(case.rng)[0]
-                self._gates = shown_gates(case.numbers, case.prediction, case.modes, losses, stream)
+                self._gates = shown_gates(
+                    case.numbers, case.prediction, case.modes, losses, stream, case.judged
+                )
+            # Closed forms start from half of the units, not from κ.
+            kappas = {} if case.judged == "closed" else case.kappas
             self._effects[change] = effect_of_gates(
-                self.numbers(change), case.kappas, self._gates, FEW, case.rng
+                self.numbers(change), kappas, self._gates, FEW, case.rng
             )
         return self._effects[change]

@@ -102,7 +102,9 @@ class SplitNetwork:
 def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarray) -> SplitNetwork:
     """Split trained ReLU networks into pathways by the nearest gate and compare their maps."""
     # Gates of 0 and 1: a network is trained for no others.
-    gates = np.array([p.effective.pathway.gate for p in derivation.pathways], dtype=int)
+    gates = np.array([p.effective.pathway.gate for p in derivation.pathways], dtype=float)
+    for own, pathway in zip(gates, derivation.pathways, strict=True):
+        own[list(pathway.effective.pathway.boundary)] = np.nan
     weights = network.weights[0]
     maps = np.zeros((network.seeds, len(gates), weights.w2.shape[1], inputs.shape[0]))
     exact, shares = [], []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.validation.findings import (
     ALIGNMENT,
     AND,
+    FLOW,
     GATES,
     NETWORKS,
     SCALE,
@@ -28,6 +29,7 @@ FAILS = {
     GATES: "the gate pattern, which the network's units do not keep to",
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
+    FLOW: "infinitely small steps, which the network does not take",
     STAGES: "that earlier stages have converged before later ones start",
     WIDTH: "the limit of many hidden units, of which there are too few",
     NETWORKS: "the number of networks, which is too small to tell",
@@ -79,12 +81,21 @@ def _evidence(found: Finding) -> str:
 
 
 def _beyond(found: PairDiagnosis, tolerance: float) -> str:
-    """Say what explains the rest: an assumption that went unnamed for one that mends part of it."""
+    """Say what explains the rest: an assumption that went unnamed, or one beside a named one."""
     rest = [
         f"{percent(each.after, tolerance)} with {each.replaced}"
         for each in found.findings
-        if each.assumption not in found.failed
+        if len(each.parts) == 1
+        and each.assumption not in found.failed
         and each.after is not None
         and each.after <= tolerance
     ]
-    return f": {' and '.join(rest)}" if rest else " and unexplained"
+    if rest:
+        return f": {AND.join(rest)}"
+    together = [each for each in found.findings if len(each.parts) > 1 and each.after is not None]
+    best = min(together, key=lambda each: each.after or 0.0, default=None)
+    if best is None or best.after is None or best.after > tolerance:
+        return " and unexplained"
+    names = AND.join(f"the {name}" for name in best.parts)
+    after = percent(best.after, tolerance)
+    return f": with {names} replaced together {percent(best.before)} become {after}"

@@ -5,7 +5,8 @@ kept, and the distance is measured again. An assumption is named where more than
 distance goes with it: where the whole 95 % interval over seeds of what is left is below half of
 what was there. Where it is on both sides of the half that is said to be undecided. Where none is
 named, two are replaced together, and what takes away more than half is shared by both. Where
-nothing does, the distance is unexplained, and that is said.
+nothing does, the distance is unexplained, and that is said. Where one is named and more than the
+tolerance is left, it is replaced together with others, for what explains the rest.
 
 | assumption | replaced by |
 |---|---|
@@ -13,7 +14,8 @@ nothing does, the distance is unexplained, and that is said.
 | start of stage 1 | the start that the networks' first fall shows |
 | start of a later stage | the start that fits best: one number, for the diagnosis alone |
 | gates | the gates that the network's units show, at once; of a linear network no gates |
-| step size | finite steps (of closed forms); half the rate, predicted and trained |
+| infinitely small steps | the network's finite steps (of closed forms) |
+| step size | half the rate, predicted and trained |
 | initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | alignment | a start that is aligned (of more than two layers: two need none) |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
@@ -45,6 +47,7 @@ from symreln.validation.changed import predicted_again
 from symreln.validation.findings import (
     ALIGNMENT,
     AND,
+    FLOW,
     GATES,
     NETWORKS,
     SCALE,
@@ -70,8 +73,6 @@ ROUNDING = 1e-12
 HALVINGS = 8
 #: Share of half its plateau that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
-#: Experiments that a pair of curves takes, about.
-USUAL = 8
 #: Assumptions that are replaced two at a time, at most: those that leave least.
 PAIRED = 3
 
@@ -117,11 +118,13 @@ def _findings(again: Again, pair: str) -> Iterator[Finding]:
     yield from given
     tried: list[tuple[Finding, Candidate]] = []
     for one in _candidates(again, pair):
-        if not any(each.explains and each.assumption == one.name for each, _ in tried):
+        # Where the network's finite steps explain it, half the rate would say the same once more.
+        if one.name != STEP or not any(f.explains and f.assumption == FLOW for f, _ in tried):
             tried.append((_tried(again, pair, (one,)), one))
             yield tried[-1][0]
     found = [*given, *(each for each, _ in tried)]
     if pair == ALIGNED or any(each.explains for each in found):
+        yield from _rest(again, pair, found, tried)
         return
     if not case.numbers.narrow:  # few units are drawn, not taken as many
         tried.append((_tried(again, pair, (WIDER,)), WIDER))
@@ -132,10 +135,28 @@ def _findings(again: Again, pair: str) -> Iterator[Finding]:
 
 def _pairs(again: Again, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
     """Replace two at a time of those that leave least, and alone do not explain it for certain."""
+    for one, other in combinations(_refuted(tried), 2):
+        yield _tried(again, pair, (one, other))
+
+
+def _rest(
+    again: Again, pair: str, found: list[Finding], tried: list[tuple[Finding, Candidate]]
+) -> Iterator[Finding]:
+    """Replace what is named together with others, where it leaves more than the tolerance."""
+    diagnosed = PairDiagnosis(pair=pair, findings=tuple(found))
+    if diagnosed.left is None or diagnosed.left <= again.case.tolerance:
+        return
+    named = [one for each, one in tried if each in diagnosed.named and each.after == diagnosed.left]
+    for one in named[:1]:
+        for other in _refuted(tried):
+            yield _tried(again, pair, (one, other))
+
+
+def _refuted(tried: list[tuple[Finding, Candidate]]) -> list[Candidate]:
+    """Return those that alone do not explain it for certain, and leave least."""
     known = [(found, one) for found, one in tried if found.refuted]
     known.sort(key=lambda each: each[0].after or 0.0)
-    for (_, one), (_, other) in combinations(known[:PAIRED], 2):
-        yield _tried(again, pair, (one, other))
+    return [one for _, one in known[:PAIRED]]
 
 
 def _tried(again: Again, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
@@ -189,7 +210,7 @@ def _closed_forms(case: Confronted) -> Iterator[Candidate]:
         what = "earlier stages followed as they learn"
         yield Candidate(name=STAGES, made=lambda made: (_with(made, followed=True), what))
     steps = "the network's finite steps"
-    yield Candidate(name=STEP, made=lambda made: (_with(made, stepwise=True), steps))
+    yield Candidate(name=FLOW, made=lambda made: (_with(made, stepwise=True), steps))
 
 
 def _with(made: Experiment, **instead: bool) -> Experiment:
@@ -253,6 +274,9 @@ def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
     if case.numbers.later or case.numbers.narrow or network_of(case.numbers.spec).layers != 2:
         msg = "gates are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
+    if any(p.effective.pathway.boundary for p in case.numbers.pathways):
+        msg = "gates are replaced where no pathway's inputs are made orthogonal to samples"
+        raise NotSupportedError(msg)
     what = "the gates that the network's units show when the stage is learned"
     return replace(made, gates=True), what
 
@@ -260,13 +284,14 @@ def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
 def _scale(again: Again, pair: str) -> Candidate:
     numbers = again.case.numbers
     regime = numbers.regime
-    lazy = regime is not None and regime.is_lazy
     return Candidate(
         name=SCALE,
         made=_halving(
             again, pair, "the initial scale", lambda e, f: e.scaled(std=f), small_scale(numbers)
         ),
-        measured=f"training is {regime.called}: {regime.reason}" if lazy else "",
+        measured=f"training is {regime.called}: {regime.reason}"
+        if regime is not None and regime.is_lazy
+        else "",
     )
 
 

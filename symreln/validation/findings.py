@@ -12,11 +12,12 @@ from functools import cached_property
 
 from symreln.summaries import short_repr
 
-ALIGNMENT, GATES, SCALE, STEP, WIDTH, NETWORKS, STAGES = (
+ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES = (
     "alignment",
     "gates",
     "initial scale",
     "step size",
+    "infinitely small steps",
     "width",
     "many networks",
     "converged stages",
@@ -93,7 +94,8 @@ class PairDiagnosis:
 
     Attributes:
         pair: Its name, as in ``metrics``.
-        findings: What was tried, in order: each alone, then pairs where none explains it alone.
+        findings: What was tried, in order: each alone, then two together where none explains it
+            alone or more than the tolerance is left.
     """
 
     pair: str
@@ -121,7 +123,8 @@ class PairDiagnosis:
             found = [each for each in found if each.assumption != ALIGNMENT]
         if STAGES in names:  # what is computed needs no number that is fitted
             found = [each for each in found if not each.fitted]
-        return tuple(found)
+        alone = {each.assumption for each in found if len(each.parts) == 1}
+        return tuple(e for e in found if len(e.parts) == 1 or alone.isdisjoint(e.parts))
 
     @property
     def failed(self) -> tuple[str, ...]:

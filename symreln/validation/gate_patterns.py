@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.derivation import Derivation
-    from symreln.prediction import ModeCurve
+    from symreln.prediction import Judged, ModeCurve
     from symreln.train.network import TrainingSettings
 
 #: Units that stand for those of a pathway.
 UNITS = 64
-#: A stage has been learned when its modes have reached this share of their heights.
+#: A stage has been learned when its modes have reached this share of their plateaus.
 LEARNED = 0.9
 #: Share of its largest output below which a unit counts as silent on a sample.
 OPEN = 0.1
@@ -50,6 +50,7 @@ def shown_gates(
     modes: Sequence[ModeCurve],
     losses: np.ndarray,
     stream: np.random.SeedSequence,
+    judged: Judged,
 ) -> list[np.ndarray]:
     """Return the gates of a pathway's units, shape (UNITS, P), one array a pathway.
 
@@ -62,10 +63,11 @@ def shown_gates(
         modes: Predicted strengths at every step.
         losses: Of trained ReLU networks, shape (seeds, steps).
         stream: The networks' random stream: they are trained again to look at their units.
+        judged: Which curves the prediction and the ends of stages are of.
     """
     x = numbers.spec.dataset.inputs.to_numpy()
     given = np.array([gate_floats(p.effective.pathway) for p in numbers.pathways])
-    ends = _as_far(prediction, losses.mean(axis=0), _stage_ends(numbers, modes))
+    ends = _as_far(prediction, losses.mean(axis=0), stage_ends(numbers, modes, judged))
     looks = tuple(sorted(set(ends.values())))
     seen = Recording(
         quantities=("contribution",), observers={"seen": lambda _, w: w[0].w1 @ x}, steps=looks
@@ -87,14 +89,17 @@ def shown_gates(
     return found
 
 
-def _stage_ends(numbers: Derivation, modes: Sequence[ModeCurve]) -> dict[int, int]:
-    """Return the step at which every stage has been learned, and those before it."""
+def stage_ends(numbers: Derivation, modes: Sequence[ModeCurve], judged: Judged) -> dict[int, int]:
+    """Return the step at which every stage has been learned, and those before it.
+
+    What is not learned within the network's steps is looked at in the last one.
+    """
     stage_of = {p.name: p.effective.pathway.stage for p in numbers.pathways}
     ends = dict.fromkeys(sorted(set(stage_of.values())), 0)
     for mode in modes:
-        up = mode.best >= LEARNED * mode.best.max()
-        stage = stage_of[mode.pathway]
-        ends[stage] = max(ends[stage], int(np.argmax(up)))
+        curve, stage = mode.of(judged), stage_of[mode.pathway]
+        up = curve >= LEARNED * (curve.max() if mode.plateau is None else mode.plateau)
+        ends[stage] = max(ends[stage], int(np.argmax(up)) if up.any() else len(up) - 1)
     latest = 0
     for stage in ends:
         ends[stage] = latest = max(latest, ends[stage])

@@ -1,9 +1,13 @@
 """Which share of a trained ReLU network's weight has a gate of the spec, at the end of each stage.
 
-The weight is Σ ‖w‖‖b‖ over the hidden units. The last stage ends with the training; one before it,
-by the theory, at the first step at which every predicted strength of its modes is within the
-tolerance of its plateau. A sample on a unit's boundary is open in one step and closed in another
-and adds nothing, so that it tells no gate from another; nor does a sample that is zero.
+The weight is Σ ‖w‖‖b‖ over the hidden units. A stage ends, by the theory, when every predicted
+strength of its modes is within the tolerance of its plateau, or the predicted loss of the stage's
+least where a strength has no known plateau. A stage before the last is looked at at the first such
+step, the last one at the end of the training; one that has not ended by then is not looked at.
+
+A sample on a unit's boundary is open in one step and closed in another and adds nothing, so that
+it tells no gate from another; nor does a sample that is zero, nor one on the boundary of the
+pathway itself, on which its units have a pre-activation of 0.
 """
 
 from __future__ import annotations
@@ -14,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.integration import gate_floats, network_of
-from symreln.prediction import learning_modes
+from symreln.validation.words import percent
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.derivation import Derivation, StageDerivation
     from symreln.prediction import Prediction
     from symreln.train.network import TrainingRun
 
@@ -30,17 +34,19 @@ class GatesHeld:
         stages: What ends, in words: "stage 1", or "phase 1" where gates switch.
         steps: At which step each was looked at.
         shares: Of every network, shape (seeds, stages).
+        unended: Which stages have not ended in the training and why, or "".
     """
 
     stages: tuple[str, ...]
     steps: tuple[int, ...]
     shares: np.ndarray
+    unended: str = ""
 
 
 def stage_ends(
     numbers: Derivation, prediction: Prediction, tolerance: float
 ) -> tuple[tuple[str, int], ...]:
-    """Return (name, last step) of every stage, or of every phase where gates switch.
+    """Return (name, last step) of every stage that ends, or of every phase where gates switch.
 
     Args:
         numbers: Without free parameters.
@@ -51,17 +57,50 @@ def stage_ends(
     if numbers.later:
         ends = [step - 1 for step, _ in numbers.phases[1:]] + [last]
         return tuple((f"phase {k}", min(end, last)) for k, end in enumerate(ends, start=1))
-    curves = {curve.label: curve for curve in prediction.modes}
     found = []
-    for stage in numbers.stages[:-1]:
-        there = np.ones(last + 1, dtype=bool)
-        for pathway, mode in learning_modes(numbers):
-            if pathway.stage == stage.stage and mode.label in curves:
-                strength = curves[mode.label].of(prediction.judged)
-                plateau = curves[mode.label].plateau or float(strength[-1])
-                there &= np.abs(strength - plateau) <= tolerance * abs(plateau)
-        found.append((f"stage {stage.stage}", int(np.argmax(there)) if there.any() else last))
-    return (*found, (f"stage {numbers.stages[-1].stage}", last))
+    for stage in numbers.stages:
+        there = _learned(stage, prediction, tolerance)
+        if stage is numbers.stages[-1]:
+            there[:last] = False
+        if there.any():
+            found.append((f"stage {stage.stage}", int(np.argmax(there))))
+    return tuple(found)
+
+
+def _learned(stage: StageDerivation, prediction: Prediction, tolerance: float) -> np.ndarray:
+    """Return whether a stage's modes are at their plateaus, at every step."""
+    there = np.ones(len(prediction.times), dtype=bool)
+    labels = {mode.label for pathway in stage.pathways for mode in pathway.modes}
+    for curve in prediction.modes:
+        strength = curve.of(prediction.judged)
+        # With a plateau of 0, by weight decay, and where a narrow pathway has no unit for it, a
+        # mode is not learned at all.
+        if curve.label in labels and curve.plateau and strength.any():
+            there &= np.abs(strength - curve.plateau) <= tolerance * curve.plateau
+    if _has_plateaus(stage):
+        return there
+    first, least = (float(loss.to_fraction()) for loss in (stage.initial_loss, stage.final_loss))
+    return there & (prediction.theory <= least + tolerance * (first - least))
+
+
+def _has_plateaus(stage: StageDerivation) -> bool:
+    modes = (mode for pathway in stage.pathways for mode in pathway.modes if not mode.is_null)
+    return all(mode.d_eff is not None for mode in modes)
+
+
+def _unended(numbers: Derivation, ends: tuple[tuple[str, int], ...], last: int) -> str:
+    """Say which stages do not end in the training, and why; "" where all do."""
+    ended, parts = {name for name, _ in ends}, []
+    for stage in () if numbers.later else numbers.stages:
+        if f"stage {stage.stage}" not in ended:
+            share = percent(float(numbers.spec.validation.tolerance))
+            lacks = "not all of its modes are" if _has_plateaus(stage) else "its loss is not"
+            end = "their plateaus" if _has_plateaus(stage) else "its least"
+            parts.append(
+                f"stage {stage.stage} has not ended by step {last}: by the theory {lacks} within "
+                f"{share} of {end} then"
+            )
+    return "; ".join(parts)
 
 
 def gates_held(
@@ -86,24 +125,30 @@ def gates_held(
     if "activity" not in network.snapshots:
         return "the gates of the units were not recorded"
     recorded = np.array(network.snapshot_steps)
+    unended = _unended(numbers, ends, network.losses.shape[1] - 1)
+    if not ends:
+        return unended
     places = [int(np.argmax(recorded >= end)) if end <= recorded[-1] else -1 for _, end in ends]
     shares = [_share(numbers, network, place, int(recorded[place])) for place in places]
     return GatesHeld(
         stages=tuple(name for name, _ in ends),
         steps=tuple(int(recorded[place]) for place in places),
         shares=np.stack(shares, axis=1),
+        unended=unended,
     )
 
 
 def _share(numbers: Derivation, network: TrainingRun, place: int, step: int) -> np.ndarray:
     """Return the share of every network at one of the recorded steps, shape (seeds,)."""
     phase = [derivation for first, derivation in numbers.phases if first <= step][-1]
-    gates = {tuple(gate_floats(p.effective.pathway) > 0) for p in phase.pathways}
     activity = network.snapshots["activity"][:, place] > 0
     either = network.snapshots["boundary"][:, place]
     weight = network.snapshots["contribution"][:, place]
     ours = np.zeros(weight.shape, dtype=bool)
-    for gate in gates:
-        ours |= ((activity == np.array(gate)) | either).all(axis=2)
+    for pathway in phase.pathways:
+        spec = pathway.effective.pathway
+        fits = (activity == (gate_floats(spec) > 0)) | either
+        fits[..., list(spec.boundary)] = True
+        ours |= fits.all(axis=2)
     total = weight.sum(axis=1)
     return (weight * ours).sum(axis=1) / np.where(total > 0, total, 1.0)

@@ -18,7 +18,7 @@ from symreln.validation.graph_diagnosis import diagnose_graph
 from symreln.validation.graph_pair import ALIGNED, RANDOM, GraphPair, confront_modes
 from symreln.validation.graph_start import GraphStart
 from symreln.validation.graph_untested import why_graph_untested
-from symreln.validation.intervals import Distance, around, distance, point
+from symreln.validation.intervals import Distance, Interval, around, distance, point
 from symreln.validation.metrics import CurveComparison, SeedFloor, compare, seed_floor
 from symreln.validation.scalar_modes import GraphPrediction, ScalarModes
 from symreln.validation.theory_error import ENDS
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from symreln.train.network import TrainingRun
     from symreln.validation.trained import ProgressCallback
 
-#: What every pair of curves is called, and its networks after "max |ΔL|/L(0) is …".
+#: What every pair of curves is called (see :func:`titles`), and its networks after
+#: "max |ΔL|/L(0) is …".
 TITLES = {
     ALIGNED: "scalar modes – GDLN that started aligned",
     RANDOM: "judged – GDLN from random weights",
@@ -50,6 +51,12 @@ AGAINST = {
     ALIGNED: "against the GDLN that started aligned",
     RANDOM: "against GDLNs from random weights",
 }
+
+
+def titles(validation: GraphValidation) -> dict[str, str]:
+    """Return what every pair of curves is called, with the curve that is judged."""
+    judged = "closed forms as printed" if validation.judged == "closed" else "scalar modes"
+    return TITLES | {RANDOM: f"judged: {judged} – GDLN from random weights"}
 
 
 @short_repr
@@ -168,14 +175,8 @@ class GraphValidation:
         ends = point(self.strength_distance)
         modes = outcome_of(ends, self.tolerance)
         shown = f"{self.strength_distance:.1e} of the largest strength"
-        aligned = point(self.metrics[ALIGNED].max_abs_over_initial)
-        found = self.intervals.get(RANDOM)
-        near = {AGAINST[ALIGNED]: aligned}
-        if self.from_random_weights:
-            value = self.metrics[RANDOM].max_abs_over_initial
-            near = {AGAINST[RANDOM]: around(value, None)}
-            if found is not None:
-                near = {AGAINST[RANDOM]: found.max_abs_over_initial}
+        pair = RANDOM if self.from_random_weights else ALIGNED  # random weights: the harder one
+        near = {AGAINST[pair]: self.pair_distances[pair]}
         return {
             "loss": loss_verdict(near, self.tolerance, self.seeds, self.untested, self.error),
             "modes": Verdict(
@@ -188,6 +189,16 @@ class GraphValidation:
             ),
             "gates": not_tested("the gates of a graph's nodes are given", self.tolerance),
         }
+
+    @cached_property
+    def pair_distances(self) -> dict[str, Interval]:
+        """What outcomes are of, pair by pair; nothing is drawn for the one that starts aligned."""
+        found = {ALIGNED: point(self.metrics[ALIGNED].max_abs_over_initial)}
+        if RANDOM in self.intervals:
+            found[RANDOM] = self.intervals[RANDOM].max_abs_over_initial
+        elif self.from_random_weights:
+            found[RANDOM] = around(self.metrics[RANDOM].max_abs_over_initial, None)
+        return found
 
     @cached_property
     def intervals(self) -> dict[str, Distance]:
@@ -212,21 +223,24 @@ class GraphValidation:
         for name, found in self.metrics.items():
             if name == f"{self.judged}_vs_gdln":
                 continue  # as "theory", above
-            yield (TITLES[name], *metric_cells(found, self.tolerance))
+            yield (titles(self)[name], *metric_cells(found, self.tolerance))
         if self.floor is not None:
             yield ("seed floor of the GDLN", *metric_cells(self.floor.mean))
 
-    def sentence(self) -> str:
-        """Return the verdict in one sentence, with the comparisons that it is about."""
+    def clauses(self) -> list[str]:
+        """Return the verdicts, and the comparisons that they are about, each by itself."""
         forms = "closed forms" if self.judged == "closed" else "scalar modes, step by step,"
-        return (
-            f"{summary(self.verdicts)}; judged are the {forms} as printed; {self._distances()}; "
-            f"{constants_text(self.constants)}"
-            + "".join(
-                f"; {failed_text(AGAINST[each.pair], each, self.tolerance)}"
-                for each in self.diagnosis
-            )
-        )
+        return [
+            *summary(self.verdicts),
+            f"judged are the {forms} as printed",
+            self._distances(),
+            constants_text(self.constants),
+            *(failed_text(AGAINST[each.pair], each, self.tolerance) for each in self.diagnosis),
+        ]
+
+    def sentence(self) -> str:
+        """Return the same in one sentence."""
+        return "; ".join(self.clauses())
 
     def _distances(self) -> str:
         near = percent(self.metrics[ALIGNED].max_abs_over_initial, self.tolerance)
@@ -304,9 +318,22 @@ def validate_graph(
         error=error,
         untested=_untested(pair, float(spec.validation.tolerance)),
     )
-    far = (name for name, own in pair.metrics.items() if own.max_abs_over_initial > found.tolerance)
+    far = tuple(
+        name
+        for name, each in found.pair_distances.items()
+        if outcome_of(each, found.tolerance) == "disagrees"
+    )
     with phase("diagnosis"):
-        return replace(found, diagnosis=diagnose_graph(pair, tuple(far), rng))
+        diagnosis = diagnose_graph(pair, far, rng, _judged_loss)
+    return replace(found, diagnosis=diagnosis)
+
+
+def _judged_loss(pair: GraphPair) -> np.ndarray | None:
+    """Return the judged loss from random weights, None where none is predicted."""
+    if pair.theory is None:
+        return None
+    closed, _ = _closed(pair)
+    return pair.theory if closed is None else closed
 
 
 def _closed(pair: GraphPair) -> tuple[np.ndarray | None, float]:

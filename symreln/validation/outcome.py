@@ -28,7 +28,7 @@ from symreln.validation.metrics import (
 )
 from symreln.validation.published import PUBLISHED, PublishedPrediction
 from symreln.validation.strengths import ModeMeasured
-from symreln.validation.told import metric_rows, sentence
+from symreln.validation.told import clauses, metric_rows
 from symreln.validation.trained import ProgressCallback, gained_pathways, sized_pathways
 from symreln.validation.untested import Untested, why_untested
 from symreln.validation.verdicts import (
@@ -298,9 +298,13 @@ class Validation:
         """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
         return metric_rows(self)
 
+    def clauses(self) -> list[str]:
+        """Return the three verdicts, and what is beside them, each by itself."""
+        return clauses(self)
+
     def sentence(self) -> str:
-        """Return the verdict in one sentence."""
-        return sentence(self)
+        """Return the same in one sentence."""
+        return "; ".join(self.clauses())
 
     def diagnosed(self, progress: ProgressCallback | None = None) -> Validation:
         """Return the same, with what fails where the judged curve and training disagree.

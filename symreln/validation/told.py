@@ -86,18 +86,20 @@ def _published_rows(
         yield (f"published: {what}", f"{percent(low)} to {percent(high)}", "–", "–", "–")
 
 
-def sentence(validation: Validation) -> str:
-    """Return the three verdicts, and what is beside them, in one sentence."""
-    return (
-        f"{summary(validation.verdicts)}; {_judged_clause(validation)}; "
-        f"{constants_text(validation.constants)}"
-        + (f"; {validation.no_network}" if validation.no_network else "")
-        + _mean_field_clause(validation)
-        + _aligned_clause(validation)
-        + _directions_clause(validation)
-        + "".join(f"; {outcome.sentence()}" for outcome in validation.narrow)
-        + "".join(f"; {failed(validation, each)}" for each in validation.diagnosis)
-    )
+def clauses(validation: Validation) -> list[str]:
+    """Return the three verdicts, and what is beside them, each by itself."""
+    found = [
+        *summary(validation.verdicts),
+        _judged_clause(validation),
+        constants_text(validation.constants),
+        validation.no_network,
+        _mean_field_clause(validation),
+        _aligned_clause(validation),
+        _directions_clause(validation),
+        *(outcome.sentence() for outcome in validation.narrow),
+        *(failed(validation, each) for each in validation.diagnosis),
+    ]
+    return [clause for clause in found if clause]
 
 
 def _judged_clause(validation: Validation) -> str:
@@ -168,7 +170,10 @@ def _mean_field_clause(validation: Validation) -> str:
     shown = judged(validation, "mean_field_vs_relu")
     found = validation.mean_field
     error = "" if found is None else f", Monte Carlo error {percent(found.error)}"
-    return f"; the mean-field simulation (wide ReLU network{error}) is {shown} from it"
+    return (
+        f"the mean-field simulation (wide ReLU network{error}) is {shown} from the "
+        f"{validation.network_name}"
+    )
 
 
 def _aligned_clause(validation: Validation) -> str:
@@ -177,7 +182,7 @@ def _aligned_clause(validation: Validation) -> str:
         return ""
     left = validation.metrics["descent_vs_aligned"].max_abs_over_initial
     shown = "rounding" if left < ROUNDING else judged(validation, "descent_vs_aligned")
-    found = f"; a GDLN that starts aligned takes the predicted steps to {shown}"
+    found = f"a GDLN that starts aligned takes the predicted steps to {shown}"
     if "closed_vs_aligned" not in validation.metrics:
         return found
     missed = percent(validation.metrics["closed_vs_aligned"].max_abs_over_initial)
@@ -193,5 +198,5 @@ def _directions_clause(validation: Validation) -> str:
     shown = percent(missed, validation.tolerance)
     text = f"modes that keep to their directions would be {shown} off the GDLN"
     if missed > validation.tolerance >= theory:
-        return f"; Assumption 2.1.1 fails, matrices in its place do not: {text}"
-    return f"; {text}"
+        return f"Assumption 2.1.1 fails, matrices in its place do not: {text}"
+    return text

@@ -263,6 +263,8 @@ def gates_verdict(
         f"of the weight has a gate of the spec at the end of {held.stages[place]} "
         f"(step {held.steps[place]}); at least {percent(1 - tolerance)} is needed"
     )
+    if held.unended:
+        where += f"; not tested: {held.unended}"
     if lacking.low is None or lacking.high is None:
         return not_tested(f"{ONE_SEED} ({percent(value)} {where})", tolerance, value)
     share = Interval(value=value, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)
@@ -283,12 +285,12 @@ def gates_verdict(
     )
 
 
-def summary(verdicts: Mapping[str, Verdict]) -> str:
-    """Return all outcomes, each with its reason, in one clause."""
-    return "; ".join(
+def summary(verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Return all outcomes, each with its reason."""
+    return [
         f"{name} {_VERBS[found.outcome][name.endswith('es')]}: {found.reason}"
         for name, found in verdicts.items()
-    )
+    ]
 
 
 #: How an outcome is said of one thing, and of several.

@@ -132,7 +132,7 @@ def relu_losses(spec, seed):
 @pytest.mark.parametrize("keys", [{}, {"weight_decay": "1/9", "init_std": ["1/1000", "1/300"]}])
 def test_networks_from_the_law_and_their_linear_network_agree(keys):
     # Random small weights, no pairs: what the spec asks for; and the GDLN that it is like.
-    report = sr.validate(sr.derive(load(**keys)), seeds=4, rng=0)
+    report = sr.validate(sr.derive(load(**keys)), seeds=8, rng=0)
     assert report.metrics["theory_vs_gdln"].max_abs_over_initial < 0.03
     assert report.metrics["theory_vs_relu"].max_abs_over_initial < 0.05
-    assert report.verdict in ("agrees", "undecided")  # four seeds may not decide
+    assert report.verdict == "agrees"

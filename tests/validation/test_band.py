@@ -248,8 +248,15 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
     assert "is not predicted: " in text
     assert "of a reason" in text
     # The figure: every curve with a band fills two areas more, one a scale.
-    areas = [loss_figure(each, pdf=False).svg.count("PolyCollection") for each in (found, without)]
-    assert areas[0] == areas[1] + 2
+    # The band is the reduction's: where closed forms are judged, theirs is not drawn.
+    for judged, more in (("closed", 0), ("reduced", 2)):
+        areas = [
+            loss_figure(
+                replace(each, prediction=replace(each.prediction, judged=judged)), pdf=False
+            ).svg.count("PolyCollection")
+            for each in (found, without)
+        ]
+        assert areas[0] == areas[1] + more
 
 
 def test_another_seed_draws_another_band_and_the_same_one_again():

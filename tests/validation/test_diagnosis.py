@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +14,27 @@ import symreln as sr
 from symreln.errors import NotSupportedError
 from symreln.integration import descending_flow
 from symreln.pipeline import derive_unchecked
+from symreln.prediction import ModeCurve
+from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
 from symreln.train.gdln import train_gdln
+from symreln.validation import again
 from symreln.validation.blame import failed_text
 from symreln.validation.confront import Validation
-from symreln.validation.findings import GATES, SCALE, STAGES, STEP, Finding, PairDiagnosis, start_of
+from symreln.validation.diagnosis import _shown_gates
+from symreln.validation.findings import (
+    AND,
+    FLOW,
+    GATES,
+    SCALE,
+    STAGES,
+    STEP,
+    Finding,
+    PairDiagnosis,
+    start_of,
+)
+from symreln.validation.gate_patterns import stage_ends
 from symreln.validation.starts import fitted_start, measured_start
 from symreln.validation.trained import gated_pathways, training_settings
 from tests.cases import matrix_spec
@@ -89,22 +105,22 @@ def test_closed_forms_that_start_from_half_of_the_units_fail_by_their_start():
     for pair in found.diagnosis:
         assert pair.failed == (start_of(1),)
         assert by_name(pair)[start_of(1)].high < found.tolerance
-        assert by_name(pair)[STEP].low > by_name(pair)[STEP].before / 2
+        assert by_name(pair)[FLOW].low > by_name(pair)[FLOW].before / 2
 
 
 def test_what_two_explain_together_and_none_alone_is_shared():
     found = quick_xor()
     pair = {each.pair: each for each in found.diagnosis}["theory_vs_relu"]
-    tried, shared = by_name(pair), f"{start_of(1)} and {STEP}"
+    tried, shared = by_name(pair), f"{start_of(1)} and {FLOW}"
     assert pair.failed == (shared,)
-    for name in (start_of(1), STEP):
+    for name in (start_of(1), FLOW):
         assert tried[name].low > tried[name].before / 2
     assert tried[shared].high < 0.06 < 0.3 < tried[shared].before
-    assert f"shared by the {start_of(1)} and the step size" in found.sentence()
+    assert f"shared by the {start_of(1)} and the {FLOW}" in found.sentence()
     # The GDLN starts from κ, which closed forms do not: there the start is more than half of it.
     gated = {each.pair: each for each in found.diagnosis}["theory_vs_gdln"]
     assert gated.failed == (start_of(1),)
-    assert by_name(gated)[STEP].after < 0.7 * by_name(gated)[STEP].before
+    assert by_name(gated)[FLOW].after < 0.7 * by_name(gated)[FLOW].before
 
 
 # -- starts ----------------------------------------------------------------------------------------
@@ -190,6 +206,94 @@ def test_an_assumption_is_named_where_its_whole_interval_says_so(
     assert entry["interval"] == [after - radius, after + radius]
     assert (entry["distance_before"], entry["distance_after"]) == (0.2, after)
     assert ("undecided" in failed_text("here", pair, 0.05)) is undecided
+
+
+def test_what_two_leave_is_said_beside_the_named_one():
+    alone, other = tried(STEP, 0.08, 0.01), tried(start_of(1), 0.15, 0.01)
+    both = tried(f"{STEP}{AND}{start_of(1)}", 0.02, 0.01)
+    pair = PairDiagnosis(pair="theory_vs_gdln", findings=(alone, other, both))
+    assert pair.failed == (STEP,)
+    assert pair.left == 0.08
+    text = failed_text("here", pair, 0.05)
+    assert f"with the {STEP} and the {start_of(1)} replaced together 20 % become 2 %" in text
+    assert "unexplained" not in text
+    pair = PairDiagnosis(pair="theory_vs_gdln", findings=(alone, other))
+    assert failed_text("here", pair, 0.05).endswith("more than the tolerance and unexplained")
+    assert PairDiagnosis(pair="theory_vs_gdln", findings=(other, both)).failed == (both.assumption,)
+
+
+def test_the_rest_of_a_named_assumption_is_looked_for():
+    found = quick_xor()
+    gated = {each.pair: each for each in found.diagnosis}["theory_vs_gdln"]
+    assert gated.left > found.tolerance
+    both = by_name(gated)[f"{start_of(1)} and {FLOW}"]
+    assert both.after < found.tolerance
+    assert f"the {start_of(1)} and the {FLOW} replaced together" in found.sentence()
+
+
+def test_the_diagnosis_of_closed_forms_is_titled_so():
+    (table, *_) = judgement_blocks(quick_xor())
+    assert all("judged: closed forms" in str(row[0]) for row in table.rows)
+
+
+def test_finite_steps_of_closed_forms_are_not_a_step_that_is_too_large():
+    pair = PairDiagnosis(pair="theory_vs_gdln", findings=(tried(FLOW, 0.01, 0.005),))
+    text = failed_text("here", pair, 0.05)
+    assert "infinitely small steps, which the network does not take" in text
+    assert "too large" not in text
+
+
+# -- gates -----------------------------------------------------------------------------------------
+
+
+def curve(closed: np.ndarray | None, integrated: np.ndarray | None) -> ModeCurve:
+    return ModeCurve(
+        pathway=derive_unchecked(xor()).pathways[0].name,
+        label="pi",
+        closed=closed,
+        integrated=integrated,
+        plateau=1.0,
+        multiplicity=1,
+    )
+
+
+def test_a_stage_ends_at_its_plateau_and_by_the_judged_curve():
+    numbers = derive_unchecked(xor())
+    stage = numbers.pathways[0].effective.pathway.stage
+    slow, fast = np.linspace(0, 1, 101), np.minimum(1, np.linspace(0, 2, 101))
+    ends = [stage_ends(numbers, [curve(slow, fast)], judged) for judged in ("closed", "reduced")]
+    assert [found[stage] for found in ends] == [90, 45]
+    # Half of the plateau is all that is reached: the stage is not learned within these steps.
+    assert stage_ends(numbers, [curve(slow / 2, None)], "closed")[stage] == 100
+
+
+@pytest.mark.parametrize(("judged", "taken"), [("closed", {}), ("reduced", {"a": 0.7})])
+def test_units_with_shown_gates_start_as_the_judged_curve_does(judged, taken, monkeypatch):
+    given = []
+    monkeypatch.setattr(again, "shown_gates", lambda *_: [])
+    monkeypatch.setattr(
+        again, "effect_of_gates", lambda numbers, kappas, *_: given.append(dict(kappas))
+    )
+    case = SimpleNamespace(
+        numbers=None, prediction=None, modes=(), rng=0, judged=judged, kappas={"a": 0.7}
+    )
+    tried_again = again.Again(case)
+    monkeypatch.setattr(tried_again, "losses", lambda *_: np.zeros((1, 1)))
+    tried_again._effect(again.Change())
+    assert given == [taken]
+
+
+def test_gates_of_partial_pathways_are_not_replaced():
+    spec = xor()
+    first = replace(spec.pathways[0], boundary=(0,))
+    part = SimpleNamespace(effective=SimpleNamespace(pathway=first))
+    numbers = SimpleNamespace(spec=spec, later=(), narrow=(), pathways=(part,))
+    case = SimpleNamespace(gdln_bears_out=True, numbers=numbers)
+    with pytest.raises(NotSupportedError, match="orthogonal to samples"):
+        _shown_gates(case, again.Experiment())
+    first = replace(first, boundary=())
+    part.effective.pathway = first
+    assert _shown_gates(case, again.Experiment())[0].gates
 
 
 def test_a_number_that_is_fitted_is_not_named_beside_one_that_is_computed():

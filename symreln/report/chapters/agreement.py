@@ -18,6 +18,7 @@ from symreln.report.document import (
     Block,
     Citation,
     Figure,
+    Items,
     Math,
     Section,
     Strong,
@@ -76,7 +77,7 @@ def _verdict(validation: Validation) -> list[Block]:
             title=verdict_title(validation.verdicts),
             label="thm:agreement",
             blocks=(
-                prose(_capital(validation.sentence()) + "."),
+                Items(tuple(typeset(f"{_capital(each)}.") for each in validation.clauses())),
                 prose(
                     "Reason for the tolerance: ", validation.derivation.spec.validation.reason, "."
                 ),
@@ -132,7 +133,7 @@ def _figure(validation: Validation) -> list[Block]:
                 "" if validation.network is None else f" and {validation.network_name}",
                 "; bands are the 5 % and 95 % quantiles over seeds",
                 ""
-                if validation.predicted is None
+                if validation.predicted is None or validation.judged == "closed"
                 else ", for theory the predicted 2.5 % and 97.5 % ones",
                 ", triangles the drop times.",
             ),

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 from symreln.constants import count_free
 from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
 from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
-from symreln.report.document import Block, Figure, Math, Section, Strong, Table, Theorem, prose
+from symreln.report.document import (
+    Block,
+    Figure,
+    Items,
+    Math,
+    Section,
+    Strong,
+    Table,
+    Theorem,
+    prose,
+)
 from symreln.report.numerals import scientific_latex
-from symreln.validation.graphs import TITLES
+from symreln.report.typeset import typeset
+from symreln.validation.graphs import titles
 
 if TYPE_CHECKING:
     from symreln.validation.graphs import GraphValidation
@@ -20,7 +31,7 @@ MOST = 40
 
 def chapter(validation: GraphValidation) -> Section:
     """Return the chapter on theory against training."""
-    sentence = validation.sentence()
+    said = validation.clauses()
     blocks: list[Block] = [
         prose(
             "Gated deep linear networks of this graph were trained by full-batch gradient "
@@ -36,7 +47,7 @@ def chapter(validation: GraphValidation) -> Section:
             kind="Verdict",
             title=verdict_title(validation.verdicts),
             label="thm:agreement",
-            blocks=(prose(sentence[:1].upper() + sentence[1:] + "."),),
+            blocks=(Items(tuple(typeset(f"{each[:1].upper()}{each[1:]}.") for each in said)),),
         ),
         verdict_table(validation.verdicts),
         Table(
@@ -57,7 +68,7 @@ def chapter(validation: GraphValidation) -> Section:
             ),
             alt="Loss against steps on a linear and a logarithmic scale.",
         ),
-        *diagnosis_blocks(validation.diagnosis, TITLES),
+        *diagnosis_blocks(validation.diagnosis, titles(validation)),
         _start(validation),
         _strengths(validation),
     ]

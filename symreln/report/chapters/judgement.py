@@ -48,17 +48,11 @@ def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
 def judgement_blocks(validation: Validation) -> list[Block]:
     """Return what fails, what each assumption costs, and the modes beside their formulas."""
     return [
-        *diagnosis_blocks(validation.diagnosis, _reduced_titles(validation)),
+        *diagnosis_blocks(validation.diagnosis, titles(validation)),
         *_intervals(validation),
         *_costs(validation),
         *_modes(validation),
     ]
-
-
-def _reduced_titles(validation: Validation) -> dict[str, str]:
-    """Return the titles with the reduction, which is diagnosed, in the place of what is judged."""
-    names = titles(validation)
-    return names | {f"theory_vs_{name}": names[f"reduced_vs_{name}"] for name in ("relu", "gdln")}
 
 
 def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, str]) -> list[Block]:
@@ -90,9 +84,10 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
                 _LARGEST,
                 " with its 95 % interval over seeds. An assumption is named where the whole "
                 "interval is below half of the distance before, and undecided where the half lies "
-                "within it; two together are tried where none is named alone. The first networks "
-                "of each kind were trained again, from the same draws, where it takes that. A "
-                "start that fits best is one fitted number, which enters no prediction.",
+                "within it; two together are tried where none is named alone, or where more than "
+                "the tolerance is left. The first networks of each kind were trained again, from "
+                "the same draws, where it takes that. A start that fits best is one fitted number, "
+                "which enters no prediction.",
             ),
             alignment="plprp",
         )
