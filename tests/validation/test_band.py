@@ -242,7 +242,6 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
         np.testing.assert_array_equal(curves["theory_high"], 4 * high)
     text = str(agreement_chapter(found, figures=True))
     assert "is predicted from the law of their initial weights alone: 200 were drawn" in text
-    assert "for theory the predicted 2.5 % and 97.5 % ones" in text
     without = replace(found, predicted=None, not_predicted="of a reason")
     text = str(agreement_chapter(without, figures=False))
     assert "is not predicted: " in text
@@ -257,6 +256,9 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
             for each in (found, without)
         ]
         assert areas[0] == areas[1] + more
+        drawn = replace(found, prediction=replace(found.prediction, judged=judged))
+        said = str(agreement_chapter(drawn, figures=True))
+        assert ("for theory the predicted 2.5 % and 97.5 % ones" in said) == (more > 0)
 
 
 def test_another_seed_draws_another_band_and_the_same_one_again():

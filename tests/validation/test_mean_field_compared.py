@@ -34,7 +34,7 @@ def test_the_mean_field_simulation_is_compared_with_the_network():
     assert left < found.metrics["theory_vs_relu"].max_abs_over_initial
     assert (
         f"the mean-field simulation (wide ReLU network, Monte Carlo error {percent(error)}) is "
-        f"{percent(left)} from it"
+        f"{percent(left)} from the ReLU network"
     ) in found.sentence()
 
 
