@@ -217,6 +217,9 @@ class AlgebraicNumber:
 
     def _point(self, values: Values | None) -> dict[str, Fraction]:
         given = dict(values or {})
+        parts = (*self.minpoly, *self.coefficients) if self.scalar is None else (self.scalar,)
+        if all(part.is_constant for part in parts):
+            given = dict.fromkeys(self.parameters, Fraction(1)) | given  # no matter which
         missing = [name for name in self.parameters if name not in given]
         if missing:
             msg = f"a number needs values for {', '.join(missing)}; give {{name: Fraction}}"

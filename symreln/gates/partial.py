@@ -79,7 +79,8 @@ def every_partial_gate(
         LimitReachedError: There are too many faces to ask.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    x, r = inputs.to_numpy(), residual.to_numpy()
+    # Which faces are asked does not hang on the sizes of X and R, which float64 may not hold.
+    x, r = (_unit_floats(_integers(matrix)) for matrix in (inputs, residual))
     seen: set[tuple[int, ...]] = set()
     kinds = []
     for flat in flats(inputs, progress):
@@ -126,7 +127,7 @@ def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
     Returns:
         Shape (faces,).
     """
-    basis, _ = np.linalg.qr(flat.basis.astype(float).T)
+    basis, _ = np.linalg.qr(np.array([_unit_floats([row])[0] for row in flat.basis.tolist()]).T)
     count, inner = x.shape[1], basis.T @ x
     # Relative to the largest that there could be, so that all margins are pure numbers.
     scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / count
@@ -149,6 +150,16 @@ def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
         off = np.einsum("fy,fy->f", u[:, :, 0], drive) / size
         sides = [side & (sign * off <= CLEAR) for side, sign in zip(sides, (1, -1), strict=True)]
     return unsure | sides[0] | sides[1]
+
+
+def _integers(matrix: ExactMatrix) -> list[list[int]]:
+    return [[int(value) for value in row] for row in matrix.integers()[0].tolist()]
+
+
+def _unit_floats(table: Sequence[Sequence[float]]) -> np.ndarray:
+    """Return numbers, integers of any size too, over the largest of them, in float64."""
+    largest = max((abs(value) for row in table for value in row), default=0) or 1
+    return np.array([[value / largest for value in row] for row in table], dtype=float)
 
 
 def _float_rays(on: np.ndarray) -> list[np.ndarray]:

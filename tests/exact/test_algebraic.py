@@ -414,3 +414,11 @@ def test_polynomials_have_no_needless_brackets(coefficients: list, text: str) ->
 def test_scalars_have_no_needless_brackets(value: Scalar, text: str) -> None:
     assert str(value) == text
     assert sp.cancel(sp.sympify(text, {"c": sp.Symbol("c")}) - value.to_sympy()) == 0
+
+
+def test_a_constant_needs_no_values_of_its_ring():
+    """A long commutator entry of a spec with parameters ended the derivation."""
+    value = AlgebraicNumber.rational(Scalar(("a", "g"), 10**400))
+    assert value.scientific({}, 3) == "1.00e+400"
+    with pytest.raises(InputError, match="needs values for a"):
+        AlgebraicNumber.rational(Scalar.symbol("a", ("a", "g"))).scientific({"g": Fraction(1)}, 3)

@@ -227,3 +227,18 @@ def test_bad_input() -> None:
     many = load("contextual-3").at_values().dataset
     with pytest.raises(LimitReachedError, match="sets of samples on a boundary"):
         next(flats(many.inputs))
+
+
+def test_faces_are_asked_whatever_the_size_of_the_data():
+    """Bases of flats, and X itself, beyond float64: an OverflowError before."""
+    rows, targets = [[2, 1], [1, 2]], [[1, -1]]
+    found = [
+        every_partial_gate(
+            ExactMatrix.from_rows([[value * size for value in row] for row in rows]),
+            ExactMatrix.from_rows([[value * size for value in row] for row in targets]),
+            sample_group(ExactMatrix.from_rows(rows), ExactMatrix.from_rows(targets)),
+        )
+        for size in (1, 10**400)
+    ]
+    assert [gate.pattern for gate in found[0]] == [gate.pattern for gate in found[1]]
+    assert found[0]
