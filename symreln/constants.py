@@ -185,9 +185,16 @@ def _start(network: NetworkSpec) -> Iterator[Constant]:
     """Yield the initial strength where all hidden units take part."""
     if network.layers > 2:
         return  # a symbol in what is printed
-    whole = Fraction(0)
-    if network.layers == 2 and network.init_std_out is None:
+    whole, second = Fraction(0), network.init_std_out
+    if network.layers == 2 and second is None:
         whole = network.hidden * network.init_std**2 / 2
+    if network.layers == 2 and second is not None:
+        yield Constant(
+            name="imbalance with all hidden units",
+            value=network.hidden * (network.init_std**2 + second**2),
+            source="derived",
+            origin="mean of |a + b||a - b| over the initialisation distribution",
+        )
     yield Constant(
         name="initial strength with all hidden units",
         value=whole,

@@ -206,7 +206,9 @@ class Derivation:
     @property
     def free_constants(self) -> int:
         """How many of them were assumed or fitted."""
-        return sum(constant.is_free for constant in self.constants)
+        from symreln.constants import count_free
+
+        return count_free(self.constants)
 
     @property
     def initial_loss(self) -> Scalar:

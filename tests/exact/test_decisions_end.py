@@ -14,9 +14,9 @@ from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
-from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.spec.expression import parse_formula
 from tests.exact.test_spectrum_edges import proven
 
 
@@ -39,11 +39,7 @@ def within(seconds: int) -> Iterator[None]:
 
 def spectrum(rows: list[list[str]], names: tuple[str, ...]) -> JointSpectrum:
     """The spectrum of white inputs and targets that are polynomials in the parameters."""
-    ring = polynomial_ring(names)
-    gens = dict(zip(names, (ring.gen(k) for k in range(len(names))), strict=True))
-    entries = [
-        [Scalar(names, ring.constant(0) + eval(text, {}, gens)) for text in row] for row in rows
-    ]
+    entries = [[parse_formula(text, names) for text in row] for row in rows]
     size = len(rows[0])
     white = [[int(i == j) for j in range(size)] for i in range(size)]
     with within(30):
@@ -89,8 +85,7 @@ def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
 
 
 def ring_square(text: str) -> AlgebraicNumber:
-    a = Scalar(("a",), polynomial_ring(("a",)).gen(0))
-    value = eval(text, {"a": a})
+    value = parse_formula(text, ("a",))
     return AlgebraicNumber.rational(value * value, is_sqrt=True)
 
 
