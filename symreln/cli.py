@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -29,6 +28,7 @@ from symreln.signals import (  # noqa: E402
     INTERRUPTED,
     SIGNALLED,
     end_silently,
+    interrupt,
     set_interrupt,
     signal_name,
 )
@@ -210,7 +210,7 @@ def run_process() -> int:
 
     Ctrl-C is an exception while there is work that it interrupts, and silent before and after.
     """
-    set_interrupt(signal.default_int_handler)
+    set_interrupt(interrupt)
     try:
         return _run(None, began=_STARTED)
     except KeyboardInterrupt:  # between the work and here

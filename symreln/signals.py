@@ -20,6 +20,19 @@ def end_silently(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during work.
+
+    A kind of its own: Python ends a process by the signal itself, whatever its exit code, where a
+    plain KeyboardInterrupt once passed through ``exec`` of a text, as the making of a dataclass is.
+    """
+
+
+def interrupt(*_: object) -> None:
+    """Handle an interrupt while there is work that it ends."""
+    raise Interrupted
+
+
 def set_interrupt(handler: object) -> None:
     """Set what Ctrl-C does, unless whoever started this process has it ignored."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:

@@ -113,7 +113,10 @@ def test_signals_have_codes_and_a_short_message(tmp_path, number, code, says):
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": ROOT},
     )
-    time.sleep(1.5)
+    for _ in range(600):  # until the derivation is written: the training that follows takes longer
+        if (tmp_path / "out" / "derivation.json").exists():
+            break
+        time.sleep(0.1)
     os.killpg(process.pid, number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
@@ -131,6 +134,30 @@ def test_an_interrupt_before_the_work_is_silent():
         env={**os.environ, "PYTHONPATH": ROOT},
     )
     assert (found.returncode, found.stderr) == (130, b"")
+
+
+@POSIX
+def test_an_interrupt_during_exec_of_a_text_has_its_code(tmp_path):
+    # Dataclasses are made so: Python would end a process of -m by the signal itself.
+    (tmp_path / "interrupted.py").write_text(
+        """
+import os, signal, sys
+from symreln import cli
+text = "os.kill(os.getpid(), signal.SIGINT)" + chr(10) + "while True: pass"
+cli.cli.main = lambda **_: exec(text)
+sys.exit(cli.run_process())
+"""
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        timeout=60,
+    )
+    assert found.returncode == 130
+    assert b"interrupted" in found.stderr
 
 
 def test_every_exit_code_is_in_the_help_and_in_the_readme():
