@@ -310,18 +310,19 @@ def _write(
 
 def _lines(result: dict[str, Any]) -> list[str]:
     """Return what the terminal shows."""
-    if "networks" in result:
-        from symreln.gates.found_lines import found_lines
+    from symreln.gates.found_lines import candidate_line, found_lines, orbit_text
 
+    if "networks" in result:
         return found_lines(result)
     how = f"{result['draws']} directions drawn, more gates may exist" if result["sampled"] else ""
     lines = [f"{result['count']} gates" + (f" ({how})" if how else "")]
     for stage in result.get("stages", []):
         lines.append(f"stage {stage['stage']}: {len(stage['winners'])} fastest; {stage['told']}")
-        lines += [_candidate_line(each) for each in stage["candidates"][:SHOWN]]
-        lines += _left_out(stage["candidates"])
+        candidates = stage["candidates"]
+        lines += [f"  {candidate_line(each['pattern'], each)}" for each in candidates[:SHOWN]]
+        lines += _left_out(candidates)
     kinds = result.get("kinds", [])
-    lines += [f"  {each['pattern']}  {each['size']} alike" for each in kinds[:SHOWN]]
+    lines += [f"  {each['pattern']}  {orbit_text(each['size'])}" for each in kinds[:SHOWN]]
     lines += _left_out(kinds)
     if "layer" in result:
         lines.insert(
@@ -330,15 +331,6 @@ def _lines(result: dict[str, Any]) -> list[str]:
     for name in ("confusion", "second_layer"):
         lines += result.get(name, {}).get("markdown", "").splitlines()
     return lines + [f"note: {text}" for text in result.get("remarks", [])]
-
-
-def _candidate_line(each: dict[str, Any]) -> str:
-    """Return what is said of a self-consistent gate; / is a sample on its boundary."""
-    line = f"  {each['pattern']}  {each['size']} alike  speed {each['speed']['expr']}"
-    if each["kind"] == "partial":
-        fractions = dict.fromkeys(number["expr"] for number in each["fractions"])
-        line += f"  fractions {', '.join(fractions)}"
-    return line
 
 
 def _left_out(listed: list) -> list[str]:

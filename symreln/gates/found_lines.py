@@ -1,4 +1,4 @@
-"""What the terminal shows of gates that trained networks have."""
+"""What the terminal shows of gates: of a race, and of those that trained networks have."""
 
 from __future__ import annotations
 
@@ -13,6 +13,33 @@ Json = Mapping[str, Any]
 SHOWN = 64
 #: Windows that are shown, evenly among all.
 SHOWN_WINDOWS = 8
+#: Characters of an exact number above which its decimals are shown; files have it exactly.
+LONGEST = 32
+
+
+def candidate_line(name: str, each: Json, at: str = "") -> str:
+    """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
+    line = f"{name}  {orbit_text(each['size'])}  speed {number_text(each['speed'])}"
+    if each["fractions"]:
+        fractions = dict.fromkeys(number_text(number) for number in each["fractions"])
+        line += f"  fractions {', '.join(fractions)}{at}"
+    return line
+
+
+def orbit_text(size: int) -> str:
+    """Return how many gates the symmetries of the samples make of one."""
+    return f"orbit of size {size}"
+
+
+def number_text(number: Json) -> str:
+    """Return an exact number as text, or six decimals where the text is long.
+
+    Args:
+        number: As in gates.json; with free parameters it has no decimals.
+    """
+    if len(number["expr"]) <= LONGEST or number.get("decimal") is None:
+        return number["expr"]
+    return f"{float(number['decimal']):.6g}"
 
 
 def found_lines(result: Json) -> list[str]:

@@ -226,8 +226,15 @@ def _asked(
 
     names = [parameter.name for parameter in given.parameters]
     name = over or (names[0] if len(names) == 1 else None)
+    if not names:
+        msg = (
+            "race: found a spec without parameters; a race is over one, declared as "
+            "[parameters.NAME]. `symreln gates SPEC --method self-consistent` compares speeds at "
+            "one point"
+        )
+        raise InputError(msg)
     if name not in names:
-        found = over or ("no parameter" if not names else ", ".join(names))
+        found = over or ", ".join(names)
         msg = f"race: found {found}; --over needs one of the spec's parameters: {names}"
         raise InputError(msg)
     residuals = stage_residuals(given)
@@ -297,12 +304,13 @@ def _write(
 
 def _lines(result: dict[str, Any]) -> list[str]:
     """Return what the terminal shows before the tables."""
+    from symreln.gates.found_lines import candidate_line
+
     if "parameter" not in result:
         return []
     name = result["parameter"]
     lines = [
-        f"{each['name']}  {each['size']} alike  speed {each['speed']['expr']}"
-        + _fractions(each, name)
+        candidate_line(each["name"], each, f" at {name} = {each.get('fractions_at')}")
         for each in result["candidates"]
         if each.get("self_consistent", True)
     ]
@@ -314,11 +322,3 @@ def _lines(result: dict[str, Any]) -> list[str]:
         for each in result["boundaries"]
     ]
     return lines
-
-
-def _fractions(each: dict[str, Any], name: str) -> str:
-    """Return a partial gate's fractions on its boundary samples, at one value."""
-    if not each["fractions"]:
-        return ""
-    told = ", ".join(dict.fromkeys(number["expr"] for number in each["fractions"]))
-    return f"  fractions {told} at {name} = {each['fractions_at']}"

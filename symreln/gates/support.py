@@ -3,9 +3,10 @@ r"""Whether hidden units can keep a pathway's gate while they grow, decided exac
 While outputs are small a unit with gate g turns to the leading singular pair (v, u) of
 :math:`Y\,{\rm diag}(g) X^T/P`, over all inputs and outputs: a unit of a ReLU network sees them all.
 It keeps the gate exactly where v, or with several leading pairs some vector of their span, is
-positive on the samples that g opens and on no other. Else every unit that had the gate leaves it,
-and the network has no units for the pathway: it is unsupported. Samples that are zero open and
-close nothing.
+positive on the samples that g opens and on no other, and where a closed one has v·x = 0, its
+boundary attracts (:mod:`symreln.gates.partial`). Else every unit that had the gate leaves it, and
+the network has no units for the pathway: it is unsupported. Samples that are zero open and close
+nothing.
 
 Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
 """
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
-from symreln.gates.consistent import columns, gated_correlation, opening, singular_pairs
+from symreln.gates.consistent import columns, gated_correlation, opened_by, singular_pairs
 from symreln.gates.partial import gate_on_face
 from symreln.gates.programming import dot
 
@@ -83,8 +84,16 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
     if not pairs or not learning:
         return ""  # nothing grows there, and nothing is asked of its units
     samples = {i: x for i, x in enumerate(columns(dataset.inputs)) if any(x)}
-    if opening(pairs[0], list(samples.values()), [gate[i] for i in samples]) is None:
+    v = _kept(pairs[0], samples, gate)
+    if v is None:
         return f"its gate is not self-consistent: {_instead(pairs[0], samples, gate)}"
+    edge = [i for i, x in samples.items() if not dot(v, x)]
+    signs = [0 if i in edge else (1 if value else -1) for i, value in enumerate(gate)]
+    if edge and gate_on_face(dataset.inputs, dataset.targets, tuple(signs)) is None:
+        return (
+            f"the direction in which its units grow has {_named([i + 1 for i in edge])} on its "
+            "boundary, and units leave it"
+        )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
         return (
             f"hidden units with its gate grow at {pairs[0].s.to_float():.4g}, its leading mode at "
@@ -92,6 +101,13 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
             "does not"
         )
     return ""
+
+
+def _kept(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> Vector | None:
+    """Return a vector that opens exactly the gate's samples, with none on its boundary if any."""
+    split = [[x for i, x in samples.items() if gate[i] == value] for value in (1, 0)]
+    closed = [tuple(-value for value in x) for x in split[1]]
+    return opened_by(pair, [*split[0], *closed], []) or opened_by(pair, *split)
 
 
 def _partly(dataset: Dataset, own: PathwaySpec) -> str:

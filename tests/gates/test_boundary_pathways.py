@@ -50,7 +50,7 @@ def test_the_found_spec_follows_the_network(tmp_path: Path) -> None:
     path.write_text(TWO.format("[1, 0]", "[0, 1]"))
     arguments = ["gates", str(path), "--method", "self-consistent", "--out", str(tmp_path)]
     shown = CliRunner().invoke(cli, arguments).output
-    assert "1/  2 alike  speed 3*sqrt(5)/10  fractions 4/5" in shown
+    assert "1/  orbit of size 2  speed 3*sqrt(5)/10  fractions 4/5" in shown
     spec = sr.load(str(tmp_path / "gates.toml"))
     assert [(p.gate, p.boundary) for p in spec.pathways] == [((1, 0), (1,)), ((0, 1), (0,))]
     derivation = sr.derive(spec)

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from symreln import progress
 from symreln.cli import cli
 from symreln.errors import InputError
+from symreln.gates.found_lines import candidate_line, number_text
 from symreln.gates.line import parameter_range
 from symreln.gates.race import race
 from symreln.spec.reader import load
@@ -125,7 +126,7 @@ def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
     shown = call("gates", "contextual-3", "--method", "enumerate", "--samples", "300",
                  "--out", str(tmp_path))  # fmt: skip
     found = json.loads((tmp_path / "gates.json").read_text())
-    lines = [line for line in shown.splitlines() if " alike" in line]
+    lines = [line for line in shown.splitlines() if " orbit of size " in line]
     assert f"{len(found['kinds']) - len(lines)} more kinds in gates.json" in shown
     assert "no gates.toml" in shown
     assert not (tmp_path / "gates.toml").exists()
@@ -169,3 +170,13 @@ def test_race_of_full_and_partial_gates(tmp_path: Path, monkeypatch: pytest.Monk
     assert gates["stages"][0]["winner_proven"] is True
     pathway = load(str(tmp_path / "gates.toml")).pathways[0]
     assert (pathway.gate, pathway.boundary) == ((0, 0, 1, 0), (0, 3))
+
+
+def test_a_long_exact_number_is_shown_by_its_decimals() -> None:
+    long = {"expr": "7432739684032619133*sqrt(73462)/2290253985265503399200", "decimal": "0.87962"}
+    each = {"size": 1, "speed": long, "fractions": [{"expr": "1/3", "decimal": "0.333"}, long]}
+    assert candidate_line("1/", each) == (
+        "1/  orbit of size 1  speed 0.87962  fractions 1/3, 0.87962"
+    )
+    symbolic = {"expr": "sqrt(a**2 + 1)*" + "a*" * 20 + "b", "decimal": None}
+    assert number_text(symbolic) == symbolic["expr"]

@@ -101,3 +101,13 @@ def test_units_see_inputs_that_a_pathway_does_not():
     assert "see inputs" in derivation.unsupported["p1"]
     assert isinstance(derivation.early, EarlyStrengths)
     assert not dict(derivation.early)
+
+
+@pytest.mark.parametrize(("beside", "kept"), [(1, False), (-1, True)])
+def test_a_closed_sample_on_the_boundary_keeps_units_only_where_it_pushes_them_back(beside, kept):
+    # The leading direction of the first sample's gate is (1, 0): samples 2 and 3 are on its edge.
+    targets = [["3", str(beside), str(beside)]]
+    derivation = derived([["1", "0", "0"], ["0", "1", "-1"]], targets, {"gate": [1, 0, 0]})
+    reason = derivation.unsupported.get("p1", "")
+    assert ("has samples 2, 3 on its boundary, and units leave it" in reason) is not kept
+    assert ("p1" not in derivation.early.unsupported) is kept
