@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.errors import LimitReachedError
-from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.gates.cone_bounds import none_faster
 from symreln.gates.consistent import (
     SelfConsistentGate,
-    gate_spectrum,
     gated_correlation,
     self_consistent_gates,
-    singular_pairs,
 )
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
 from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
@@ -24,14 +22,10 @@ from symreln.gates.partial import every_partial_gate
 from symreln.gates.sliding import sliding_gates
 from symreln.progress import Progress
 
-#: Relative distance from which float64 may say that a singular value is below another one.
-CLEAR = 1e-9
-#: Gates whose largest singular values are compared exactly with the fastest gate's.
-MOST_COMPARED = 200
 #: Gates whose singular values are computed at once.
 CHUNK = 4096
 
-#: As CLEAR, where singular vectors are asked for.
+#: Relative distance from which float64 may say that a singular vector opens a sample.
 UNSURE = 1e-6
 
 QUIET = Progress(quiet=True)
@@ -45,7 +39,8 @@ class Search:
         candidates: Self-consistent gates of both kinds, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
         complete: Whether all full and all partial gates were asked, so that there are no more.
-        proven: Whether no unit grows faster than the first candidate, whatever its direction.
+        proven: Whether no unit grows faster than the first candidate, whatever its direction: where
+            not all faces were asked, not by more than one part in 10⁹.
         bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
             gates were sampled.
     """
@@ -79,7 +74,8 @@ class Search:
             return "all faces asked: no unit grows faster than the first, proven"
         if self.proven:
             return (
-                "no unit grows faster than the first, proven; slower partial gates may be missing"
+                "no unit grows faster than the first (to one part in 10⁹), proven; slower partial "
+                "gates may be missing"
             )
         most = "" if self.bound is None else f", at most {self.bound:.6g}"
         return f"not all faces asked: a faster partial gate may exist{most}"
@@ -94,7 +90,7 @@ def search(
     """Return the self-consistent gates of a residual, full and partial.
 
     All faces are asked where there are not too many. Else followed units propose partial gates,
-    and the largest singular values of all full gates bound the rate of any unit.
+    and bounds over the cells and faces say whether a unit may be faster.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
@@ -125,7 +121,9 @@ def search(
     candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
     proven = complete
     if not complete and not found.sampled and candidates:
-        proven = _bounded(inputs, residual, gates, values, candidates[0].s)
+        with progress("bounds of all gates") as callback:
+            rate = float(candidates[0].s)
+            proven = none_faster(inputs, residual, gates, rate, group, callback)
     return Search(
         candidates=candidates,
         group=group,
@@ -133,25 +131,6 @@ def search(
         proven=proven,
         bound=None if found.sampled else float(values.max(initial=0.0)),
     )
-
-
-def _bounded(
-    inputs: ExactMatrix,
-    residual: ExactMatrix,
-    gates: np.ndarray,
-    values: np.ndarray,
-    fastest: AlgebraicNumber,
-) -> bool:
-    """Return whether no gate has a larger singular value than the fastest; compared exactly.
-
-    A unit's growth rate is at most the largest singular value of its gate; on its boundary, of
-    that of either side.
-    """
-    near = np.flatnonzero(values > float(fastest) * (1 - CLEAR))
-    if len(near) > MOST_COMPARED or (values > float(fastest) * (1 + CLEAR)).any():
-        return False
-    tops = (singular_pairs(gate_spectrum(inputs, residual, gates[k].astype(int)))[0] for k in near)
-    return all(top.s == fastest or order_key(top.s, {}) > order_key(fastest, {}) for top in tops)
 
 
 def may_be_kept(
