@@ -106,10 +106,11 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     features = []
     for pathway, spec in zip(derivation.pathways, specs, strict=True):
-        rows = inputs[np.array(spec.inputs, dtype=int)]
         if spec.boundary:
-            rows = scale * sparse_floats(pathway.effective.features, f"inputs of {spec.name}")
-        features.append((rows * gate_floats(spec)[None, :]).tocsr())
+            seen = scale * sparse_floats(pathway.effective.features, f"inputs of {spec.name}")
+        else:
+            seen = inputs[np.array(spec.inputs, dtype=int)] * gate_floats(spec)[None, :]
+        features.append(seen.tocsr())
         features[-1].eliminate_zeros()
     writes = np.zeros((len(specs), dataset.n_y), dtype=bool)
     for p, spec in enumerate(specs):

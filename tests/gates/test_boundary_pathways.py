@@ -11,7 +11,9 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.cli import cli
+from symreln.divergence import check_before_deriving
 from symreln.errors import CertificateError, InputError, SpecError
+from symreln.integration import coupled_matrices, descending_flow
 from symreln.train.gdln import train_gdln
 from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
 from symreln.train.record import Recording
@@ -144,3 +146,48 @@ def test_bad_boundaries(tmp_path: Path, first: str, more: str, said: str) -> Non
     path.write_text(TWO.format(first, "[0, 1]") + more)
     with pytest.raises(SpecError, match=said):
         sr.load(str(path))
+
+
+GAIN = """
+[dataset]
+X = [[1, 0, 1], [0, 1, 1]]
+Y = [[1, 2, 3], [0, 1, -1]]
+[parameters.g]
+positive = true
+value = 3
+[[pathway]]
+name = "right"
+gate = [0, "g", "/"]
+[network]
+hidden = 60
+init_std = "1/1000"
+learning_rate = "1/100"
+steps = 200
+"""
+
+
+def test_a_gain_beside_a_boundary_scales_once(tmp_path: Path) -> None:
+    path = tmp_path / "gain.toml"
+    path.write_text(GAIN)
+    derivation = sr.derive(sr.load(str(path))).at_values
+    (seen,) = descending_flow(derivation).data.features
+    (whole,) = coupled_matrices(derivation).pathways
+    assert np.sqrt(3) * seen.toarray() == pytest.approx(whole.inputs, abs=1e-15)
+    # By hand: x_2 = (0, 1) less its part along x_3 = (1, 1) is (-1, 1)/2, three times that is seen.
+    assert whole.inputs == pytest.approx(np.array([[0, -1.5, 0], [0, 1.5, 0]]))
+
+
+def test_inputs_that_a_boundary_removes_do_not_make_steps_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "large.toml"
+    # What is left of x_1 = (100000, 1) beside x_2 = (1, 0) is (0, 1): the steps are small for that.
+    path.write_text(
+        GAIN.replace("X = [[1, 0, 1], [0, 1, 1]]", "X = [[100000, 1], [1, 0]]")
+        .replace("Y = [[1, 2, 3], [0, 1, -1]]", "Y = [[1, 0]]")
+        .replace('gate = [0, "g", "/"]', 'gate = [1, "/"]')
+        .replace("[parameters.g]\npositive = true\nvalue = 3\n", "")
+        .replace('"1/100"', '"1/10"')
+    )
+    check_before_deriving(sr.load(str(path)))
+    path.write_text(path.read_text().replace('gate = [1, "/"]', "gate = [1, 0]"))
+    with pytest.raises(InputError, match="makes gradient descent diverge"):
+        check_before_deriving(sr.load(str(path)))
