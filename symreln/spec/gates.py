@@ -242,9 +242,10 @@ class _Parser:
         return (self.constant(),) * self.samples
 
     def _hint(self, name: str) -> str:
-        if not self.labels:
+        hint = nearest(name, [*self.labels, "all"])
+        if not self.labels and not hint.startswith("Did"):
             return "Add labels: [dataset.labels], one list a label, one entry a sample."
-        return nearest(name, self.labels)
+        return hint
 
     def constant(self) -> Label:
         sign = -1 if self.tokens.take_if("-") else 1

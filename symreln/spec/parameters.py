@@ -136,7 +136,9 @@ def used_parameters(
         if parameter.name not in used and not replaced:
             path = key_path(("parameters", parameter.name))
             found = "a parameter on which no entry of the dataset and no gate depends"
-            problems.add(path, found, "one that is used", "Use it in a formula, or remove it.")
+            among = f" ({', '.join(sorted(used))})" if used else ""
+            hint = "Use it in a formula, or remove it."
+            problems.add(path, found, f"one that is used{among}", hint)
     return tuple(parameter for parameter in parameters if parameter.name in used)
 
 

@@ -47,7 +47,9 @@ class Origin:
         if problem.file:
             return problem
         for path, override in self.overrides.items():
-            if problem.path == path or problem.path.startswith((f"{path}.", f"{path}[")):
+            of_it = problem.path == path or problem.path.startswith((f"{path}.", f"{path}["))
+            made = path.startswith(f"{problem.path}.") and problem.path not in self.lines
+            if of_it or made:
                 return replace(problem, file=f"--set {override}")
         line = line_of(problem.path, self.lines) if self.text else None
         return replace(problem, file=self.file, line=line)

@@ -39,7 +39,7 @@ class Running(TypedDict, total=False):
 
     Attributes:
         seeds: How many networks to train, 1 by default; not used where initial weights are given.
-        rng: Seed, SeedSequence or Generator (SPEC 7); network i depends on ``rng`` and i alone.
+        rng: Seed, SeedSequence or Generator; network i depends on ``rng`` and i alone.
             Where initial weights are given it is used for mini-batches only.
         record: What to keep besides the losses; default nothing.
         workers: Processes; default one a processor for long trainings, else this one alone.

@@ -24,7 +24,7 @@ class InitialWeights(Protocol):
 def seed_children(
     rng: np.random.Generator | Seed | int | Sequence[int] | None, count: int
 ) -> list[Seed]:
-    """One SeedSequence a seed (SPEC 7). Child i depends on ``rng`` and i, never on ``count``.
+    """One SeedSequence a seed. Child i depends on ``rng`` and i, never on ``count``.
 
     A Generator or SeedSequence moves on with each call, as ``Generator.spawn`` does.
     """

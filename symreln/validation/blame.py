@@ -41,6 +41,8 @@ def failed_text(
 ) -> str:
     """Say it of the networks at a place, "against …"."""
     if not found.named:
+        if any(each.undecided for each in found.findings):
+            return f"{place} the networks are too few to tell what fails{_tried(found)}"
         return f"{place} the distance is unexplained{_tried(found)}"
     named = " and ".join(f"{_says(each, says)} ({_evidence(each)})" for each in found.named)
     text = f"{place} what fails is {named}"
@@ -69,8 +71,12 @@ def _says(found: Finding, says: Mapping[str, str]) -> str:
 def _tried(found: PairDiagnosis) -> str:
     if not found.findings:
         return ""
-    tried = [f"{each.assumption}: {each.replaced} ({left_text(each)})" for each in found.findings]
-    return f": none of these takes away more than half of it for certain: {'; '.join(tried)}"
+    before = percent(found.findings[0].before)
+    tried = [f"{each.assumption} {left_text(each)}" for each in found.findings]
+    return (
+        f": of {before}, replacing one assumption leaves more than half, or may do so: "
+        f"{'; '.join(tried)}"
+    )
 
 
 def _evidence(found: Finding) -> str:

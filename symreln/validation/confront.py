@@ -43,7 +43,7 @@ def validate(
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks to train of each kind.
-        rng: Seed of the random streams (SPEC 7); results depend on it and on nothing else.
+        rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps; and from the start again, in experiments,
             where what fails is looked for.
         terms: Whether to say what the distance to the network is made of

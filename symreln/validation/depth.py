@@ -218,7 +218,7 @@ def compare_depth(
         spec: With a network and a graph of at least two hidden nodes on a path; every parameter
             has a value.
         seeds: Networks of each kind; at least 2.
-        rng: Seed of the random streams (SPEC 7).
+        rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
         share: What part of a layer's units a gated node has; by default half for ReLU.
         ready: Called before the training with the widths and the units of the gated network.

@@ -73,7 +73,7 @@ def confront_modes(
     Args:
         modes: Of the spec that is trained.
         seeds: Networks from random weights.
-        rng: Seed of the random streams (SPEC 7).
+        rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
         start: Where modes of random weights start, if that is known already.
 

@@ -279,7 +279,7 @@ def validate_graph(
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks from random weights.
-        rng: Seed of the random streams (SPEC 7).
+        rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
 
     Raises:

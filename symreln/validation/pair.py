@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def pair_streams(rng: int, first: int = 0) -> tuple[np.random.SeedSequence, ...]:
-    """Return the random streams of the networks and of the GDLNs (SPEC 7).
+    """Return the random streams of the networks and of the GDLNs.
 
     Args:
         rng: Seed of them all.

@@ -192,7 +192,7 @@ def compare_rules(
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks of each kind and rule.
-        rng: Seed of the random streams (SPEC 7).
+        rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
         batch_sizes: Sizes besides the full batch; half, a quarter and one sample by default.
 

@@ -149,3 +149,16 @@ def test_a_tolerance_set_alone_needs_no_reason_and_keeps_no_old_one(overrides, r
 def test_a_reason_set_alone_still_needs_a_tolerance():
     with pytest.raises(SpecError, match=r"validation\.tolerance"):
         load("contextual-3", ["validation.reason=mine"])
+
+
+def test_a_parameter_that_is_only_set_is_named_with_its_override() -> None:
+    with pytest.raises(SpecError) as caught:
+        load("xor", ["parameters.h.value=3"])
+    assert (
+        str(caught.value)
+        .splitlines()[-1]
+        .startswith(
+            "  - --set parameters.h.value=3: parameters.h: found a parameter on which no entry"
+        )
+    )
+    assert "expected one that is used (Delta)" in str(caught.value)

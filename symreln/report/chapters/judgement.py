@@ -87,7 +87,7 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
                 "within it; two together are tried where none is named alone, or where more than "
                 "the tolerance is left. The first networks of each kind were trained again, from "
                 "the same draws, where it takes that. A start that fits best is one fitted number, "
-                "which enters no prediction.",
+                "which enters no prediction and is not named beside one that is computed.",
             ),
             alignment="plprp",
         )
