@@ -72,11 +72,13 @@ def _tried(found: PairDiagnosis) -> str:
     if not found.findings:
         return ""
     before = percent(found.findings[0].before)
-    tried = [f"{each.assumption} {left_text(each)}" for each in found.findings]
-    return (
-        f": of {before}, replacing one assumption leaves more than half, or may do so: "
-        f"{'; '.join(tried)}"
-    )
+    tried = [f"{e.assumption} {left_text(e)}" for e in found.findings if e.after is not None]
+    left_out: dict[str, list[str]] = {}
+    for each in found.findings:
+        if each.after is None:
+            left_out.setdefault(each.why_not or each.measured, []).append(each.assumption)
+    tried += [f"not tried {', '.join(names)} ({why})" for why, names in left_out.items()]
+    return f": of {before}, more than half is left, or may be, without {'; '.join(tried)}"
 
 
 def _evidence(found: Finding) -> str:

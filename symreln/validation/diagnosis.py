@@ -68,9 +68,10 @@ if TYPE_CHECKING:
 
 #: Rise of a loss over the first one, in one step, above which it is no rounding.
 ROUNDING = 1e-12
-#: Halvings of the scale, or of the rate, while each takes away more than half of the distance and
-#: leaves more than the tolerance; of a deviation of order 2 these leave one part in 65 536.
-HALVINGS = 8
+#: Halvings of the scale, or of the rate, while each takes away a quarter of the distance or more
+#: and leaves more than the tolerance: from the lazy regime the first ones take little. Of a
+#: deviation of order 2 these leave one part in 65 536.
+HALVINGS, WORTH = 8, 0.25
 #: Share of half its plateau that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
 #: Assumptions that are replaced two at a time, at most: those that leave least.
@@ -302,7 +303,7 @@ def _halving(
     change: Callable[[Experiment, Fraction], Experiment],
     first: Fraction,
 ) -> Callable[[Experiment], tuple[Experiment, str]]:
-    """Return how a number is halved again and again, while that takes more than half away."""
+    """Return how a number is halved again and again, while that takes away enough."""
     found: list[Fraction] = []
 
     def made(other: Experiment) -> tuple[Experiment, str]:
@@ -314,17 +315,17 @@ def _halving(
     def sought(other: Experiment) -> Fraction:
         factor = first
         left = again.distance(pair, change(other, factor)).value or 0.0
-        half = again.before(pair, change(other, factor)) / 2
+        before = again.before(pair, change(other, factor))
         for _ in range(1, HALVINGS):
-            if not again.case.tolerance < left < half:
+            if not again.case.tolerance < left <= (1 - WORTH) * before:
                 break
             try:
                 less = again.distance(pair, change(other, factor / 2)).value or 0.0
             except (InputError, NotSupportedError):
                 break
-            if less >= left / 2:
+            if less > (1 - WORTH) * left:
                 break
-            factor, left, half = factor / 2, less, left
+            factor, left, before = factor / 2, less, left
         return factor
 
     return made

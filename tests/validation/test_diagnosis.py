@@ -20,9 +20,10 @@ from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
 from symreln.train.gdln import train_gdln
 from symreln.validation import again
+from symreln.validation.again import HALF, Experiment
 from symreln.validation.blame import failed_text
 from symreln.validation.confront import Validation
-from symreln.validation.diagnosis import _shown_gates
+from symreln.validation.diagnosis import _halving, _shown_gates
 from symreln.validation.findings import (
     AND,
     FLOW,
@@ -80,7 +81,6 @@ def by_name(pair: PairDiagnosis) -> dict[str, Finding]:
 # -- what explains it alone ------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_later_start_explains_one_hot_outputs_and_gates_do_not():
     found = contexts()
     # The network without the spec's gates, starts and stages agrees: that blames none of them.
@@ -300,3 +300,23 @@ def test_a_number_that_is_fitted_is_not_named_beside_one_that_is_computed():
     findings = (tried(STAGES, 0.03, 0.01), tried(start_of(2), 0.02, 0.01, fitted=1))
     assert PairDiagnosis(pair="theory_vs_relu", findings=findings).failed == (STAGES,)
     assert PairDiagnosis(pair="theory_vs_relu", findings=findings[1:]).failed == (start_of(2),)
+
+
+@pytest.mark.parametrize(
+    ("left", "factor"),
+    [
+        ({2: 0.44, 4: 0.20, 8: 0.03}, Fraction(1, 8)),  # from the lazy regime: slowly at first
+        ({2: 0.80, 4: 0.10}, HALF),  # it takes next to nothing: it is not what fails
+        ({2: 0.30, 4: 0.29}, HALF),  # what is left is of another kind
+        ({2: 0.04}, HALF),
+    ],
+)
+def test_a_scale_is_halved_for_as_long_as_that_brings_something(left, factor):
+    def distance(_pair, asked):
+        return SimpleNamespace(value=left[asked.denominator])
+
+    again = SimpleNamespace(
+        case=SimpleNamespace(tolerance=0.05), distance=distance, before=lambda *_: 0.83
+    )
+    made = _halving(again, "any", "the initial scale", lambda _, asked: asked, HALF)
+    assert made(Experiment())[0] == factor
