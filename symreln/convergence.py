@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
 from flint import arb
@@ -404,6 +404,8 @@ def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
     if not start < height / 4:
         return "the expected start is not below a quarter of the height"
     closed = float(ball(tau) * (height / start - 1).log() / (2 * later.s))
+    if not isfinite(closed):
+        return "its half-time is beyond what float64 holds"
     reached = _first_step(lambda step: not later.most(ball(step / tau)) < height / 2)
     times = [arb(0), *(ball(int(closed) * k / (HAND_ON * tau)) for k in range(1, HAND_ON + 1))]
     latest = [t for t in map(later.latest, times) if t is not None]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: What the conserved product is at the start.
 PRODUCT = sp.Symbol("rho", positive=True)
+#: Factors of the conserved product above which its equation is not written out.
+MOST_FACTORS = 200
 #: Values of it at which the branch of a root in radicals is told; any would do.
 PROBES = (Fraction(1, 1000), Fraction(3, 7), Fraction(5), Fraction(700))
 
@@ -89,8 +91,11 @@ class RestingPoints:
 
     @cached_property
     def polynomial(self) -> sp.Poly | None:
-        """What vanishes at the unknown: Π pi^e over e > 0 less rho Π pi^{-e} over e < 0."""
-        if self.powers is None:
+        """What vanishes at the unknown: Π pi^e over e > 0 less rho Π pi^{-e} over e < 0.
+
+        None too where its degree is beyond what is written out.
+        """
+        if self.powers is None or sum(map(abs, self.powers)) > MOST_FACTORS:
             return None
         parts = list(zip(self.powers, self.formulas, strict=True))
         up = sp.Mul(*(f**e for e, f in parts if e > 0))

@@ -26,8 +26,9 @@ from symreln.errors import SymrelnError
 from symreln.report.jsonio import dumps
 from tests.campaigns.random_specs import Tables, random_tables
 
-#: A number that is none, as a word of its own; "\inf" and "infinite" are words of the text.
-NOT_A_NUMBER = re.compile(r"(?<![\w\\-])[+-]?(nan|inf|NaN|Infinity|zoo)(?![\w-])")
+#: A number that is none, as a word of its own; "\inf" and "infinite" are words of the text, and
+#: a pathway may be called 'nan'.
+NOT_A_NUMBER = re.compile(r"(?<![\w\\'-])[+-]?(nan|inf|NaN|Infinity|zoo)(?![\w-])")
 #: Every so many specs are also written as a folder of documents: drawing takes half a second.
 WRITTEN = 10
 

@@ -1,0 +1,83 @@
+"""Declared values at which formulas that hold elsewhere end, and numbers beyond float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import symreln as sr
+from symreln.errors import InputError
+from symreln.report.jsonio import dumps
+from symreln.spec.reader import read_spec
+
+NETWORK = {
+    "activation": "linear",
+    "hidden": 2,
+    "init_std": "1/1000",
+    "learning_rate": "1/10",
+    "loss": "sum",
+    "steps": 20,
+}
+
+
+def derived(x: list, y: list, pathways: list[dict], **tables: Any) -> sr.Derivation:
+    dataset = {"dataset": {"X": x, "Y": y}, "pathway": pathways}
+    return sr.derive(read_spec({**dataset, "network": NETWORK, **tables}))
+
+
+def test_a_value_at_which_an_earlier_stage_learns_less_is_named() -> None:
+    """With g = 0 the first stage sees two samples only: what it leaves jumps."""
+    pathways = [
+        {"name": "first", "gate": [1, "g", 1]},
+        {"name": "second", "gate": "all", "stage": 2},
+    ]
+    x, y = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 2, 3]]
+    with pytest.raises(InputError, match=r"values \(g = 0\) earlier stages learn less .* second"):
+        derived(x, y, pathways, parameters={"g": {"value": 0}})
+    steps = derived(x, y, pathways, parameters={"g": {"value": 1}}).steps
+    assert "declared values" in [step.name for step in steps]
+
+
+def test_a_narrow_pathway_that_is_closed_at_the_declared_values_alone() -> None:
+    """Elsewhere its modes have no strengths that comparisons could be written in."""
+    found = derived(
+        [["1", "a"], ["0", "1"]],
+        [["2", "a"], ["0", "1"]],
+        [{"name": "all", "hidden": 1}],
+        parameters={"a": {"value": 0}},
+    )
+    assert found.verdict.level is not sr.Level.CLOSED
+    assert found.at_values.verdict.level is sr.Level.CLOSED
+    assert "at other values it may be otherwise" in found.to_latex()
+
+
+def test_a_half_time_beyond_float64_is_said_to_be() -> None:
+    found = derived(
+        [["1", "0"], ["0", "1"]],
+        [["1", "0"], ["0", "1"]],
+        [
+            {"name": "first", "gate": [1, 0]},
+            {"name": "second", "gate": "all", "stage": 2},
+        ],
+        network={**NETWORK, "learning_rate": "1e-400"},
+    )
+    assert found.convergence is not None
+    assert "beyond what float64 holds" in dumps(found.to_json()["convergence"])
+
+
+def test_a_conserved_product_of_very_many_factors_is_not_written_out() -> None:
+    found = derived(
+        [[-1, 2], [0, 0]],
+        [[1, 0], [-1, 0]],
+        [
+            {"name": "first", "gate": ["-1", 1]},
+            {"name": "second", "gate": [1, 1]},
+            {"name": "third", "gate": ["g + 1", 0]},
+        ],
+        parameters={"g": {"positive": True, "value": "1e30"}},
+    )
+    (competition,) = found.to_json()["equilibria"]["competitions"]
+    assert competition["line"]["root"] is None
+    assert competition["line"]["conserved"]
+    found.to_latex()
