@@ -33,6 +33,6 @@ def constants_table(constants: Sequence[Constant]) -> list[Block]:
                 "Every number that enters the prediction and is not in the spec; those assumed or "
                 "fitted are the free constants."
             ),
-            alignment="lllp",
+            alignment="pllp",
         )
     ]
