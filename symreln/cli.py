@@ -31,6 +31,7 @@ from symreln.signals import (  # noqa: E402
     interrupt,
     set_interrupt,
     signal_name,
+    signals_noted,
 )
 from symreln.streams import PrintError, let_go_of_stdout  # noqa: E402
 from symreln.sweep.command import sweep  # noqa: E402
@@ -237,8 +238,9 @@ def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:
 def guarded(work: Callable[[], Any]) -> int:
     """Return the exit code of some work; every error becomes a message and its code."""
     try:
-        result = work()
-        click.echo(nl=False)  # what is still in the buffer
+        with signals_noted():
+            result = work()
+            click.echo(nl=False)  # what is still in the buffer
     except PrintError as error:
         let_go_of_stdout()
         return 0 if error.reader_left else _complain(str(error), error.exit_code)
@@ -271,12 +273,12 @@ def guarded(work: Callable[[], Any]) -> int:
 
 def _ended(ended: SystemExit) -> int:
     """Return the code of :func:`symreln.signals.ended_by_signals`, or of what click ended for."""
-    if isinstance(ended.__context__, OSError):  # a pipe, but not that of stdout
-        return _not_written(ended.__context__)
     code = ended.code if isinstance(ended.code, int) else 1
     if code > SIGNALLED:
         name = signal_name(code - SIGNALLED)
         return _complain(f"ended by {name}; what was written before stays", code)
+    if isinstance(ended.__context__, OSError):  # a pipe, but not that of stdout
+        return _not_written(ended.__context__)
     return code
 
 

@@ -84,7 +84,7 @@ def summary_of(derivation: Derivation) -> Summary:
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
             *convergence_lines(derivation),
             *regime_lines(derivation),
-            *unsupported_lines(derivation.unsupported),
+            *unsupported_lines(derivation.unsupported, derivation.spec),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
             + constants_text(derivation.constants),
@@ -220,7 +220,7 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         lines = [
             *modes_lines(validation),
             *regime_lines(validation.derivation),
-            *unsupported_lines(validation.derivation.early.unsupported),
+            *unsupported_lines(validation.derivation.early.unsupported, validation.derivation.spec),
             *counted(validation.derivation.early),
         ]
         for line in lines:

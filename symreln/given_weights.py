@@ -127,8 +127,10 @@ def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix
     if isinstance(weights, ExactMatrix):
         return weights, False
     try:
-        if isinstance(weights, NUMBERS):
+        if isinstance(weights, (*NUMBERS, str)):
             weights = [[weights]]
+        if any(isinstance(row, str) for row in weights):
+            raise TypeError
         rows = [[_plain(entry) for entry in row] for row in weights]
         exact = [[_number(entry) for entry in row] for row in rows]
     except Finding as finding:

@@ -28,8 +28,50 @@ class Interrupted(KeyboardInterrupt):
     """
 
 
+#: Exit code that a signal has asked for since the work began that notes it; 0: none came.
+_asked = 0
+_noting = False
+
+
+def _note(code: int) -> None:
+    global _asked
+    if _noting:
+        _asked = code
+
+
+@contextlib.contextmanager
+def signals_noted() -> Iterator[None]:
+    """Do work that a signal ends, whatever becomes of the exception that it is.
+
+    C code may turn an exception into another one, as an import into ImportError, and what Python
+    calls from a destructor loses it. What ends the work then is raised as what it was.
+
+    Raises:
+        Interrupted: Ctrl-C came.
+        SystemExit: Another signal came (:func:`ended_by_signals`).
+    """
+    global _asked, _noting
+    outer, _noting, _asked = (_noting, _asked), True, 0
+    try:
+        yield
+    except BaseException as error:
+        raise_noted(error)
+        raise
+    else:
+        raise_noted()
+    finally:
+        _noting, _asked = outer
+
+
+def raise_noted(error: BaseException | None = None) -> None:
+    """Raise what a signal has asked for that came during the work; nothing if none did."""
+    if _asked:
+        raise (Interrupted() if _asked == INTERRUPTED else SystemExit(_asked)) from error
+
+
 def interrupt(*_: object) -> None:
     """Handle an interrupt while there is work that it ends."""
+    _note(INTERRUPTED)
     raise Interrupted
 
 
@@ -50,6 +92,7 @@ def ended_by_signals() -> Iterator[None]:
     found = [each for each in names if each and signal.getsignal(each) is not signal.SIG_IGN]
 
     def stop(number: int, _frame: object) -> None:
+        _note(SIGNALLED + number)
         raise SystemExit(SIGNALLED + number)
 
     try:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -21,8 +22,8 @@ X = [[1, 1, -1, -1], [1, -1, 1, -1]]
 Y = [[3, 1, "-1/2", 2], [1, 3, 0, "1/3"], [0, 1, 1, 0]]
 
 
-def load(pathways=({"name": "whole"},), x=X, **network):
-    tables = {"dataset": {"X": x, "Y": Y}, "pathway": list(pathways)}
+def load(pathways=({"name": "whole"},), x=X, y=Y, **network):
+    tables = {"dataset": {"X": x, "Y": y}, "pathway": list(pathways)}
     if network:
         law = {"hidden": 2, "init_std": "1/100", "learning_rate": "1/50", "steps": 10}
         tables["network"] = {**law, "loss": "mean", "activation": "linear", **network}
@@ -273,3 +274,27 @@ def test_a_number_is_a_matrix_of_one_row_and_column():
     )
     assert number == matrix
     assert number.balance == Fraction(2, 25)
+
+
+@pytest.mark.parametrize("size", ["1e308", "1e200", "1e-200", "1e-400"])
+def test_weights_beyond_float64_are_said_to_be(size):
+    solution = sr.from_weights(load(x=[[1, -1]], y=[[3, -3]]), size, size)
+    with pytest.raises(InputError, match=f"weights w1 and w2 .largest .*{size[2:]} and"):
+        solution.to_numpy([0, 1, 5])
+    product = solution.enclose(Fraction(0))[0, 0]
+    assert float(product / arb(10) ** (2 * int(size[2:]))) == pytest.approx(1)
+
+
+def test_a_balance_that_is_off_by_less_than_float64_shows_is_off():
+    """‖W2ᵀW2 − W1W1ᵀ − λI‖ is 1e-250: its square is 0 in float64, and is not 0."""
+    tiny = Fraction(1, 10**250)
+    w1, w2 = [[1, 0], [0, 1]], [[1, tiny], [0, 1], [0, 0]]
+    with pytest.raises(NoClosedFormError, match="no multiple of the identity"):
+        sr.from_weights(load(), w1, w2)
+
+
+def test_a_text_is_a_number_and_no_row():
+    derivation = load(x=[[1, -1]], y=[[3, -3]])
+    assert sr.from_weights(derivation, "1/10", "-1/10").w2.to_fractions() == [[Fraction(-1, 10)]]
+    with pytest.raises(InputError, match="w1: give rows of numbers"):
+        sr.from_weights(derivation, ["12"], 1)

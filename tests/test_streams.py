@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from symreln import cli
+from symreln import cli, signals
+from symreln.progress import phase
 from symreln.report import jsonio
 
 ROOT = str(Path(cli.__file__).parents[1])
@@ -158,6 +159,40 @@ sys.exit(cli.run_process())
     )
     assert found.returncode == 130
     assert b"interrupted" in found.stderr
+
+
+@POSIX
+@pytest.mark.parametrize("lost", ["becomes another", "in a phase", "at the end"])
+@pytest.mark.parametrize(
+    ("number", "code", "says"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
+)
+def test_a_signal_whose_exception_is_lost_ends_the_command(capsys, lost, number, code, says):
+    reached = []
+
+    def work():
+        try:
+            os.kill(os.getpid(), number)
+            while True:
+                pass
+        except BaseException:  # as C code does
+            if lost == "becomes another":
+                raise ImportError from None
+        if lost == "in a phase":
+            with phase("training"):
+                reached.append(lost)
+        return 0
+
+    old = signal.signal(signal.SIGINT, signals.interrupt)
+    try:
+        with signals.ended_by_signals():
+            assert cli.guarded(work) == code
+            assert cli.guarded(lambda: 0) == 0
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert not reached
+    assert says in (err := capsys.readouterr().err)
+    assert "bug" not in err
 
 
 def test_every_exit_code_is_in_the_help_and_in_the_readme():

@@ -20,6 +20,7 @@ Chizat, Bach 2018); Jarvis et al. 2025 for gates as pathways.
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
@@ -110,9 +111,13 @@ def simulate_mean_field(
         _Ensemble(inputs, targets, descent, np.random.default_rng(seed))
         for seed in np.random.SeedSequence(rng).spawn(DRAWS)
     ]
+    ended = threading.Event()
     # Matrix products leave the interpreter to other threads.
     with ThreadPoolExecutor(DRAWS) as pool:
-        curves = np.array(list(pool.map(_Ensemble.follow, ensembles)))
+        try:
+            curves = np.array(list(pool.map(lambda each: each.follow(ended), ensembles)))
+        finally:  # also after an interrupt: the pool waits for its threads
+            ended.set()
     if not np.isfinite(curves).all():
         msg = (
             f"mean-field simulation: the particles diverge with steps of {descent.step:.3g} tau. "
@@ -163,8 +168,8 @@ class _Ensemble:
         self.gates: list[np.ndarray] = []
         self.weights: list[np.ndarray] = []
 
-    def follow(self) -> np.ndarray:
-        """Descend, and return the loss at every step."""
+    def follow(self, ended: threading.Event) -> np.ndarray:
+        """Descend, and return the loss at every step; of no use once nobody waits for it."""
         samples = self._x.shape[1]
         losses = np.empty(self._descent.steps)
         looks = set(look_steps(self._descent.steps).tolist())
@@ -173,6 +178,8 @@ class _Ensemble:
         first, second = self._first, self._second
         with np.errstate(over="ignore", invalid="ignore"):
             for step in range(self._descent.steps):
+                if ended.is_set():
+                    break
                 seen = first @ self._x
                 gates = seen > 0
                 seen *= gates

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from symreln.exact.matrix import ExactMatrix
 from symreln.gates.orbits import SampleGroup
 
 #: What is proven: no unit is faster by more than this share of the rate. Rounding is far below.
@@ -36,8 +35,8 @@ STEPS, LENGTH, SHARPNESS = 200, 0.02, 60.0
 
 
 def none_faster(
-    inputs: ExactMatrix,
-    residual: ExactMatrix,
+    inputs: np.ndarray,
+    residual: np.ndarray,
     gates: np.ndarray,
     rate: float,
     group: SampleGroup,
@@ -46,8 +45,8 @@ def none_faster(
     """Return whether it is proven that no unit's rate is above a given one by a share of CLEAR.
 
     Args:
-        inputs: X, shape (n_x, P), without parameters.
-        residual: R, shape (n_y, P), without parameters.
+        inputs: X, shape (n_x, P), zero where a sample is zero and nowhere else.
+        residual: R, shape (n_y, P).
         gates: Truth values of all gates that X allows, one of each kind, shape (gates, P).
         rate: The rate, positive.
         group: Symmetries of both.
@@ -55,7 +54,7 @@ def none_faster(
     """
     question = _Question(inputs, residual, rate, group)
     faces = 2 * gates.astype(np.int8) - 1
-    faces[:, ~inputs.to_numpy().any(axis=0)] = 0
+    faces[:, ~inputs.any(axis=0)] = 0
     for done in range(question.dimension):
         live = question.live(faces)
         if live is None:
@@ -75,15 +74,14 @@ class _Question:
 
     def __init__(
         self,
-        inputs: ExactMatrix,
-        residual: ExactMatrix,
+        inputs: np.ndarray,
+        residual: np.ndarray,
         rate: float,
         group: SampleGroup,
     ) -> None:
-        x = inputs.to_numpy()
-        self._x = _span(x).T @ x
+        self._x = _span(inputs).T @ inputs
         self.dimension = len(self._x)
-        self._r = residual.to_numpy() / (x.shape[1] * rate)
+        self._r = residual / (inputs.shape[1] * rate)
         self._permutations = _permutations(group)
 
     def live(self, faces: np.ndarray) -> np.ndarray | None:

@@ -35,6 +35,7 @@ from symreln.gates.partial import every_partial_gate, plausible, rays, walls
 from symreln.gates.programming import dot
 from symreln.gates.real import RealField
 from symreln.gates.search import may_be_kept
+from symreln.gates.sizes import unit_floats
 
 #: Faces above which partial gates are not followed over a parameter.
 MOST_FACES = 2000
@@ -93,7 +94,7 @@ class Entrant:
     def likely(self, inputs: ExactMatrix, residual: ExactMatrix, value: float) -> bool:
         """Return whether float64 leaves open that it runs at a value of the parameter."""
         at = dict.fromkeys(inputs.parameters, Fraction(value))
-        x, r = (matrix.substitute(at).to_numpy() for matrix in (inputs, residual))
+        x, r = (unit_floats(matrix.substitute(at)) for matrix in (inputs, residual))
         if self.is_face:
             return face_is_plausible(x, r, self.signs)
         _, kept, large = may_be_kept(x, r, np.array([self.gate], dtype=bool))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from symreln.gates.kmeans import MOST_CLUSTERS, NEAR
@@ -39,7 +41,10 @@ def number_text(number: Json) -> str:
     """
     if len(number["expr"]) <= LONGEST or number.get("decimal") is None:
         return number["expr"]
-    return f"{float(number['decimal']):.6g}"
+    exact = Decimal(number["decimal"])
+    near = float(exact)
+    fits = isfinite(near) and bool(near) == bool(exact)
+    return f"{near if fits else exact:.6g}"
 
 
 def found_lines(result: Json) -> list[str]:

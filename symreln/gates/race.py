@@ -57,6 +57,7 @@ from symreln.gates.line import (
 from symreln.gates.orbits import SampleGroup, moved_gates, sample_group
 from symreln.gates.partial import partial_gates
 from symreln.gates.search import QUIET
+from symreln.gates.sizes import unit_floats
 from symreln.progress import Progress
 
 if TYPE_CHECKING:
@@ -439,7 +440,7 @@ class Course:
     def _on_face(
         self, inputs: ExactMatrix, residual: ExactMatrix, entrant: Entrant
     ) -> list[Runner]:
-        if not face_is_plausible(inputs.to_numpy(), residual.to_numpy(), entrant.signs):
+        if not face_is_plausible(unit_floats(inputs), unit_floats(residual), entrant.signs):
             return []
         found = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
         # Where a boundary sample is zero, the face is another one.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from symreln.errors import LimitReachedError
+from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
@@ -19,6 +21,7 @@ from symreln.gates.consistent import (
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
 from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
 from symreln.gates.partial import every_partial_gate
+from symreln.gates.sizes import unit_samples
 from symreln.gates.sliding import sliding_gates
 from symreln.progress import Progress
 
@@ -42,7 +45,7 @@ class Search:
         proven: Whether no unit grows faster than the first candidate, whatever its direction: where
             not all faces were asked, not by more than one part in 10⁹.
         bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
-            gates were sampled.
+            gates were sampled, or float64 has no room for it.
     """
 
     candidates: tuple[SelfConsistentGate, ...]
@@ -109,7 +112,8 @@ def search(
     orbits = gate_orbits(found, group)
     gates = found.gates[[orbit.index for orbit in orbits]]
     with progress("self-consistent gates") as callback:
-        values, likely = _singular_values(inputs, residual, gates)
+        x, r, scale = unit_samples(inputs, residual)
+        tops, likely = _likely(x, r, inputs, residual, gates)
         kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
         full = self_consistent_gates(inputs, residual, kinds, callback)
     with progress("partial gates") as callback:
@@ -122,14 +126,15 @@ def search(
     proven = complete
     if not complete and not found.sampled and candidates:
         with progress("bounds of all gates") as callback:
-            rate = float(candidates[0].s)
-            proven = none_faster(inputs, residual, gates, rate, group, callback)
+            rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
+            # Below, rounding is no longer far smaller than what the bounds prove.
+            proven = rate > UNSURE and none_faster(x, r, gates, rate, group, callback)
     return Search(
         candidates=candidates,
         group=group,
         complete=complete,
         proven=proven,
-        bound=None if found.sampled else float(values.max(initial=0.0)),
+        bound=None if found.sampled else _product(float(tops.max(initial=0.0)), scale),
     )
 
 
@@ -170,16 +175,24 @@ def may_be_kept(
     return tops, likely, large
 
 
-def _singular_values(
-    inputs: ExactMatrix, residual: ExactMatrix, gates: np.ndarray
+def _likely(
+    x: np.ndarray, r: np.ndarray, inputs: ExactMatrix, residual: ExactMatrix, gates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return every gate's largest singular value, and whether it may be self-consistent.
 
     Small singular values are zero, and of no gate, where the others are as many as the rank.
     """
-    tops, likely, large = may_be_kept(inputs.to_numpy(), residual.to_numpy(), gates)
+    tops, likely, large = may_be_kept(x, r, gates)
     full = min(inputs.shape[0], residual.shape[0])
     for k in np.flatnonzero(~likely & (large < full)):
         sigma = gated_correlation(inputs, residual, gates[k].astype(int))
         likely[k] = rank(sigma) > large[k]
     return tops, likely
+
+
+def _product(value: float, scale: Fraction) -> float | None:
+    """Return a product in float64, None where that has no room for it."""
+    try:
+        return float(Fraction(value) * scale)
+    except OverflowError:
+        return None

@@ -18,6 +18,7 @@ from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import partial_gates
+from symreln.gates.sizes import unit_floats
 from symreln.summaries import short_repr
 
 #: Units that are followed, and the seed of their draw.
@@ -126,7 +127,7 @@ def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsi
         residual: R, shape (n_y, P), without parameters, not zero.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    settled = settled_signs(inputs.to_numpy(), residual.to_numpy())
+    settled = settled_signs(unit_floats(inputs), unit_floats(residual))
     group = sample_group(inputs, residual)
     proposed = [tuple(int(value) for value in row) for row in settled.signs]
     return tuple(

@@ -56,7 +56,7 @@ def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:
         }
         for each in found
     ]
-    return {"diagnosis": tried or None, "failing": failing or None}
+    return {"diagnosis": tried, "failing": failing}
 
 
 def _finding(pair: str, found: Finding) -> dict[str, Any]:

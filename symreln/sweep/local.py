@@ -40,8 +40,8 @@ def run_local(board: Board, workers: int) -> None:
     """
     crew = _Crew(board)
     with ThreadPoolExecutor(workers) as pool:
-        pending = {pool.submit(crew.drive) for _ in range(workers)}
         try:
+            pending = {pool.submit(crew.drive) for _ in range(workers)}
             while pending:
                 finished, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
                 for future in finished:

@@ -67,11 +67,11 @@ def train_in_workers(
     processes = [_start() for _ in range(min(workers, len(bounds)))]
     try:
         with ThreadPoolExecutor(len(processes)) as pool:
-            pending = {
-                pool.submit(_drive, process, shared, model, source, settings, record, keys)
-                for process in processes
-            }
             try:
+                pending = {
+                    pool.submit(_drive, process, shared, model, source, settings, record, keys)
+                    for process in processes
+                }
                 while pending:
                     finished, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
                     for future in finished:

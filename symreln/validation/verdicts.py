@@ -116,13 +116,15 @@ def worst_of(found: Sequence[Interval]) -> Interval:
     return Interval(value=value, low=max(lows), high=max(highs))
 
 
-def _judge(found: Interval, tolerance: float, seeds: int, what: str, fixed: float) -> Verdict:
-    """Judge a distance; ``what`` says what it is, after its number."""
+def _judge(
+    found: Interval, tolerance: float, seeds: int, fixed: float, before: str = "", after: str = ""
+) -> Verdict:
+    """Judge a distance; what it is is said before and after its number."""
     outcome = outcome_of(found, tolerance)
     if outcome == "not tested":
-        text = f"{percent(found.value or 0.0, tolerance)} {what}"
+        text = f"{before}{percent(found.value or 0.0, tolerance)}{after}"
         return not_tested(f"{ONE_SEED} ({text})", tolerance, found.value)
-    reason = f"{interval_text(found, lambda x: percent(x, tolerance))} {what}"
+    reason = f"{before}{interval_text(found, lambda x: percent(x, tolerance))}{after}"
     if outcome == "undecided":
         reason += decided_by(found, tolerance, seeds, fixed)
     assert found.low is not None
@@ -165,7 +167,7 @@ def loss_verdict(
         for name, found in distances.items()
     )
     found = worst_of(list(distances.values()))
-    verdict = _judge(found, tolerance, seeds, "", error)
+    verdict = _judge(found, tolerance, seeds, error)
     if untested is not None and verdict.outcome != "disagrees":
         return not_tested(f"{untested.sentence()} ({what})", tolerance, found.value)
     reason = f"max |ΔL|/L(0) is {what}, tolerance {bound_text(tolerance)}"
@@ -217,9 +219,9 @@ def modes_verdict(
         intervals.append(around(top.difference, ends))
     found = worst_of(intervals)
     top = max(worst.values(), key=lambda mode: mode.difference)
-    more = f", the worst of {len(asked)}: {top.label} of the {names[top.subject]}"
-    verdict = _judge(found, tolerance, len(top.measured), f"of the plateau{more}", error)
-    reason = f"relative error {verdict.reason}" + (f"; {left}" if left else "")
+    after = f" of the plateau, the worst of {len(asked)}: {top.label} of the {names[top.subject]}"
+    verdict = _judge(found, tolerance, len(top.measured), error, "relative error ", after)
+    reason = verdict.reason + (f"; {left}" if left else "")
     if untested is not None and verdict.outcome != "disagrees":
         return not_tested(f"{untested.sentence()} ({reason})", tolerance, verdict.value)
     outcome = "not tested" if left and verdict.outcome == "agrees" else verdict.outcome

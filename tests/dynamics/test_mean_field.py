@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -11,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln import signals
 from symreln.dynamics import gate_classes as classes_module
 from symreln.dynamics import mean_field as module
 from symreln.dynamics.gate_classes import (
@@ -58,8 +63,25 @@ def test_the_units_do_what_the_trainer_does_from_the_same_weights(monkeypatch, d
         weight_decay=decay,
     )
     trained = train_network(XOR, LABELS, settings, initial=start)
-    np.testing.assert_allclose(units.follow(), trained.losses[0], rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(
+        units.follow(threading.Event()), trained.losses[0], rtol=1e-11, atol=1e-14
+    )
     assert trained.losses[0, -1] < 0.5 * trained.losses[0, 0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="interval timers")
+def test_an_interrupt_ends_the_simulation_at_once(monkeypatch):
+    """The threads end with their step: the pool waits for them."""
+    monkeypatch.setattr(module, "UNITS", 60)
+    old = signal.signal(signal.SIGALRM, signals.interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    start = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            simulate_mean_field(XOR, LABELS, descent(steps=1_000_000), 4)
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    assert time.monotonic() - start < 2
 
 
 def test_the_law_is_kept_when_units_stand_for_more_or_fewer(monkeypatch):
@@ -85,7 +107,7 @@ def test_the_error_is_what_draws_differ_by(monkeypatch):
     monkeypatch.setattr(module, "UNITS", 30)
     found = simulate_mean_field(XOR, LABELS, descent(), 4)
     curves = [
-        _Ensemble(XOR, LABELS, descent(), np.random.default_rng(seed)).follow()
+        _Ensemble(XOR, LABELS, descent(), np.random.default_rng(seed)).follow(threading.Event())
         for seed in np.random.SeedSequence(4).spawn(2)
     ]
     np.testing.assert_allclose(found.losses, np.mean(curves, axis=0), rtol=1e-14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -12,6 +13,7 @@ from symreln.gates import cone_bounds as bounds
 from symreln.gates import faces
 from symreln.gates.cone_bounds import cone_bounds, none_faster
 from symreln.gates.enumerate import enumerate_gates
+from symreln.gates.found_lines import number_text
 from symreln.gates.orbits import gate_orbits, sample_group
 from symreln.gates.search import search
 from tests.gates.test_partial import residual_of
@@ -27,7 +29,7 @@ def decided(inputs: ExactMatrix, residual: ExactMatrix, rate: float) -> bool:
     group = sample_group(inputs, residual)
     found = enumerate_gates(inputs)
     chosen = found.gates[[orbit.index for orbit in gate_orbits(found, group)]]
-    return none_faster(inputs, residual, chosen, rate, group)
+    return none_faster(inputs.to_numpy(), residual.to_numpy(), chosen, rate, group)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -80,3 +82,34 @@ def test_bounds_hold_over_the_cones_and_are_below_the_norm_where_they_can_be() -
     # Most of these cones are small, and nearly all bounds are what is seen in them.
     assert np.median(found / np.maximum(seen, 1e-3)) < 1.1
     assert (found < 0.9).sum() > 15
+
+
+SIZES = [Fraction(10) ** 400, Fraction(1), Fraction(10) ** -250, Fraction(10) ** 120]
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["all faces", "bounds"])
+def test_the_sizes_of_samples_change_no_gate(monkeypatch, asked: bool) -> None:
+    """x·c and r/c leave all rates: no entry needs to fit into float64."""
+    rng = Random(3)
+    inputs, residual = random_matrix(rng, 3, 6), random_matrix(rng, 2, 6)
+    sizes = [SIZES[n % len(SIZES)] for n in range(6)]
+    larger = [[v * c for v, c in zip(row, sizes, strict=True)] for row in inputs.to_fractions()]
+    over = [[7 * v / c for v, c in zip(row, sizes, strict=True)] for row in residual.to_fractions()]
+    if not asked:
+        monkeypatch.setattr(faces, "MOST_CHOICES", 0)
+    expected = search(inputs, residual)
+    found = search(ExactMatrix.from_rows(larger), ExactMatrix.from_rows(over))
+    assert (expected.complete, expected.proven) == (asked, True)
+    assert (found.complete, found.proven) == (asked, True)
+    assert found.winners == expected.winners
+    assert float(found.candidates[0].s) == pytest.approx(7 * float(expected.candidates[0].s))
+    assert found.bound == pytest.approx(7 * (expected.bound or 0))
+
+
+def test_a_rate_beyond_float64_is_found_and_written() -> None:
+    inputs = ExactMatrix.from_rows([[Fraction(10) ** 400, 2], [3, 1]])
+    found = search(inputs, ExactMatrix.from_rows([[1, 2]]))
+    assert found.winners == ((1, 1),)
+    assert found.bound is None
+    speed = found.candidates[0].s.to_json({}) | {"expr": "x" * 500}
+    assert number_text(speed) == "5.00000e+399"

@@ -51,7 +51,7 @@ def test_the_command_says_it_and_ends_with_the_verdict(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["validate", "xor", *overrides, "--seeds", "2", "--out", folder])
     assert ended.value.code == 3
-    assert "unsupported pathways: " in capsys.readouterr().out
+    assert "unsupported pathways at Delta = 1.5: " in capsys.readouterr().out
     written = json.loads((tmp_path / "out" / "validation.json").read_text())
     assert written["initial_strengths"]["modes"] == {}
 

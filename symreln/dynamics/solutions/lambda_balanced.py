@@ -17,6 +17,7 @@ The proof holds for every size: it is an identity between words in matrices that
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -25,7 +26,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sympy as sp
 
 from symreln.arguments import exact_times, float_times, whole_number
-from symreln.errors import InputError, LimitReachedError, NoClosedFormError
+from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
+from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
@@ -80,44 +82,56 @@ def matches(
     beta, coloured = white_defect(sigma_x)
     if beta <= 0 or coloured > tolerance:
         return False, (
-            f"the inputs are coloured: Sigma^x is off {float(beta):.4g} I by {coloured:.3g} of its "
+            f"the inputs are coloured: Sigma^x is off {_rounded(beta)} I by {coloured:.3g} of its "
             f"size, {needed}; the Riccati equation does not close otherwise{may}"
         )
     balance, unbalanced = balance_defect(w1, w2)
     if unbalanced > tolerance:
         return False, (
             "W2^T W2 - W1 W1^T is no multiple of the identity at t = 0: it is off "
-            f"{float(balance):.4g} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
+            f"{_rounded(balance)} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
         )
     return True, f"white inputs, and W2^T W2 - W1 W1^T = {balance} I"
 
 
 def white_defect(sigma_x: ExactMatrix) -> tuple[Fraction, float]:
     r"""Return beta, the mean eigenvalue of Sigma^x, and ‖Sigma^x − beta I‖ / ‖beta I‖."""
-    beta, rest = _nearest_multiple(sigma_x)
-    size = abs(float(beta)) * sigma_x.shape[0] ** 0.5
-    return beta, rest / size if size else math.inf
+    beta, square = _nearest_multiple(sigma_x)
+    return beta, _root(square / (beta**2 * sigma_x.shape[0])) if beta else math.inf
 
 
 def balance_defect(w1: ExactMatrix, w2: ExactMatrix) -> tuple[Fraction, float]:
     r"""Return lambda, and ‖W2ᵀW2 − W1W1ᵀ − lambda I‖ over ‖W1‖² + ‖W2‖² (Frobenius norms)."""
     first, second = w1 @ w1.T, w2.T @ w2
-    balance, rest = _nearest_multiple(second - first)
-    size = float(sum(m.entry(i, i).to_fraction() for m in (first, second) for i in _places(m)))
-    return balance, rest / size if rest else 0.0
+    balance, square = _nearest_multiple(second - first)
+    size = sum(m.entry(i, i).to_fraction() for m in (first, second) for i in _places(m))
+    return balance, _root(square / size**2) if square else 0.0
 
 
-def _nearest_multiple(matrix: ExactMatrix) -> tuple[Fraction, float]:
-    """Return the nearest multiple of the identity and how far it is; 0.0 where it is equal."""
+def _root(square: Fraction) -> float:
+    """Return a square root in float64: 0 only of 0, however small the number is."""
+    return float(ball(square).sqrt()) or (sys.float_info.min if square else 0.0)
+
+
+def _largest(matrix: ExactMatrix) -> str:
+    return _rounded(max(abs(value) for row in matrix.to_fractions() for value in row))
+
+
+def _rounded(value: Fraction) -> str:
+    return rounded_text(ball(value), 4)
+
+
+def _nearest_multiple(matrix: ExactMatrix) -> tuple[Fraction, Fraction]:
+    """Return the nearest multiple of the identity and the square of how far it is."""
     exact = _multiple(matrix)
     if exact is not None:
-        return exact, 0.0
+        return exact, Fraction(0)
     rows = matrix.to_fractions()
     mean = sum((rows[i][i] for i in _places(matrix)), Fraction(0)) / matrix.shape[0]
     squares = (
         (value - mean * (i == j)) ** 2 for i, row in enumerate(rows) for j, value in enumerate(row)
     )
-    return mean, math.sqrt(sum(squares, Fraction(0)))
+    return mean, sum(squares, Fraction(0))
 
 
 def _places(matrix: ExactMatrix) -> range:
@@ -217,21 +231,44 @@ class BalancedMatrices:
         """Return all blocks of QQᵀ in float64, times first, stable for any t >= 0 in steps.
 
         Raises:
-            InputError: The times are no numbers from 0 on.
+            InputError: The times are no numbers from 0 on, or float64 has no room for an entry or
+                for what it is computed from.
         """
-        from symreln.dynamics.solutions.lambda_numbers import gram_float
-
-        whole = gram_float(
-            self.sigma_yx.to_numpy(),
-            self.w1.to_numpy(),
-            self.w2.to_numpy(),
-            beta=float(self.beta),
-            balance=float(self.balance),
-            tau=float(self.tau),
-            times=float_times(times, ascending=False),
-        )
+        whole = self._gram(float_times(times, ascending=False))
+        if whole is None:
+            msg = (
+                f"{NAME}: the squares of the weights w1 and w2 (largest {_largest(self.w1)} and "
+                f"{_largest(self.w2)}), or Sigma^yx (largest {_largest(self.sigma_yx)}), are too "
+                "large or too small for float64. Scale the weights or the data, or ask "
+                "enclose(time) for certified numbers of any size"
+            )
+            raise FloatRangeError(msg)
         n_x = self.w1.shape[1]
         return Blocks(whole[:, :n_x, :n_x], whole[:, n_x:, :n_x], whole[:, n_x:, n_x:])
+
+    def _gram(self, times: np.ndarray) -> np.ndarray | None:
+        """Return QQᵀ at times in steps, None where float64 has no room for it or loses Q."""
+        import numpy as np
+
+        from symreln.dynamics.solutions.lambda_numbers import gram_float
+
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                w1, w2 = self.w1.to_numpy(), self.w2.to_numpy()
+                found = gram_float(
+                    self.sigma_yx.to_numpy(),
+                    w1,
+                    w2,
+                    beta=float(self.beta),
+                    balance=float(self.balance),
+                    tau=float(self.tau),
+                    times=times,
+                )
+                lost = not (np.linalg.norm(w1) or np.linalg.norm(w2))  # its squares are zero
+        except (OverflowError, FloatRangeError, np.linalg.LinAlgError):
+            return None
+        zero = self.w1.is_zero and self.w2.is_zero
+        return found if np.isfinite(found).all() and lost == zero else None
 
     def enclose(self, time: Fraction, bits: int = 200) -> arb_mat:
         """Return certified balls of W₂W₁, n_y × n_x, at an exact time in steps.

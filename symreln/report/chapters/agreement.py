@@ -176,7 +176,7 @@ def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
     early = validation.derivation.early
     if not validation.kappas:
-        return unsupported_blocks(early.unsupported)
+        return unsupported_blocks(early.unsupported, validation.derivation.spec)
     fastest = {
         pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
         for pathway in validation.derivation.pathways
@@ -223,7 +223,7 @@ def _strengths(validation: Validation) -> list[Block]:
             "prediction counts, or as the spec gives it and weights that start as strong, so the "
             f"GDLN tests the reduction{network}",
         ),
-        *unsupported_blocks(early.unsupported),
+        *unsupported_blocks(early.unsupported, validation.derivation.spec),
         *unequal_start_blocks(validation.derivation, validation.kappas),
     ]
 

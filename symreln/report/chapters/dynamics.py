@@ -353,7 +353,7 @@ def _initial(derivation: Derivation) -> list[Block]:
         ),
         *own_units(derivation),
         *regime_blocks(derivation),
-        *unsupported_blocks(derivation.unsupported),
+        *unsupported_blocks(derivation.unsupported, derivation.spec),
         prose(
             "The number of free constants is ",
             Math(str(derivation.free_constants)),

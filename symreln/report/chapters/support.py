@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.exact.enclosure import ball, rounded_text
 from symreln.report.document import Block, Strong, prose
 from symreln.report.typeset import typeset
 
@@ -11,25 +13,44 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.early import EarlyStrengths
+    from symreln.spec.model import Spec
 
 #: Pathways that are named.
 MOST_NAMED = 12
 
 
-def unsupported_blocks(reasons: Mapping[str, str]) -> list[Block]:
+def unsupported_blocks(reasons: Mapping[str, str], spec: Spec) -> list[Block]:
     """Return which pathways are unsupported, and why; nothing where all are supported.
 
     Args:
         reasons: By name; what is decided exactly, or what the early phase found too.
+        spec: Its parameters have the values for which this is decided.
     """
     if not reasons:
         return []
-    return [prose(Strong("Unsupported pathways"), *typeset(f". {_sentence(reasons)}"))]
+    said = typeset(f"{_at_values(spec)}. {_sentence(reasons)}")
+    return [prose(Strong("Unsupported pathways"), *said)]
 
 
-def unsupported_lines(reasons: Mapping[str, str]) -> list[str]:
+def unsupported_lines(reasons: Mapping[str, str], spec: Spec) -> list[str]:
     """Return what the terminal says of them."""
-    return [f"unsupported pathways: {_sentence(reasons)}"] if reasons else []
+    return [f"unsupported pathways{_at_values(spec)}: {_sentence(reasons)}"] if reasons else []
+
+
+def _at_values(spec: Spec) -> str:
+    """Return for which values of the parameters it is decided, "" without parameters."""
+    values = [
+        f"{parameter.name} = {_short(parameter.value)}"
+        for parameter in spec.parameters
+        if parameter.value is not None and not parameter.integer
+    ]
+    return f" at {', '.join(values)}" if values else ""
+
+
+def _short(value: Fraction) -> str:
+    """Return the value as a decimal where a short one is exact, else as a fraction."""
+    decimal = rounded_text(ball(value), 6)
+    return decimal if Fraction(decimal) == value else str(value)
 
 
 def counted(early: EarlyStrengths) -> list[str]:
