@@ -402,7 +402,7 @@ def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
     height = later.s / later.d
     start = later.g / 2
     if not start < height / 4:
-        return "the expected start is not below a quarter of the height"
+        return "the expected start is not below a quarter of the plateau"
     closed = float(ball(tau) * (height / start - 1).log() / (2 * later.s))
     if not isfinite(closed):
         return "its half-time is beyond what float64 holds"
@@ -410,8 +410,8 @@ def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
     times = [arb(0), *(ball(int(closed) * k / (HAND_ON * tau)) for k in range(1, HAND_ON + 1))]
     latest = [t for t in map(later.latest, times) if t is not None]
     if not latest:
-        return "the initial weights are too large for the lower bound to reach half of the height"
+        return "the initial weights are too large for the lower bound to reach half of the plateau"
     if reached is None:
-        return f"half of the height is not reached within {MOST_STEPS:.0e} steps"
+        return f"half of the plateau is not reached within {MOST_STEPS:.0e} steps"
     last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
     return closed, max(0, reached - 1), int(last.unique_fmpz() or 0)

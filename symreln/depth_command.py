@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symreln.options import IntegerRange
+
 if TYPE_CHECKING:
     from symreln.validation.depth import DepthComparison
 
@@ -25,13 +27,13 @@ RESULT = "depth.json"
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=2, max=100_000),
+    type=IntegerRange(min=2, max=100_000),
     default=50,
     show_default=True,
     help="Networks to train, of each kind.",
 )
 @click.option(
-    "--rng", type=click.IntRange(min=0), default=0, show_default=True, help="Random streams."
+    "--rng", type=IntegerRange(min=0), default=0, show_default=True, help="Random streams."
 )
 @click.option(
     "--out",

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 #: What is said of the heights from unequal starts, after "their couplings are …".
 SAYS = {
     Truth.PROVEN: (
-        "their couplings are definite, so the heights hold from every positive aligned start; "
+        "their couplings are definite, so the plateaus hold from every positive aligned start; "
         "closed forms, half-times and the loss in between hold from equal starts alone"
     ),
     Truth.REFUTED: (
-        "their couplings are singular, so from unequal starts the heights differ too, in the way "
+        "their couplings are singular, so from unequal starts the plateaus differ too, in the way "
         "that the starts decide; everything that is printed of them holds from equal starts alone"
     ),
 }

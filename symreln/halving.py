@@ -62,7 +62,7 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         return HalfTime(why=f"no value is declared for {missing[0]}")
     if network.layers > 2:
         why = f"the initial strength of {network.layers} layers is not derived"
-        return HalfTime(why=f"{why}; for a given one it is the time at half of the height")
+        return HalfTime(why=f"{why}; for a given one it is the time at half of the plateau")
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):
@@ -88,7 +88,7 @@ def _crossing(derivation: Derivation, network: NetworkSpec, mode: ModeDerivation
         return "s is not above the weight decay, and the mode dies out"
     half = growth / (2 * d)
     if not ball(start.strength0) < half:
-        return "the mode starts above half of its height"
+        return "the mode starts above half of its plateau"
     if isinstance(mode.strength, SigmoidalMode):
         return tau / (2 * s) * (2 * half / ball(start.strength0) - 1).log()
 

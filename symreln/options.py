@@ -32,6 +32,18 @@ class _Quantity(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
+class IntegerRange(click.IntRange):
+    """Integers from one to another."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the integer."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"'{value}' is not an integer; give one, such as {self.min or 0}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class _Share(click.ParamType):
     """A positive number as the spec takes it, kept as text: it is read exactly there."""
 
@@ -103,14 +115,14 @@ training_options = _add(
     [
         click.option(
             "--seeds",
-            type=click.IntRange(min=1, max=100_000),
+            type=IntegerRange(min=1, max=100_000),
             default=8,
             show_default=True,
             help="Networks to train, of each kind.",
         ),
         click.option(
             "--rng",
-            type=click.IntRange(min=0),
+            type=IntegerRange(min=0),
             default=0,
             show_default=True,
             help="Seed of the random streams.",

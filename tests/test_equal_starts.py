@@ -84,7 +84,7 @@ def test_document_and_json_say_it():
     derivation = sr.derive(TWINS)
     text = derivation.to_latex()
     assert "effective eigenvalues, from equal starts" in text
-    assert "couplings are singular, so from unequal starts the heights differ too" in text
+    assert "couplings are singular, so from unequal starts the plateaus differ too" in text
     entry = derivation.to_json()["equal_starts"]
     assert [each["modes"] for each in entry] == [["pi_1_1", "pi_2_1"], ["pi_1_2", "pi_2_2"]]
     assert {each["heights_from_unequal_starts"] for each in entry} == {"refuted"}

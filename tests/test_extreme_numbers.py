@@ -12,7 +12,9 @@ import pytest
 import symreln as sr
 from symreln import cli, verify
 from symreln.console import summary_of
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import FloatRangeError, InputError, LimitReachedError
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.sparse import SparseMatrix
 from symreln.report.jsonio import dumps
 
 NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
@@ -132,3 +134,12 @@ def test_the_regime_of_data_beyond_float64_is_named(std, scale):
     regime = derived([["1e400"]], [["1e400"]], network=network).to_json()["regime"]
     assert Decimal(regime["relative_scale"]["largest"]) == Decimal(scale)
     assert regime["name"] == "rich"
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_what_float64_has_no_room_for_is_said_with_its_place(kind):
+    matrix = ExactMatrix.from_rows([[1, 2, 3], [0, Fraction(-(10**400)), 10**300]])
+    asked = matrix if kind == "dense" else SparseMatrix.from_exact(matrix)
+    place = r"a number of size 1e(399|400), in row 2 and column 2 of a matrix of 2 × 3"
+    with pytest.raises(FloatRangeError, match=place):
+        asked.to_numpy()

@@ -102,3 +102,10 @@ def test_pathways_with_different_modes_are_not():
     assert len(rows) >= 1
     with pytest.raises(InputError):
         divergence.check_step_size(spec.network, 2.0)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("given", ["x", "1.5", ""])
+def test_an_option_that_needs_an_integer_says_so(given, capsys):
+    code, _, err = run(capsys, "run", "xor", "--seeds", given)
+    assert code == 2
+    assert f"'--seeds': '{given}' is not an integer; give one, such as 1" in err

@@ -38,7 +38,7 @@ def test_lazy_modes_are_those_without_a_half_time(std):
     late = {
         mode.label
         for _, mode in learning_modes(derivation)
-        if half_time(derivation, mode, 6).why == "the mode starts above half of its height"
+        if half_time(derivation, mode, 6).why == "the mode starts above half of its plateau"
     }
     assert set(derivation.regime.lazy) == late
     assert derivation.regime.modes == len(learning_modes(derivation))

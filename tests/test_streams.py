@@ -17,6 +17,7 @@ import pytest
 from symreln import cli, signals
 from symreln.progress import phase
 from symreln.report import jsonio
+from symreln.verify_numbers import MOST_DIGITS
 
 ROOT = str(Path(cli.__file__).parents[1])
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")
@@ -135,6 +136,24 @@ def test_an_interrupt_before_the_work_is_silent():
         env={**os.environ, "PYTHONPATH": ROOT},
     )
     assert (found.returncode, found.stderr) == (130, b"")
+
+
+@pytest.mark.parametrize("chosen", [None, 9000])
+def test_importing_symreln_is_quick_and_raises_the_bound_on_digits(chosen):
+    """What it imports is a window in which Ctrl-C prints a traceback: nothing of its own."""
+    program = (
+        "import sys, symreln; print(sys.get_int_max_str_digits(), "
+        "[name for name in sys.modules if name.startswith('symreln.')])"
+    )
+    given = {} if chosen is None else {"PYTHONINTMAXSTRDIGITS": str(chosen)}
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": ROOT, **given},
+    )
+    assert found.stdout == f"{chosen or MOST_DIGITS} []\n"
 
 
 @POSIX

@@ -15,7 +15,7 @@ from flint import fmpz_mat
 from symreln.errors import FloatRangeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 # Sums and products below this stay in int64, with a factor of two to spare.
 WORD = 2**62
@@ -93,8 +93,16 @@ def narrowed(values: np.ndarray, bound: int) -> np.ndarray:
     return values if values.dtype == kind else values.astype(kind)
 
 
-def quotients(values: Sequence[int], divisor: int) -> list[float]:
-    """Return integers divided by one, in float64, rounded correctly.
+def quotients(
+    values: Sequence[int], divisor: int, places: Iterable[tuple[int, int]], shape: tuple[int, int]
+) -> list[float]:
+    """Return entries of a matrix, integers divided by one, in float64, rounded correctly.
+
+    Args:
+        values: The integers, of any size.
+        divisor: What they are divided by.
+        places: Row and column of every one, from 0.
+        shape: The matrix's, for the message.
 
     Raises:
         FloatRangeError: A quotient is beyond float64.
@@ -102,10 +110,15 @@ def quotients(values: Sequence[int], divisor: int) -> list[float]:
     try:
         return [value / divisor for value in values]  # of integers of any size in Python
     except OverflowError as error:
-        size = max(abs(value) for value in values).bit_length() - abs(divisor).bit_length()
+        largest, (row, column) = max(
+            zip(map(abs, values), places, strict=True), key=lambda entry: entry[0]
+        )
+        size = largest.bit_length() - abs(divisor).bit_length()
         msg = (
-            f"a number of size 1e{size * 301 // 1000} is needed in float64, which has no room for "
-            "it. Scale the data, or give the parameters other values"
+            f"a number of size 1e{size * 301 // 1000}, in row {row + 1} and column {column + 1} of "
+            f"a matrix of {shape[0]} × {shape[1]} such as X, Y or a correlation of the two, is "
+            "needed in float64, which has no room for it. Scale the data, or give the parameters "
+            "other values"
         )
         raise FloatRangeError(msg) from error
 

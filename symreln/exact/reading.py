@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
@@ -156,7 +157,8 @@ class Readable:
             if np.abs(array).max(initial=0) < 2**53 and abs(bottom) < 2**53:
                 return array / bottom
         matrix, denominator = self.integers()
-        flat = quotients([int(x) for x in matrix.entries()], denominator)
+        places = product(range(self.shape[0]), range(self.shape[1]))
+        flat = quotients([int(x) for x in matrix.entries()], denominator, places, self.shape)
         return np.array(flat, dtype=float).reshape(self.shape)
 
     def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.ImmutableMatrix:

@@ -376,7 +376,8 @@ class SparseMatrix:
         result = np.zeros(self.shape)
         bottom = int(self.denominator.leading_coefficient())
         for part in self.terms.values():
-            quotients = coo.quotients(part.values.tolist(), bottom)
+            places = zip(part.rows, part.columns, strict=True)
+            quotients = coo.quotients(part.values.tolist(), bottom, places, self.shape)
             result[part.rows, part.columns] = quotients
         return result
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symreln.options import IntegerRange
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,36 +32,36 @@ def network_options(command: Callable) -> Callable:
     options = [
         click.option(
             "--clusters",
-            type=click.IntRange(min=1),
+            type=IntegerRange(min=1),
             help="K.  [default: the number with the largest mean silhouette]",
         ),
         click.option(
             "--windows",
-            type=click.IntRange(min=1),
+            type=IntegerRange(min=1),
             help="Time windows at most, with --method windows.  [default: by replay]",
         ),
         click.option(
             "--every",
-            type=click.IntRange(min=1),
+            type=IntegerRange(min=1),
             default=100,
             show_default=True,
             help="Updates between two looks at a network; windows look five times as often.",
         ),
         click.option(
             "--trainings",
-            type=click.IntRange(min=1),
+            type=IntegerRange(min=1),
             default=1,
             show_default=True,
             help="Networks of one run.",
         ),
         click.option(
             "--runs",
-            type=click.IntRange(min=1),
+            type=IntegerRange(min=1),
             help="Runs from other initial weights.  [default: 20, with windows 5]",
         ),
         click.option(
             "--replays",
-            type=click.IntRange(min=0),
+            type=IntegerRange(min=0),
             default=2,
             show_default=True,
             help="Further networks on which the gates are replayed.",
@@ -82,24 +84,24 @@ def network_options(command: Callable) -> Callable:
 )
 @click.option(
     "--samples",
-    type=click.IntRange(min=1, max=10_000_000),
+    type=IntegerRange(min=1, max=10_000_000),
     help="Draw so many directions instead of all gates.",
 )
-@click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
-@click.option("--stages", type=click.IntRange(min=1), default=8, help="Stages to follow at most.")
+@click.option("--rng", type=IntegerRange(min=0), default=0, help="Seed of everything random.")
+@click.option("--stages", type=IntegerRange(min=1), default=8, help="Stages to follow at most.")
 @click.option(
     "--layer",
-    type=click.IntRange(min=1, max=2),
+    type=IntegerRange(min=1, max=2),
     default=1,
     help="2: gates of a second hidden layer, once the first has settled on its fastest gates.",
 )
 @click.option(
     "--against",
-    type=click.IntRange(min=1),
+    type=IntegerRange(min=1),
     help="Networks to compare self-consistent gates with: a confusion table over the steps.",
 )
 @network_options
-@click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
+@click.option("--limit", type=IntegerRange(min=1), help="Gates above which to stop.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")

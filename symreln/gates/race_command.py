@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symreln.options import IntegerRange
+
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
     from symreln.gates.confronted import RacePoint
@@ -36,13 +38,13 @@ DEFAULT_SEEDS = 4
     metavar="LABEL",
     help="Race one pathway a value of a label against mixed-selective ones, and both together.",
 )
-@click.option("--stage", type=click.IntRange(min=1), default=1, help="Whose residual is learned.")
-@click.option("--limit", type=click.IntRange(min=1), help="Gates above which to stop.")
+@click.option("--stage", type=IntegerRange(min=1), default=1, help="Whose residual is learned.")
+@click.option("--limit", type=IntegerRange(min=1), help="Gates above which to stop.")
 @click.option(
-    "--seeds", type=click.IntRange(min=0), default=0, help="Networks to train at every point."
+    "--seeds", type=IntegerRange(min=0), default=0, help="Networks to train at every point."
 )
-@click.option("--points", type=click.IntRange(min=1), default=3, help="Points in every interval.")
-@click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of the networks.")
+@click.option("--points", type=IntegerRange(min=1), default=3, help="Points in every interval.")
+@click.option("--rng", type=IntegerRange(min=0), default=0, help="Seed of the networks.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symreln.options import IntegerRange
+
 if TYPE_CHECKING:
     from symreln.gates.activity import TrainedGates
     from symreln.gates.quality import QualityPoint
@@ -29,13 +31,13 @@ SAMPLED_BYTES = 300_000_000
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1),
+    type=IntegerRange(min=1),
     default=2,
     show_default=True,
     help="Networks that are replayed, and as many more that are clustered.",
 )
-@click.option("--every", type=click.IntRange(min=1), help="Updates between two looks at a network.")
-@click.option("--rng", type=click.IntRange(min=0), default=0, help="Seed of the networks.")
+@click.option("--every", type=IntegerRange(min=1), help="Updates between two looks at a network.")
+@click.option("--rng", type=IntegerRange(min=0), default=0, help="Seed of the networks.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for results.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symreln.options import IntegerRange
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -36,14 +38,14 @@ RESULT = "sweep.json"
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1, max=100_000),
+    type=IntegerRange(min=1, max=100_000),
     default=8,
     show_default=True,
     help="Networks to train of each kind, a combination.",
 )
 @click.option(
     "--rng",
-    type=click.IntRange(min=0),
+    type=IntegerRange(min=0),
     default=0,
     show_default=True,
     help="Seed of the random streams.",
@@ -55,7 +57,7 @@ RESULT = "sweep.json"
     "[default: symreln-out/NAME-sweep]",
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1, max=1024), help="Processes.  [default: one a core]"
+    "--workers", type=IntegerRange(min=1, max=1024), help="Processes.  [default: one a core]"
 )
 @click.option("--dask", metavar="ADDRESS", help="Let a dask.distributed cluster do it.")
 @click.option(

@@ -58,7 +58,7 @@ def test_of_a_third_stage_it_is_said_that_nothing_is_bounded():
         if step.name == "unconverged stage" and step.outcome is Truth.UNDECIDED
     ]  # fmt: skip
     assert any("stage 3" in statement for statement in open_ones)
-    assert "the modes of stage 3 reach half of their heights" in derivation.to_latex()
+    assert "the modes of stage 3 reach half of their plateaus" in derivation.to_latex()
     entry = derivation.to_json()["convergence"]["not_bounded"]
     assert entry[-1]["modes"] == "the modes of stage 3"
 
@@ -87,13 +87,13 @@ def test_every_mode_of_the_second_stage_is_bounded_or_named():
     assert bounded | left == learning
     assert not bounded & left
     assert len(bounded) == len(left) == 1
-    assert "quarter of the height" in found.unbounded[0].why
+    assert "quarter of the plateau" in found.unbounded[0].why
     outcomes = {s.outcome for s in derivation.steps if s.name == "unconverged stage"}
     assert outcomes == {Truth.PROVEN, Truth.UNDECIDED}
     assert "1 of 2 half-times" in next(
         s.statement for s in derivation.steps if s.outcome is Truth.PROVEN and "half" in s.statement
     )
-    assert "quarter of the height" in derivation.to_latex()
+    assert "quarter of the plateau" in derivation.to_latex()
     entry = derivation.to_json()["convergence"]["not_bounded"]
     assert [each["modes"] for each in entry] == sorted(left)
 

@@ -56,7 +56,7 @@ def _open(found: Convergence) -> list[Block]:
     """Say what is not bounded, and why."""
     said = [
         *(
-            f"Not bounded is how early {what} reach half of their heights: {why}."
+            f"Not bounded is how early {what} reach half of their plateaus: {why}."
             for what, why in open_questions(found)
         ),
         *(
@@ -98,7 +98,7 @@ def _modes(derivation: Derivation, found: Convergence) -> list[Block]:
         prose(
             "Until then its modes are driven by the earlier ones too, and they grow before the "
             "first stage has converged. From the expected initial weights the flow reaches half of "
-            "their heights between these steps:"
+            "their plateaus between these steps:"
         ),
         Table(
             header=("strength", "not before", "not after", "closed form"),
@@ -137,7 +137,7 @@ def _proof() -> Details:
                 Math(r"I(t) - s t/\tau"),
                 " is elementary. With ",
                 Math("d"),
-                " and the height ",
+                " and the plateau ",
                 Math("h"),
                 " of that mode and ",
                 Math(r"x = h - \pi"),

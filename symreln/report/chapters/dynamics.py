@@ -104,7 +104,7 @@ def _figure_caption(
 ) -> tuple[str | Inline, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
     height = heights_latex(alike(derivation), decay=decays(derivation))
-    heights = ("thin lines are the heights ", Math(height), ".")
+    heights = ("thin lines are the plateaus ", Math(height), ".")
     if derivation.later:
         return (
             "Predicted strengths. Curves are ",
@@ -261,7 +261,7 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     formulas = equation(*(_formula(group, mode, names) for mode in shown))
     halves = [half_time(derivation, mode, DIGITS) for mode in shown]
     table = Table(
-        header=("strength", "height", "half-time (steps)", "multiplicity"),
+        header=("strength", "plateau", "half-time (steps)", "multiplicity"),
         rows=tuple(
             _solution_row(group, mode, half, names)
             for mode, half in zip(shown, halves, strict=True)

@@ -78,7 +78,7 @@ def _end(derivation: Derivation, final: str) -> list[Any]:
     decimal = settled_decimal(derivation, DIGITS)
     value = [] if decimal is None else [", ", Math(decimal_latex(*decimal, digits=8)), ","]
     return [
-        " to what it is with every strength at its height",
+        " to what it is with every strength at its plateau",
         *value,
         " and not to the least-squares value ",
         Math(final),

@@ -76,7 +76,7 @@ def spectrum_chapter(
             Math(r"\Sigma^{x}"),
             ". A mode grows at a speed set by ",
             Math("s"),
-            " to the height ",
+            " to the plateau ",
             Math("s/d"),
             *_effective(groups, heights),
             *_lowered(derivation),
@@ -133,14 +133,14 @@ def _figure_caption(derivation: Derivation) -> Content:
     speeds = ("Singular values ", Math("s"))
     groups = [group for _, phase in derivation.phases for group in alike(phase)]
     if not _settled(groups):
-        return (*speeds, ". No mode has a height of its own.")
+        return (*speeds, ". No mode has a plateau of its own.")
     heights = Math(heights_latex(groups, decay=decays(derivation)))
     if derivation.narrow:
         learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
-        return (*speeds, " and the heights ", heights, " of the strengths", *learned)
+        return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
     above = ", 0 where " if decays(derivation) else ""
     dying = (above, Math(r"s \le \lambda")) if above else ()
-    return (*speeds, " and the heights ", heights, " that the strengths grow to", *dying, ".")
+    return (*speeds, " and the plateaus ", heights, " that the strengths grow to", *dying, ".")
 
 
 def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> Table:
@@ -194,9 +194,9 @@ def _caption(group: Alike, left_out: int) -> Content:
     nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
     content: list = [f"Modes of {group.title}, by falling speed."]
     if not pathway.spectrum.commutes:
-        content.append(" There is no joint eigenbasis, so no mode has a height of its own.")
+        content.append(" There is no joint eigenbasis, so no mode has a plateau of its own.")
     elif any(mode.d_eff is None for mode in group.learning):
-        content += [" The height ", Math("s/d"), " is that of the pathway alone; pathways couple."]
+        content += [" The plateau ", Math("s/d"), " is that of the pathway alone; pathways couple."]
     if left_out:
         content.append(f" {left_out} slower modes are in derivation.json.")
     if nulls:

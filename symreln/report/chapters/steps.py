@@ -32,7 +32,7 @@ def finite_steps(derivation: Derivation) -> list[Block]:
         prose(
             "The solutions are those of the flow, that is of infinitely small steps. With steps of "
             "this learning rate, from the same aligned weights, strengths are at no time further "
-            "from them than, as a share of the height:",
+            "from them than, as a share of the plateau:",
         ),
         Table(
             header=("strength", "flow against gradient descent, at most"),
