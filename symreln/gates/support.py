@@ -3,10 +3,10 @@ r"""Whether hidden units can keep a pathway's gate while they grow, decided exac
 While outputs are small a unit with gate g turns to the leading singular pair (v, u) of
 :math:`Y\,{\rm diag}(g) X^T/P`, over all inputs and outputs: a unit of a ReLU network sees them all.
 It keeps the gate exactly where v, or with several leading pairs some vector of their span, is
-positive on the samples that g opens and on no other, and where a closed one has v·x = 0, its
-boundary attracts (:mod:`symreln.gates.partial`). Else every unit that had the gate leaves it, and
-the network has no units for the pathway: it is unsupported. Samples that are zero open and close
-nothing.
+positive on the samples that g opens and on no other. Where closed ones have v·x = 0, units come to
+v from the side on which these are closed, if there is one, or are held on their boundary
+(:mod:`symreln.gates.partial`). Else every unit that had the gate leaves it, and the network has no
+units for the pathway: it is unsupported. Samples that are zero open and close nothing.
 
 Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
 """
@@ -20,7 +20,7 @@ from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.gates.consistent import columns, gated_correlation, opened_by, singular_pairs
 from symreln.gates.partial import gate_on_face
-from symreln.gates.programming import dot
+from symreln.gates.programming import Direction, direction, dot
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
@@ -89,10 +89,14 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         return f"its gate is not self-consistent: {_instead(pairs[0], samples, gate)}"
     edge = [i for i, x in samples.items() if not dot(v, x)]
     signs = [0 if i in edge else (1 if value else -1) for i, value in enumerate(gate)]
-    if edge and gate_on_face(dataset.inputs, dataset.targets, tuple(signs)) is None:
+    if (
+        edge
+        and not _is_cell(samples, gate)
+        and gate_on_face(dataset.inputs, dataset.targets, tuple(signs)) is None
+    ):
         return (
             f"the direction in which its units grow has {_named([i + 1 for i in edge])} on its "
-            "boundary, and units leave it"
+            "boundary, which units leave, and every direction beside it opens one of them"
         )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
         return (
@@ -110,6 +114,12 @@ def _kept(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> Vector | N
     return opened_by(pair, [*split[0], *closed], []) or opened_by(pair, *split)
 
 
+def _is_cell(samples: dict[int, Vector], gate: list[int]) -> bool:
+    """Whether some direction opens the gate's samples and has none on its boundary."""
+    sides = [[value if gate[i] else -value for value in x] for i, x in samples.items()]
+    return isinstance(direction(sides, [], len(sides[0])), Direction)
+
+
 def _partly(dataset: Dataset, own: PathwaySpec) -> str:
     """Return why no unit keeps a gate with samples on its boundary, or ""."""
     signs = [0 if i in own.boundary else (1 if value else -1) for i, value in enumerate(own.gate)]
@@ -123,13 +133,13 @@ def _partly(dataset: Dataset, own: PathwaySpec) -> str:
 
 def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
     """Say what units along a gate's leading direction open instead."""
-    direction, *more_directions = pair.vectors
-    if more_directions:
+    leading, *others = pair.vectors
+    if others:
         return (
             f"none of the directions in which its units grow, a space of {len(pair.vectors)} "
             "dimensions, opens exactly its samples"
         )
-    seen = {i: dot(direction, x) for i, x in samples.items()}
+    seen = {i: dot(leading, x) for i, x in samples.items()}
     # Units on both v and -v have the rate: the side that opens more of the gate's own is spoken of.
     sides = [
         (

@@ -103,11 +103,21 @@ def test_units_see_inputs_that_a_pathway_does_not():
     assert not dict(derivation.early)
 
 
-@pytest.mark.parametrize(("beside", "kept"), [(1, False), (-1, True)])
-def test_a_closed_sample_on_the_boundary_keeps_units_only_where_it_pushes_them_back(beside, kept):
-    # The leading direction of the first sample's gate is (1, 0): samples 2 and 3 are on its edge.
-    targets = [["3", str(beside), str(beside)]]
-    derivation = derived([["1", "0", "0"], ["0", "1", "-1"]], targets, {"gate": [1, 0, 0]})
+@pytest.mark.parametrize(
+    ("x", "beside", "kept"),
+    [
+        ([["1", "0", "0"], ["0", "1", "-1"]], 1, False),
+        # Both push back units that open them: these are held between them.
+        ([["1", "0", "0"], ["0", "1", "-1"]], -1, True),
+        # Units that have the sample closed come to its boundary from their side and stay closed.
+        ([["1", "0"], ["0", "1"]], 1, True),
+    ],
+)
+def test_closed_samples_on_the_boundary_of_the_direction(x, beside, kept):
+    # The leading direction of the first sample's gate is (1, 0): the others are on its edge.
+    count = len(x[0])
+    targets = [["3", *[str(beside)] * (count - 1)]]
+    derivation = derived(x, targets, {"gate": [1] + [0] * (count - 1)})
     reason = derivation.unsupported.get("p1", "")
-    assert ("has samples 2, 3 on its boundary, and units leave it" in reason) is not kept
+    assert ("has samples 2, 3 on its boundary, which units leave" in reason) is not kept
     assert ("p1" not in derivation.early.unsupported) is kept
