@@ -405,11 +405,11 @@ def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
         return "the expected start is not below a quarter of the height"
     closed = float(ball(tau) * (height / start - 1).log() / (2 * later.s))
     reached = _first_step(lambda step: not later.most(ball(step / tau)) < height / 2)
+    if reached is None or not closed < MOST_STEPS:  # which may be beyond float64
+        return f"half of the height is not reached within {MOST_STEPS:.0e} steps"
     times = [arb(0), *(ball(int(closed) * k / (HAND_ON * tau)) for k in range(1, HAND_ON + 1))]
     latest = [t for t in map(later.latest, times) if t is not None]
     if not latest:
         return "the initial weights are too large for the lower bound to reach half of the height"
-    if reached is None:
-        return f"half of the height is not reached within {MOST_STEPS:.0e} steps"
     last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
     return closed, max(0, reached - 1), int(last.unique_fmpz() or 0)

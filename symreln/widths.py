@@ -30,8 +30,9 @@ class NarrowPathway:
         rank: How many modes learn something, multiplicities counted.
         found: Which modes are learned; None where that is not decided.
         undecided: Why not; empty where it is.
-        symbolic: The pathway for all values of the parameters, where its modes depend on them and
-            are as many entries as at the declared values; else None.
+        symbolic: The pathway for all values of the parameters, where its modes depend on them,
+            have closed forms there too and are as many entries as at the declared values; else
+            None.
         declared: Whether what is learned is decided at declared values alone.
     """
 
@@ -139,13 +140,14 @@ def _narrow(
     moved = not reason and any(_moves(mode, mode) for mode in modes)
     counts = [mode.multiplicity for mode in pathway.modes if not mode.is_null]
     alike = counts == [mode.multiplicity for mode in modes]
+    solved = all(mode.strength is not None for mode in modes)
     return NarrowPathway(
         pathway=pathway,
         units=units,
         rank=_rank(pathway),
         found=found,
         undecided=reason,
-        symbolic=whole if moved and alike else None,
+        symbolic=whole if moved and alike and solved else None,
         declared=moved,
     )
 

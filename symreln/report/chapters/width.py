@@ -119,7 +119,8 @@ def _wherever(
     if one.symbolic is None:
         return [
             " This is decided at the declared values of the parameters, where modes are equal that "
-            "differ elsewhere: at other values it may be otherwise."
+            "differ elsewhere, or separate that couple elsewhere: at other values it may be "
+            "otherwise."
         ]
     if not pairs:
         return [" No parameter changes that."]
