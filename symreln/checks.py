@@ -11,6 +11,7 @@ from symreln.derivation import Step
 from symreln.descending import descent_steps
 from symreln.equilibrium_steps import equilibrium_steps
 from symreln.errors import InputError
+from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
 from symreln.half_speed import half_speed_steps
 from symreln.pathways.residual import plateau_errors, plateau_gain
@@ -144,11 +145,9 @@ def _values(derivation: Derivation) -> Step:
     """Compare the formulas at the declared values with a derivation made at those values."""
     values = derivation.spec.values
     for general, special in zip(derivation.pathways, derivation.at_values.pathways, strict=True):
-        if _squares(general, values) == _squares(special, {}):
-            continue
-        if general.stage > min(stage.stage for stage in derivation.stages):
-            raise _jumps(general, values)
-        raise _fail("the spectrum at the declared values of pathway " + general.name)
+        _check_continuous(derivation, general, special)
+        if _squares(general, values) != _squares(special, {}):
+            raise _fail("the spectrum at the declared values of pathway " + general.name)
     level = derivation.at_values.verdict.level
     same = derivation.verdict.level is level
     return Step(
@@ -160,15 +159,28 @@ def _values(derivation: Derivation) -> Step:
     )
 
 
-def _jumps(pathway: PathwayDerivation, values: Mapping[str, Fraction]) -> InputError:
-    """What an earlier stage leaves is not continuous where its inputs lose rank."""
-    where = ", ".join(f"{name} = {value}" for name, value in values.items())
+def _check_continuous(
+    derivation: Derivation, general: PathwayDerivation, special: PathwayDerivation
+) -> None:
+    """Refuse declared values at which what earlier stages leave is not what it is beside them.
+
+    There an earlier pathway sees fewer directions of its inputs, so that the formulas of later
+    stages hold beside the declared values, and not at them.
+    """
+    values = derivation.spec.values
+    try:
+        same = general.effective.sigma_yx.substitute(values) == special.effective.sigma_yx
+    except ZeroDivisionError:
+        same = False
+    if same or general.stage == min(pathway.stage for pathway in derivation.pathways):
+        return
+    where = ", ".join(f"{name} = {rounded_text(ball(v), 6)}" for name, v in values.items())
     msg = (
-        f"parameters: at the declared values ({where}) earlier stages learn less than at values "
-        f"nearby, so that the formulas of pathway {pathway.name} do not hold there. Declare other "
-        "values, or write these into the dataset and the gates in place of the parameters"
+        f"pathway '{general.name}', stage {general.stage}: found {where}, where what the stages "
+        "before it leave to learn jumps: its formulas for all parameters do not hold there. Declare "
+        "other values, or write these into the data and gates in place of the parameters"
     )
-    return InputError(msg)
+    raise InputError(msg)
 
 
 def _squares(pathway: PathwayDerivation, values: Mapping[str, Fraction]) -> fmpq_poly:

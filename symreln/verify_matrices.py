@@ -251,11 +251,12 @@ def products(parts: list[tuple[Ratio, Sparse, Packed, Any]]) -> Packed:
         (x, y) for f, (_, a, _, _) in zip(factors, parts, strict=True) for x in a.terms for y in f
     }
     keys = sorted({_sum(x, y) for x, y in pairs})
+    slot = {key: n for n, key in enumerate(keys)}
     shape = parts[0][1].shape[0], parts[0][2].shape[1]
     total: dict[int, int] = {}
     for scaled, (_, left, _, places) in zip(factors, parts, strict=True):
         for x, groups in left.groups.items():
-            shifts = {y: 8 * size * shape[1] * keys.index(_sum(x, y)) for y in scaled}
+            shifts = {y: 8 * size * shape[1] * slot[_sum(x, y)] for y in scaled}
             few = len(groups) < sum(map(len, scaled.values()))  # shift what there is less of
             tables = [(rows, shifts[y]) for y, rows in scaled.items()]
             for rows, shift in tables if few else [(_merged(scaled, shifts), 0)]:

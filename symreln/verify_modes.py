@@ -6,7 +6,7 @@ With :mod:`symreln.verify` and :mod:`symreln.verify_matrices` it needs the stand
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product, zip_longest
 from math import prod
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +21,8 @@ except ImportError:  # the files alone, without the package
     from verify_reading import Data  # type: ignore[no-redef]
 
 PRIME = 2**61 - 1
+MOST_PAIRS = 400  # of eigenvalues of two classes that are compared: a tenth of a second
+SLOPE = 1_000_003  # t of lambda + t d, in which modes differ that differ in either
 BOUNDARY = "/"  # a gate where the pathway's inputs are made orthogonal to the sample
 Element = list[Ratio]  # of Q(parameters)[x]/f, low to high
 
@@ -57,9 +59,13 @@ def _value(data: Data, polynomial: Poly) -> int:
 
 def rank(data: Data, columns: list[dict[Any, Any]]) -> int:
     """Return a lower bound of the rank over Q(parameters): that modulo a prime, at a point."""
+    return _rank([{key: _value(data, entry) for key, entry in c.items()} for c in columns])
+
+
+def _rank(columns: list[dict[Any, int]]) -> int:
+    """Return the rank modulo the prime."""
     pivots: dict[Any, dict[Any, int]] = {}
-    for column in columns:
-        work = {key: _value(data, entry) for key, entry in column.items()}
+    for work in columns:
         for row, pivot in pivots.items():
             if factor := work.get(row, 0):
                 for key, item in pivot.items():
@@ -269,9 +275,9 @@ def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:
     require(found, where, "null exactly where M and B commute")
     difference, whole = found.sparse(), forward.sparse()
     (row, column), top = min(difference.entries().items())
-    norm = data.ratio(w.relative_norm_squared, where) * whole.inner(whole)
+    norm = data.ratio(w.relative_norm_squared, where)
     good = type(w.row) is int is type(w.column) and (w.row, w.column) == (row, column)
-    good = good and norm == difference.inner(difference)
+    good = good and norm == difference.inner(difference) / whole.inner(whole)
     good = good and data.ratio(w.value, where) == Ratio(top, difference.below)
     require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
 
@@ -368,23 +374,72 @@ def _class(data: Data, p: Pathway, value: Any, path: str) -> Any:
     return c
 
 
-def _independent(data: Data, p: Pathway, path: str) -> None:
-    """Prove that the words are a basis."""
+def _orthogonal_classes(data: Data, p: Pathway) -> bool:
+    """Whether the words of every class are orthogonal to those of the others.
+
+    M and Sigma^x are symmetric and act on the classes as was shown: what has other eigenvalues is
+    orthogonal, and no products of words are needed, which have thousands of terms in parameters.
+    """
+    if data.names and all(_apart(data, *pair) for pair in combinations(p.classes, 2)):
+        return True
     whole = (p.words.flipped @ p.words.packed()).sparse()
-    p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.degree * c.size)]
-    p.orthogonal = all(
+    return all(
         p.class_of[i] == p.class_of[j]
         for part in whole.terms.values()
         for i, row in part.items()
         for j in row
     )
+
+
+def _apart(data: Data, a: ModeClass, b: ModeClass) -> bool:
+    """Whether no eigenvalues of two classes are equal, as far as a point modulo a prime tells.
+
+    The determinant of G -> AᵀG - GB is the product of all differences, for the matrices A and B of
+    lambda + t d; where it is not zero there it is not zero over Q(parameters).
+    """
+    if a.degree * b.degree > MOST_PAIRS:
+        return False
+    first, second = (_action(data, c) for c in (a, b))
+    if first is None or second is None:
+        return False
+    columns = []
+    for i, j in product(range(a.degree), range(b.degree)):
+        column = {(k, j): first[i][k] for k in range(a.degree)}
+        for k in range(b.degree):
+            column[i, k] = column.get((i, k), 0) - second[k][j]
+        columns.append({key: value % PRIME for key, value in column.items()})
+    return _rank(columns) == len(columns)
+
+
+def _action(data: Data, c: ModeClass) -> list[list[int]] | None:
+    """Return lambda + t d as a matrix on Q[x]/f, at the point modulo the prime, if it has one."""
+    numbers = [*c.f, *c.eigenvalue, *(c.d or [])]
+    below = [_value(data, x.below) for x in numbers]
+    if not all(below) or not _value(data, c.f[-1].top):
+        return None
+    values = [_value(data, x.top) * pow(q, -1, PRIME) for x, q in zip(numbers, below, strict=True)]
+    f, rest = values[: c.degree + 1], values[c.degree + 1 :]
+    row = [x + SLOPE * y for x, y in zip_longest(rest[: c.degree], rest[c.degree :], fillvalue=0)]
+    rows = []
+    for _ in range(c.degree):
+        rows.append(row)
+        lead = row[-1] * pow(f[-1], -1, PRIME)
+        row = [(x - lead * y) % PRIME for x, y in zip([0, *row[:-1]], f[:-1], strict=True)]
+    return rows
+
+
+def _independent(data: Data, p: Pathway, path: str) -> None:
+    """Prove that the words are a basis."""
+    p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.degree * c.size)]
+    p.orthogonal = _orthogonal_classes(data, p)
     one = data.constant(1)
     grams: Any = {}
     below = data.common(c.gram.below for c in p.classes if c.gram)
     for c in p.classes:
         if c.gram:
             places = {c.start + k: k for k in range(c.degree * c.size)}
-            gram = whole.moved(places, places, c.gram.shape)
+            own = p.words.moved(range(len(p.class_of)), places, (len(p.class_of), len(places)))
+            gram = (own.flipped @ own.packed()).sparse()
             unit = data.assembled({(k, k): one for k in places.values()}, c.gram.shape)
             wrong = combined([(one, gram @ c.gram.packed()), (one * -1, unit.packed())])
             require(not wrong, f"{c.path}.gram_inverse", "the inverse of SᵀS")

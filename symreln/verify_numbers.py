@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import reduce
 from itertools import product
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +35,12 @@ def allow_long_integers() -> None:
 allow_long_integers()
 
 
+#: Pairs of terms from which on polynomials are multiplied as integers, and coefficients below which
+#: that is quicker than term by term.
+MOST_PAIRS = 400
+SMALL = 1 << 512
+
+
 def add(a: Poly, b: Poly, sign: int = 1) -> Poly:
     """Return a + sign·b."""
     total = dict(a)
@@ -45,11 +51,43 @@ def add(a: Poly, b: Poly, sign: int = 1) -> Poly:
 
 def multiply(a: Poly, b: Poly) -> Poly:
     """Return a·b."""
+    if len(a) * len(b) > MOST_PAIRS:
+        degrees = (map(max, zip(*part, strict=True)) for part in (a, b))
+        spans = [x + y + 1 for x, y in zip(*degrees, strict=True)]
+        small = all(max(map(abs, part.values())) < SMALL for part in (a, b))
+        if small and prod(spans) < len(a) * len(b):
+            return _multiplied_whole(a, b, spans)
     total: Poly = {}
     for (x, p), (y, q) in product(a.items(), b.items()):
         key = tuple(map(int.__add__, x, y))
         total[key] = total.get(key, 0) + p * q
     return {key: value for key, value in total.items() if value}
+
+
+def _multiplied_whole(a: Poly, b: Poly, spans: list[int]) -> Poly:
+    """Return a·b by one product of integers, a slot a monomial (Kronecker's substitution)."""
+    largest = [max(map(abs, part.values())) for part in (a, b)]
+    size = (largest[0] * largest[1] * min(len(a), len(b))).bit_length() // 8 + 1  # and a sign
+    count = prod(spans)
+    half = int.from_bytes((b"\0" * (size - 1) + b"\x80") * count, "little")
+    found = _slots(a, spans, size) * _slots(b, spans, size) + half
+    raw, middle = found.to_bytes(size * count, "little"), 1 << (8 * size - 1)
+    total: Poly = {}
+    for n, key in enumerate(product(*map(range, reversed(spans)))):
+        value = int.from_bytes(raw[n * size : (n + 1) * size], "little") - middle
+        if value:
+            total[key[::-1]] = value
+    return total
+
+
+def _slots(polynomial: Poly, spans: list[int], size: int) -> int:
+    """Return the integer that a polynomial is where every monomial is a power of 256^size."""
+    places = [prod(spans[:n]) for n in range(len(spans))]
+    signs = {1: bytearray(size * prod(spans)), -1: bytearray(size * prod(spans))}
+    for key, value in polynomial.items():
+        start = size * sum(map(int.__mul__, key, places))
+        signs[1 if value > 0 else -1][start : start + size] = abs(value).to_bytes(size, "little")
+    return int.from_bytes(signs[1], "little") - int.from_bytes(signs[-1], "little")
 
 
 def quotient(a: Poly, b: Poly) -> Poly | None:
@@ -121,10 +159,14 @@ class Ratio:
     def __truediv__(self, other: Ratio | int) -> Ratio:
         if isinstance(other, int):
             return Ratio(self.top, {key: value * other for key, value in self.below.items()})
+        if self.below == other.below:
+            return Ratio(self.top, other.top)
         return Ratio(multiply(self.top, other.below), multiply(self.below, other.top))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ratio) and not self + other * -1
+        if not isinstance(other, Ratio):
+            return False
+        return multiply(self.top, other.below) == multiply(other.top, self.below)
 
     __hash__ = None  # type: ignore[assignment]
 

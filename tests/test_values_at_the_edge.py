@@ -33,7 +33,7 @@ def test_a_value_at_which_an_earlier_stage_learns_less_is_named() -> None:
         {"name": "second", "gate": "all", "stage": 2},
     ]
     x, y = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 2, 3]]
-    with pytest.raises(InputError, match=r"values \(g = 0\) earlier stages learn less .* second"):
+    with pytest.raises(InputError, match=r"pathway 'second', stage 2: found g = 0, .* jumps"):
         derived(x, y, pathways, parameters={"g": {"value": 0}})
     steps = derived(x, y, pathways, parameters={"g": {"value": 1}}).steps
     assert "declared values" in [step.name for step in steps]

@@ -128,13 +128,13 @@ def resting_line(system: Competition, values: Values) -> RestingLine | None:
         None where which modes stay was not found, L is not bounded from below, or a mode vanishes
         at these values.
     """
+    weights = [_at(system.weights[a][a], values) for a in range(len(system.matrix))]
+    if not all(weights):  # s = 0 of a mode, by which F divides
+        return None
     matrix = [[_at(entry, values) for entry in row] for row in system.matrix]
-    weights = [_at(system.weights[a][a], values) for a in range(len(matrix))]
     form = [[w * entry for entry in row] for w, row in zip(weights, matrix, strict=True)]
-    if (
-        not all(weights)
-        or not is_semidefinite(form)
-        or any(sum(w * n for w, n in zip(weights, row, strict=True)) for row in _kernel(matrix))
+    if not is_semidefinite(form) or any(
+        sum(w * n for w, n in zip(weights, row, strict=True)) for row in _kernel(matrix)
     ):
         return None
     for guess in _guesses(form, weights):

@@ -340,24 +340,31 @@ class AlgebraicNumber:
     ) -> dict[str, str]:
         """Return the number as interface.md writes it.
 
-        Without values for every parameter, decimal and radius are left out.
+        Without values for every parameter, or where the number has none, as 0/0, decimal and
+        radius are left out.
         """
         result: dict[str, str] = {}
+        known = self.has_value(values)
         if self.is_radical:
             result["expr"] = str(self.to_sympy(symbols))
         elif self.scalar is not None and not self.is_sqrt:
             result["expr"] = str(self.scalar)
         else:
-            root = self.defining_root(values if self._has(values) else None)
+            root = self.defining_root(values if known else None)
             result["expr"] = f"CRootOf({self.polynomial_text()}, {root})"
-        if self._has(values):
+        if known:
             result["decimal"], result["radius"] = self.decimal(values, digits)
         if not self.is_radical:
             result["minpoly"] = self.polynomial_text()
         return result
 
-    def _has(self, values: Values | None) -> bool:
-        return all(name in (values or {}) for name in self.parameters)
+    def has_value(self, values: Values | None) -> bool:
+        """Whether all parameters have values, at which no coefficient reads x/0."""
+        given = dict(values or {})
+        if any(name not in given for name in self.parameters):
+            return False
+        bottoms = (Scalar(c.parameters, c.denominator) for c in self.coefficients)
+        return not any(bottom.substitute(given).is_zero for bottom in bottoms)
 
     def __repr__(self) -> str:
         shown = self.to_sympy() if self.is_radical else f"a root of {self.polynomial_text()}"

@@ -100,8 +100,8 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
         return (
-            f"hidden units with its gate grow at {pairs[0].s.to_float():.4g}, its leading mode at "
-            f"{learning[0].s.to_float():.4g}: units see inputs and outputs that the pathway "
+            f"hidden units with its gate grow at {pairs[0].s.scientific({}, 4)}, its leading mode at "
+            f"{learning[0].s.scientific({}, 4)}: units see inputs and outputs that the pathway "
             "does not"
         )
     return ""

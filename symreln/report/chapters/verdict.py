@@ -201,13 +201,14 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
         if found is None:
             continue
         norm = AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True)
-        known = all(name in values for name in norm.parameters)
+        missing = any(name not in values for name in norm.parameters)
+        unknown = "depends on the parameters" if missing else "0/0 at the declared values"
         rows.append(
             (
                 f"{pathway.number}, {pathway.name}",
                 Math(rf"[M, \Sigma^{{x}}]_{{{found.row + 1},{found.column + 1}}}"),
                 number_cell(AlgebraicNumber.rational(found.value), symbols, values),
-                norm.scientific(values, 3) if known else "depends on the parameters",
+                norm.scientific(values, 3) if norm.has_value(values) else unknown,
             )
         )
     left_out = len(rows) - MOST_LINES
