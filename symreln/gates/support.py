@@ -97,8 +97,8 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
         speed, leading = (one.s.scientific({}, 4) for one in (pairs[0], learning[0]))
         return (
-            f"hidden units with its gate grow at {speed}, its leading mode at {leading}: units see inputs and outputs that the pathway "
-            "does not"
+            f"hidden units with its gate grow at {speed}, its leading mode at {leading}: units "
+            "see inputs and outputs that the pathway does not"
         )
     return ""
 
