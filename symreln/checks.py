@@ -177,8 +177,8 @@ def _check_continuous(
     where = ", ".join(f"{name} = {rounded_text(ball(v), 6)}" for name, v in values.items())
     msg = (
         f"pathway '{general.name}', stage {general.stage}: found {where}, where what the stages "
-        "before it leave to learn jumps: its formulas for all parameters do not hold there. Declare "
-        "other values, or write these into the data and gates in place of the parameters"
+        "before it leave to learn jumps: its formulas for all parameters do not hold there. "
+        "Declare other values, or write these into the data and gates in place of the parameters"
     )
     raise InputError(msg)
 

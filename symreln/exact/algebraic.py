@@ -20,7 +20,7 @@ from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     import sympy as sp
-    from flint import arb
+    from flint import arb, fmpz_mpoly
 
 
 Coefficients = tuple[Scalar, ...]
@@ -36,6 +36,10 @@ ROOT_BITS = 256
 # Numerators and denominators up to which a constant is written out in formulas: one beyond, which
 # float64 could not hold, has a name there, and SymPy would look for its factors for minutes.
 WRITTEN_BITS = 1024
+
+# Terms times bits of a coefficient, 10,000 digits, up to which a function of parameters is factored
+# so that JSON holds its square root written out: longer ones take minutes.
+FORMULA_BITS = 1 << 15
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,6 +108,14 @@ class AlgebraicNumber:
         return max(abs(part) for part in whole).bit_length() > WRITTEN_BITS
 
     @cached_property
+    def _is_long_root(self) -> bool:
+        """Whether this is the root of a rational function that is not factored, for its size."""
+        value = self.scalar
+        if not self.is_sqrt or value is None or value.is_constant:
+            return False
+        return max(_size(value.numerator), _size(value.denominator)) > FORMULA_BITS
+
+    @cached_property
     def shortest(self) -> AlgebraicNumber:
         """The same number over the field of g(theta) itself, where that has degree at most 2.
 
@@ -146,7 +158,7 @@ class AlgebraicNumber:
             doubled += [coefficient, zero]
         point = reference_point(self.parameters)
         vanishes = doubled[0].substitute(point).is_zero
-        if self.parameters and (self.scalar is None or vanishes):
+        if self.parameters and (self.scalar is None or vanishes or self._is_long_root):
             return tuple(doubled[:-1])
         factors = irreducible_factors(doubled[:-1])
         for bits in _precisions():  # ends: the factors have no common root at this point
@@ -345,7 +357,8 @@ class AlgebraicNumber:
         """
         result: dict[str, str] = {}
         known = self.has_value(values)
-        if self.is_radical:
+        radical = self.is_radical and not self._is_long_root
+        if radical:
             result["expr"] = str(self.to_sympy(symbols))
         elif self.scalar is not None and not self.is_sqrt:
             result["expr"] = str(self.scalar)
@@ -354,7 +367,7 @@ class AlgebraicNumber:
             result["expr"] = f"CRootOf({self.polynomial_text()}, {root})"
         if known:
             result["decimal"], result["radius"] = self.decimal(values, digits)
-        if not self.is_radical:
+        if not radical:
             result["minpoly"] = self.polynomial_text()
         return result
 
@@ -382,6 +395,12 @@ def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
         return None
     found = AlgebraicNumber.rational(s.scalar / (d.scalar * d.scalar), is_sqrt=True)
     return None if s.is_long or d.is_long or found.is_long else found
+
+
+def _size(polynomial: fmpz_mpoly) -> int:
+    """Return the number of terms times the bits of the largest coefficient."""
+    largest = max((abs(int(value)) for value in polynomial.coeffs()), default=0)
+    return len(polynomial) * largest.bit_length()
 
 
 def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:

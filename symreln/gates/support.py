@@ -99,10 +99,10 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
             "boundary, which units leave, and every direction beside it opens one of them"
         )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
+        speed, leading = (one.s.scientific({}, 4) for one in (pairs[0], learning[0]))
         return (
-            f"hidden units with its gate grow at {pairs[0].s.scientific({}, 4)}, its leading mode at "
-            f"{learning[0].s.scientific({}, 4)}: units see inputs and outputs that the pathway "
-            "does not"
+            f"hidden units with its gate grow at {speed}, its leading mode at {leading}: units "
+            "see inputs and outputs that the pathway does not"
         )
     return ""
 

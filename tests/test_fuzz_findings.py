@@ -1,0 +1,70 @@
+"""Specs that a campaign of random ones found to crash or to take minutes, made small."""
+
+from __future__ import annotations
+
+import re
+import time
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+import symreln as sr
+from symreln import verify_modes
+from symreln.errors import InputError
+from symreln.verify_numbers import Poly, multiply
+from tests.campaigns.random_specs import random_tables
+from tests.campaigns.work_on_spec import work_on
+
+
+def test_a_value_at_which_a_later_stage_jumps_is_refused() -> None:
+    message = "pathway 'path_2', stage 2: found g = 0, where what the stages before it leave"
+    tables: Any = random_tables(101525)
+    with pytest.raises(InputError, match=re.escape(message)):
+        sr.derive(sr.load(tables))
+    tables["parameters"]["g"]["value"] = 1
+    sr.derive(sr.load(tables))
+
+
+@pytest.mark.parametrize("seed", [2306, 101427, 100019, 100532, 100413, 100591, 253])
+def test_a_random_spec_is_derived(seed: int) -> None:
+    assert not work_on(random_tables(seed)).startswith("refused")
+
+
+def test_long_polynomials_multiply_as_term_by_term() -> None:
+    random = Random(1)
+    for _ in range(40):
+        names, large = random.randint(1, 3), random.choice([1, 3, 2**64, 2**400])
+        a, b = (_polynomial(random, names, large) for _ in range(2))
+        total: Poly = {}
+        for (x, p), (y, q) in product(a.items(), b.items()):
+            key = tuple(map(int.__add__, x, y))
+            total[key] = total.get(key, 0) + p * q
+        assert multiply(a, b) == {key: value for key, value in total.items() if value}
+
+
+def _polynomial(random: Random, names: int, large: int) -> Poly:
+    return {
+        tuple(random.randint(0, 5) for _ in range(names)): random.choice([-1, 1])
+        * random.randint(1, large)
+        for _ in range(random.randint(1, 90))
+    }
+
+
+def test_the_verifier_multiplies_no_words_of_classes_that_differ() -> None:
+    began = time.process_time()
+    assert not work_on(random_tables(2385)).startswith("refused")
+    assert time.process_time() - began < 30  # over 60 before
+
+
+def test_equal_eigenvalues_are_not_apart() -> None:
+    data = verify_modes.Data(names=["a"], unit=(0,), point=[5])
+    one, two = data.constant(1), data.constant(2)
+    root = verify_modes.ModeClass(degree=2, f=[two * -1, one * 0, one], d=None)
+    root.eigenvalue = [one * 0, one]  # sqrt 2, -sqrt 2
+    rational = verify_modes.ModeClass(degree=1, f=[two * -1, one], eigenvalue=[two], d=None)
+    assert verify_modes._apart(data, root, rational)
+    assert not verify_modes._apart(data, root, root)
+    square = verify_modes.ModeClass(degree=2, f=root.f, eigenvalue=[two, one * 0], d=None)
+    assert not verify_modes._apart(data, square, rational)
