@@ -166,6 +166,10 @@ class Ratio:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ratio):
             return False
+        # One of them is often in lowest terms: the other's factor is short, cross products are not.
+        for one, more in ((self, other), (other, self)):
+            if (factor := quotient(more.below, one.below)) is not None:
+                return multiply(one.top, factor) == more.top
         return multiply(self.top, other.below) == multiply(other.top, self.below)
 
     __hash__ = None  # type: ignore[assignment]
