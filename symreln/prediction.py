@@ -394,9 +394,12 @@ def _integrate(
 
 def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
     system = mode_system(derivation.stages[0])
+    tau = float(derivation.tau or 1)
+    # Exact, where the reduced flow's own rate is of float64 data, which may drop small samples.
+    check_step_size(network_of(derivation.spec), 2 * float(np.max(system.s, initial=0)) / tau)
     whole = _from_zero(grid)
     start = np.full(len(system.s), float(derivation.strength0 or 0))
-    found = integrate_modes(system.s, system.kappa, start, whole, float(derivation.tau or 1))
+    found = integrate_modes(system.s, system.kappa, start, whole, tau)
     strengths = found[:, len(whole) - len(grid) :]
     loss = system.loss(float(derivation.initial_loss.to_fraction()), strengths)
     return loss, dict(zip(system.labels, strengths, strict=True))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 import symreln as sr
 from symreln.errors import InputError
+from symreln.exact.enclosure import real_roots
 from symreln.report.jsonio import dumps
 from symreln.spec.reader import read_spec
 
@@ -81,3 +83,23 @@ def test_a_conserved_product_of_very_many_factors_is_not_written_out() -> None:
     assert competition["line"]["root"] is None
     assert competition["line"]["conserved"]
     found.to_latex()
+
+
+def test_rates_that_float64_data_lose_are_checked_exactly() -> None:
+    """The second sample is lost beside the first in float64, and it alone drives: 1.3e18 a step."""
+    found = derived(
+        [[4611686018427387904, 1], [4611686018427387904, 1]],
+        [[0, 1], [0, -9223372036854775809]],
+        [{"name": "first", "gate": ["3", 1]}, {"name": "second", "gate": "all"}],
+    )
+    assert found.verdict.level is sr.Level.COUPLED_MODES
+    with pytest.raises(InputError, match="makes gradient descent diverge"):
+        found.evaluate()
+
+
+def test_roots_that_all_but_touch_the_real_line_are_told_from_real_ones() -> None:
+    """a x² - 2 b a x + b² a ± 1 over large integers; FLINT's search does not end for the first."""
+    a, b = 3**1000, 3**20
+    for above, count in ((1, 0), (-1, 2)):
+        coefficients = tuple(map(Fraction, (b * b * a + above, -2 * b * a, a)))
+        assert len(real_roots(coefficients, 64)) == count
