@@ -118,8 +118,9 @@ def _wherever(
         return []
     if one.symbolic is None:
         return [
-            " This is decided at the declared values of the parameters, where modes are equal or "
-            "closed that elsewhere are not: at other values it may be otherwise."
+            " This is decided at the declared values of the parameters, where modes are equal that "
+            "differ elsewhere, or closed that elsewhere are not: at other values it may be "
+            "otherwise."
         ]
     if not pairs:
         return [" No parameter changes that."]
