@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError
 from symreln.integration import gate_floats, network_of, sparse_floats
 from symreln.rounding import rounded, rounded_down
@@ -48,7 +49,7 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
         raise InputError(msg)
 
 
-def check_start(network: NetworkSpec, flow: ReducedFlow) -> None:
+def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
     """Refuse initial weights from which no prediction comes back.
 
     At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
@@ -57,13 +58,13 @@ def check_start(network: NetworkSpec, flow: ReducedFlow) -> None:
 
     Args:
         network: Whose weights they are.
-        flow: Its reduced flow.
+        norm: Largest singular value of what any pathway sees, F/sqrt(P).
+        tau: Time constant in steps.
 
     Raises:
         InputError: The rate is beyond ``STIFFEST``.
     """
-    norms = [_norm(feature) for feature in flow.data.features]
-    rate = flow.gram_scale / flow.tau * max((norm * norm for norm in norms), default=0.0)
+    rate = float(gram_scale(network)) / tau * norm * norm
     if not rate < STIFFEST:
         msg = (
             f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
@@ -71,6 +72,11 @@ def check_start(network: NetworkSpec, flow: ReducedFlow) -> None:
             "it, or the learning rate"
         )
         raise InputError(msg)
+
+
+def largest_norm(flow: ReducedFlow) -> float:
+    """Return the largest singular value of what any pathway of a flow sees, F/sqrt(P)."""
+    return max((_norm(feature) for feature in flow.data.features), default=0.0)
 
 
 def check_before_deriving(spec: Spec) -> None:

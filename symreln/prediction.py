@@ -12,7 +12,7 @@ import numpy as np
 
 from symreln.arguments import float_times
 from symreln.constants import count_free, training_constants
-from symreln.divergence import check_start, check_step_size
+from symreln.divergence import check_start, check_step_size, largest_norm
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.integrate import RELATIVE_TOLERANCE
 from symreln.dynamics.solutions import deep_numbers
@@ -171,7 +171,7 @@ def predict(
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)
-    check_start(network, flow)
+    check_start(network, largest_norm(flow), flow.tau)
     closed, closed_loss = {}, None
     if derivation.closed:
         closed = closed_curves(derivation, grid)
@@ -221,7 +221,7 @@ def predict_training(
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
-    check_start(network, reduced)
+    check_start(network, largest_norm(reduced), reduced.tau)
     found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
     (strengths,) = found.strengths
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.divergence import check_step_size
+from symreln.divergence import check_start, check_step_size
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.early import start_factor
 from symreln.errors import NotSupportedError
@@ -148,7 +149,10 @@ def matrices_of(derivation: Derivation) -> SwitchedMatrices:
         phases=tuple(coupled_matrices(phase) for _, phase in derivation.phases),
         switches=derivation.spec.switches,
     )
-    check_step_size(network_of(derivation.spec), matrices.rate)
+    network, phases = network_of(derivation.spec), matrices.phases
+    check_step_size(network, matrices.rate)
+    seen = max(float(np.linalg.norm(p.inputs, 2)) for phase in phases for p in phase.pathways)
+    check_start(network, seen / sqrt(derivation.spec.dataset.samples), phases[0].tau)
     return matrices
 
 

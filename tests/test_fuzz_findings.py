@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from itertools import product
 from random import Random
 from typing import Any
@@ -50,12 +49,6 @@ def _polynomial(random: Random, names: int, large: int) -> Poly:
         * random.randint(1, large)
         for _ in range(random.randint(1, 90))
     }
-
-
-def test_the_verifier_multiplies_no_words_of_classes_that_differ() -> None:
-    began = time.process_time()
-    assert not work_on(random_tables(2385)).startswith("refused")
-    assert time.process_time() - began < 30  # over 60 before
 
 
 def test_equal_eigenvalues_are_not_apart() -> None:

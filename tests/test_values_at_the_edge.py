@@ -105,3 +105,10 @@ def test_roots_that_all_but_touch_the_real_line_are_told_from_real_ones(number, 
     before, middle, after = (int(fmpz.fib_ui(number + k)) for k in (-1, 0, 1))
     coefficients = tuple(map(Fraction, (after, -2 * middle, before)))
     assert len(real_roots(coefficients, 64)) == count
+
+
+def test_weights_that_see_too_large_inputs_are_refused_where_gates_switch_too() -> None:
+    then = [{"gate": [0, 1, 0], "step": 1}]
+    found = derived([[-1, 2**62, 0]], [[3, 0, 5]], [{"name": "p", "gate": [1, 1, 0], "then": then}])
+    with pytest.raises(InputError, match=r"network\.init_std: .* makes gradient descent diverge"):
+        found.evaluate()
