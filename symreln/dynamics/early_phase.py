@@ -55,6 +55,9 @@ SETTLED = 2e-3
 DRIFT = 0.1
 #: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
 MOST_LOOKS = 40
+#: Growth of the fastest mode in a step below which steps are taken this long: what they cost is
+#: far below the Monte Carlo error, and a learning rate of 1e-30 would take 1e30 of them.
+FINEST = 1e-3
 
 
 @short_repr
@@ -163,6 +166,7 @@ class EarlyPhase:
         for place in range(len(modes)):
             members.setdefault(place if orbits is None else orbits[place], []).append(place)
         found: dict[int, EarlyStrength] = {}
+        self._step = max(self._step, FINEST / fastest)
         look = max(1, round(LOOK / (self._step * fastest)))
         last = np.zeros((len(self._first), len(self._gates)), dtype=bool)
         for _ in range(MOST_LOOKS):

@@ -271,3 +271,12 @@ def test_units_with_weight_decay_or_two_laws_are_followed_as_they_are_trained(ke
         assert kappa.kappa == pytest.approx(plain, rel=1e-3)
     else:
         assert abs(kappa.kappa / plain - 1) > 0.1
+
+
+def test_the_smallest_steps_follow_the_flow():
+    """Not one by one: 1e30 of them would be needed."""
+    flow, *others = (
+        derived("xor", f'network.learning_rate="{rate}"').early["pi_1_1"].kappa
+        for rate in ("1e-30", "1/10000")
+    )
+    assert others == pytest.approx([flow], rel=0.01)
