@@ -167,12 +167,14 @@ def _check_continuous(
     There an earlier pathway sees fewer directions of its inputs, so that the formulas of later
     stages hold beside the declared values, and not at them.
     """
+    if general.stage == min(pathway.stage for pathway in derivation.pathways):
+        return
     values = derivation.spec.values
     try:
         same = general.effective.sigma_yx.substitute(values) == special.effective.sigma_yx
     except ZeroDivisionError:
         same = False
-    if same or general.stage == min(pathway.stage for pathway in derivation.pathways):
+    if same:
         return
     where = ", ".join(f"{name} = {rounded_text(ball(v), 6)}" for name, v in values.items())
     msg = (

@@ -1,32 +1,19 @@
-"""Specs that a campaign of random ones found to crash or to take minutes, made small."""
+"""Specs that a campaign of random ones found to crash or to take minutes."""
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from random import Random
-from typing import Any
 
 import pytest
 
-import symreln as sr
 from symreln import verify_modes
-from symreln.errors import InputError
 from symreln.verify_numbers import Poly, multiply
 from tests.campaigns.random_specs import random_tables
 from tests.campaigns.work_on_spec import work_on
 
 
-def test_a_value_at_which_a_later_stage_jumps_is_refused() -> None:
-    message = "pathway 'path_2', stage 2: found g = 0, where what the stages before it leave"
-    tables: Any = random_tables(101525)
-    with pytest.raises(InputError, match=re.escape(message)):
-        sr.derive(sr.load(tables))
-    tables["parameters"]["g"]["value"] = 1
-    sr.derive(sr.load(tables))
-
-
-@pytest.mark.parametrize("seed", [2306, 101427, 100019, 100532, 100413, 100591, 253])
+@pytest.mark.parametrize("seed", [2306, 101427, 100019, 100591, 253])
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
 

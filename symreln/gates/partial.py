@@ -55,6 +55,7 @@ from symreln.gates.faces import Flat, flats
 from symreln.gates.orbits import SampleGroup, moved_gates
 from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real import Real
+from symreln.gates.sizes import unit_floats, unit_rows
 
 #: Relative size from which float64 may say that a condition fails: its own errors, those of a
 #: singular vector included where its singular value is as far from the others, are below 1e-8.
@@ -80,7 +81,7 @@ def every_partial_gate(
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     # Which faces are asked does not hang on the sizes of X and R, which float64 may not hold.
-    x, r = (_unit_floats(_integers(matrix)) for matrix in (inputs, residual))
+    x, r = unit_floats(inputs), unit_floats(residual)
     seen: set[tuple[int, ...]] = set()
     kinds = []
     for flat in flats(inputs, progress):
@@ -127,7 +128,7 @@ def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
     Returns:
         Shape (faces,).
     """
-    basis, _ = np.linalg.qr(np.array([_unit_floats([row])[0] for row in flat.basis.tolist()]).T)
+    basis, _ = np.linalg.qr(unit_rows(flat.basis.tolist()).T)
     count, inner = x.shape[1], basis.T @ x
     # Relative to the largest that there could be, so that all margins are pure numbers.
     scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / count
@@ -150,16 +151,6 @@ def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
         off = np.einsum("fy,fy->f", u[:, :, 0], drive) / size
         sides = [side & (sign * off <= CLEAR) for side, sign in zip(sides, (1, -1), strict=True)]
     return unsure | sides[0] | sides[1]
-
-
-def _integers(matrix: ExactMatrix) -> list[list[int]]:
-    return [[int(value) for value in row] for row in matrix.integers()[0].tolist()]
-
-
-def _unit_floats(table: Sequence[Sequence[float]]) -> np.ndarray:
-    """Return numbers, integers of any size too, over the largest of them, in float64."""
-    largest = max((abs(value) for row in table for value in row), default=0) or 1
-    return np.array([[value / largest for value in row] for row in table], dtype=float)
 
 
 def _float_rays(on: np.ndarray) -> list[np.ndarray]:

@@ -18,6 +18,12 @@ def unit_floats(matrix: ExactMatrix) -> np.ndarray:
     return _over(table, [_bits(value for row in table for value in row)] * matrix.shape[1])
 
 
+def unit_rows(rows: Sequence[Sequence[float]]) -> np.ndarray:
+    """Return rows of numbers, integers of any size too, each over its largest entry."""
+    sizes = (max(map(abs, row), default=0) or 1 for row in rows)
+    return np.array([[v / size for v in row] for row, size in zip(rows, sizes, strict=True)], float)
+
+
 def unit_samples(
     inputs: ExactMatrix, residual: ExactMatrix
 ) -> tuple[np.ndarray, np.ndarray, Fraction]:
