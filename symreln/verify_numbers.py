@@ -94,13 +94,19 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
     """Return a/b where that is a polynomial over Z, else None."""
     lead = max(b)
     found: Poly = {}
-    while a:
-        most = max(a)
+    left = dict(a)
+    while left:
+        most = max(left)
         shift = tuple(map(int.__sub__, most, lead))
-        if min(shift, default=0) < 0 or a[most] % b[lead]:
+        if min(shift, default=0) < 0 or left[most] % b[lead]:
             return None
-        found[shift] = a[most] // b[lead]
-        a = add(a, multiply({shift: found[shift]}, b), -1)
+        factor = found[shift] = left[most] // b[lead]
+        for key, value in b.items():
+            place = tuple(map(int.__add__, key, shift))
+            if rest := left.get(place, 0) - factor * value:
+                left[place] = rest
+            else:
+                del left[place]
     return found
 
 

@@ -44,8 +44,7 @@ def inverse(matrix: ExactMatrix) -> ExactMatrix:
             msg = "the matrix is singular"
             raise ZeroDivisionError(msg)
         return result
-    # A^{-1} = (AᵀA)^{-1} Aᵀ, and AᵀA is symmetric.
-    return (inverse(matrix.T @ matrix) @ matrix.T).reduced()
+    return _by_adjugate(matrix)
 
 
 def pseudo_inverse(matrix: ExactMatrix) -> ExactMatrix:
@@ -170,6 +169,19 @@ def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
     numerator, denominator = matrix.integers()
     top, bottom = integers.inverse(numerator)
     return ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters).reduced()
+
+
+def _by_adjugate(matrix: ExactMatrix) -> ExactMatrix:
+    names = matrix.parameters
+    table = [[entry.numerator for entry in row] for row in _cleared(matrix).rows()]
+    adjugate, determinant, nullity = _group_inverse(table, names)
+    if nullity:
+        msg = "the matrix is singular"
+        raise ZeroDivisionError(msg)
+    one = polynomial_ring(names).constant(1)
+    entries = [[Scalar(names, entry, one) for entry in row] for row in adjugate]
+    found = ExactMatrix.from_rows(entries, names)
+    return found.scale(Scalar(names, matrix.denominator, determinant)).reduced()
 
 
 # -- with parameters ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from symreln.exact import entries as coo
-from symreln.exact import integers
+from symreln.exact import integers, polynomials
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
@@ -49,8 +49,42 @@ def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
 
 def _by_gram(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
     """Return the projection of rows onto the span of any features."""
-    gram = SparseMatrix.from_exact(pseudo_inverse((features @ features.T).reduced().exact))
-    return ((rows @ features.T) @ gram @ features).reduced()
+    if _spanning_rows(features) is not None:
+        return rows
+    return ((rows @ right_inverse(features)) @ features).reduced()
+
+
+def right_inverse(features: SparseMatrix) -> SparseMatrix:
+    """Return Z, shape (P, any), with (1 - Z F) Fᵀ = 0 for features F of shape (any, P).
+
+    Where the features span everything, the inverse of as many of them as there are samples; else
+    F⁺, by the Gram matrix of the features or of the samples, whichever are fewer.
+    """
+    count, samples = features.shape
+    chosen = _spanning_rows(features)
+    if chosen is not None:
+        square = SparseMatrix.from_exact(inverse(features.select(rows=chosen).exact))
+        places = SparseMatrix.from_entries(
+            (samples, count), range(samples), chosen, [1] * samples, 1, features.parameters
+        )
+        return square @ places
+    if samples < count:
+        gram = pseudo_inverse((features.T @ features).reduced().exact)
+        return (SparseMatrix.from_exact(gram) @ features.T).reduced()
+    gram = pseudo_inverse((features @ features.T).reduced().exact)
+    return (features.T @ SparseMatrix.from_exact(gram)).reduced()
+
+
+def _spanning_rows(features: SparseMatrix) -> list[int] | None:
+    """Return as many independent rows as there are samples, or None: full rank is proven."""
+    count, samples = features.shape
+    whole = features.exact
+    if count < samples or whole.is_zero:
+        return None
+    cleared = ExactMatrix(whole.shape, whole.parameters, whole.terms)
+    table = [[entry.numerator for entry in row] for row in cleared.rows()]
+    chosen = polynomials.rows_at_point(list(zip(*table, strict=True)))
+    return chosen if len(chosen) == samples else None
 
 
 def _gram_inverse(basis: SparseMatrix) -> SparseMatrix:

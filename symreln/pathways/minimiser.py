@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.exact.linear import inverse, pseudo_inverse
-from symreln.exact.projection import independent_rows
+from symreln.exact.linear import inverse
+from symreln.exact.projection import independent_rows, right_inverse
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.exact.sparse import SparseMatrix
 
@@ -49,11 +49,7 @@ def _right_inverse(features: Sequence[SparseMatrix]) -> list[SparseMatrix]:
     """Return Z, shape (P, inputs), cut into the columns of every pathway."""
     stacked = SparseMatrix.beside([part.T for part in features]).T
     rays = _rays(stacked)
-    if rays is None:
-        gram = (stacked @ stacked.T).reduced().exact
-        z = (stacked.T @ SparseMatrix.from_exact(pseudo_inverse(gram))).reduced()
-    else:
-        z = _by_rays(stacked, rays)
+    z = right_inverse(stacked) if rays is None else _by_rays(stacked, rays)
     result, start = [], 0
     for part in features:
         result.append(z.select(columns=range(start, start + part.shape[0])))
