@@ -334,7 +334,12 @@ def _commutator_reason(name: str, spectrum: JointSpectrum) -> str:
     found = spectrum.commutator
     assert found is not None
     value = AlgebraicNumber.rational(found.value)
-    shown = f"about {value.scientific({}, 4)}" if value.is_long else f"= {found.value}"
+    if not value.is_long:
+        shown = f"= {found.value}"
+    elif value.parameters:
+        shown = f"is a long function of {', '.join(value.parameters)}"
+    else:
+        shown = f"about {value.scientific({}, 4)}"
     return (
         f"pathway '{name}' is not diagonalisable: "
         f"[Sigma^yx^T Sigma^yx, Sigma^x][{found.row + 1}, {found.column + 1}] {shown}, "

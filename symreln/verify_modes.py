@@ -268,10 +268,7 @@ def image(key: Any, s: Any) -> Any:
 
 def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:
     w = take(value, where, "row column value relative_norm_squared")
-    forward = p.m @ p.b.packed()
-    one = data.constant(1)
-    backward = forward.sparse().flipped.packed()
-    found = combined([(one, forward), (one * -1, backward)])
+    forward, found = _forward_and_difference(data, p)
     require(found, where, "null exactly where M and B commute")
     difference, whole = found.sparse(), forward.sparse()
     (row, column), top = min(difference.entries().items())
@@ -280,6 +277,14 @@ def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:
     good = good and norm == difference.inner(difference) / whole.inner(whole)
     good = good and data.ratio(w.value, where) == Ratio(top, difference.below)
     require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
+
+
+def _forward_and_difference(data: Data, p: Pathway) -> tuple[Packed, Packed]:
+    """Return MB and MB - BM, of symmetric M and B."""
+    forward = p.m @ p.b.packed()
+    backward = forward.sparse().flipped.packed()
+    one = data.constant(1)
+    return forward, combined([(one, forward), (one * -1, backward)])
 
 
 # -- modes ----------------------------------------------------------------------------------------
@@ -301,18 +306,41 @@ def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
         for power, word in enumerate(c.words[: c.degree]):
             data.beside(terms, word, below, c.start + power * c.size)
     p.words = Sparse((size, size), terms, below)
-    one, packed = data.constant(1), p.words.packed()
+    kept = _deciding_words(data, p)
+    one, shape, every = data.constant(1), (size, len(kept)), {i: i for i in range(size)}
+    places = {column: n for n, column in enumerate(kept)}
+    packed = p.words.moved(every, places, shape).packed()
     fields = [("eigenvalue", p.m), ("d", p.b)]
     for field, matrix in fields[: 1 + p.commutes]:
         action = p.action(data, {a: getattr(c, field) for a, c in enumerate(p.classes)})
+        action = action.moved(every, places, shape)
         wrong = combined([(one, matrix @ packed), (one * -1, p.words @ action.packed())])
         if wrong:
-            column = min(j for _, j in wrong.sparse().entries())
+            column = kept[min(j for _, j in wrong.sparse().entries())]
             c = next(c for c in p.classes if column < c.start + c.degree * c.size)
             require(False, f"{c.path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
     for c in p.classes:
         require(not c.left, f"{c.path}.minpoly", "f with f(T) w = 0")
     _independent(data, p, path)
+
+
+def _deciding_words(data: Data, p: Pathway) -> list[int]:
+    """Return the words T^l w on which it is decided how M and B act on all.
+
+    Those of l = 0 where M and B commute with T = aM + bB: then M T^l w = T^l g(T) w follows from
+    M w = g(T) w.
+    """
+    long = any(c.degree > 1 and c.weights for c in p.classes)
+    commute = p.commutes and long and not _forward_and_difference(data, p)[1]
+
+    def decided(c: ModeClass) -> bool:
+        return c.weights and (commute or not (p.commutes or c.weights[1]))
+
+    return [
+        c.start + place
+        for c in p.classes
+        for place in range(c.size if decided(c) else c.degree * c.size)
+    ]
 
 
 def _unlike(data: Data, p: Pathway) -> None:
@@ -347,9 +375,9 @@ def _class(data: Data, p: Pathway, value: Any, path: str) -> Any:
     c.size = c.words[0].shape[1]
     require(c.size, f"{path}.generators", "at least one vector")
     where, needed = f"{path}.minpoly", "f with f(T) w = 0"
-    weights, c.operator = None, None
+    weights = c.weights = c.operator = None
     if isinstance(v.operator, list):
-        weights = data.ratios(v.operator, f"{path}.operator", 2)
+        weights = c.weights = data.ratios(v.operator, f"{path}.operator", 2)
     if c.degree == 1 and weights and (p.commutes or not weights[1]):
         # w will be shown to be an eigenvector of M and B, so that T w is known.
         theta = weights[0] * c.eigenvalue[0]

@@ -201,6 +201,22 @@ def test_an_operator_that_a_symmetry_moves_is_no_operator_of_its_images() -> Non
     rejected(certificate, "a square matrix")
 
 
+def test_one_vector_of_a_class_does_not_show_that_matrices_commute() -> None:
+    """M and Sigma^x act on w as polynomials in their sum T, and on T w otherwise."""
+    certificate = certified([[1, 1], [0, 1]], [[1, 0]], [pathway("p", [1, 1], range(2), range(1))])
+    shown = certificate["stages"][0]["pathways"][0]
+    assert shown["commutator"] is not None
+    first = shown["classes"][0]
+    first |= {
+        "operator": ["1", "1"],
+        "minpoly": ["3", "-14", "8"],
+        "eigenvalue": ["1 / 4", "0"],
+        "d": ["-1 / 4", "1"],
+    }
+    shown |= {"commutator": None, "classes": [first]}
+    rejected(certificate, r"classes\[0\]\.eigenvalue: .*M w = g\(T\) w")
+
+
 # -- levels forged downward, or upward ------------------------------------------------------------
 
 

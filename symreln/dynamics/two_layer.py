@@ -69,9 +69,9 @@ class SigmoidalMode(AbstractMode):
     @property
     def case(self) -> str:
         """Which of the family's formulas holds: "sigmoid", "decay", "growth" or "constant"."""
-        if self.s.is_zero:
-            return "constant" if self.d.is_zero else "decay"
-        return "growth" if self.d.is_zero else "sigmoid"
+        if self.s == 0:
+            return "constant" if self.d == 0 else "decay"
+        return "growth" if self.d == 0 else "sigmoid"
 
     @cached_property
     def expr(self) -> sp.Expr:

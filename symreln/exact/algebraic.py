@@ -37,9 +37,9 @@ ROOT_BITS = 256
 # float64 could not hold, has a name there, and SymPy would look for its factors for minutes.
 WRITTEN_BITS = 1024
 
-# Terms times bits of a coefficient, 10,000 digits, up to which a function of parameters is factored
-# so that JSON holds its square root written out: longer ones take minutes.
-FORMULA_BITS = 1 << 15
+# The same of a function of parameters, in terms times bits of a coefficient: about a third of a
+# page. Beyond, SymPy's questions for signs and factors take minutes.
+FORMULA_BITS = 2048
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,22 +98,14 @@ class AlgebraicNumber:
 
     @cached_property
     def is_long(self) -> bool:
-        """Whether a number that no parameter changes has more than ``WRITTEN_BITS`` somewhere."""
+        """Whether it is too long to write: above ``WRITTEN_BITS``, ``FORMULA_BITS`` if parametric.
+
+        The first bounds every numerator and denominator, the second those of all terms together.
+        """
         short, value = self.shortest, self.scalar
         parts = (*short.minpoly, *short.coefficients) if value is None else (value,)
-        if not all(part.is_constant for part in parts):
-            return False
-        numbers = [part.to_fraction() for part in parts]
-        whole = (part for value in numbers for part in (value.numerator, value.denominator))
-        return max(abs(part) for part in whole).bit_length() > WRITTEN_BITS
-
-    @cached_property
-    def _is_long_root(self) -> bool:
-        """Whether this is the root of a rational function that is not factored, for its size."""
-        value = self.scalar
-        if not self.is_sqrt or value is None or value.is_constant:
-            return False
-        return max(_size(value.numerator), _size(value.denominator)) > FORMULA_BITS
+        size = max(max(_size(part.numerator), _size(part.denominator)) for part in parts)
+        return size > (WRITTEN_BITS if all(p.is_constant for p in parts) else FORMULA_BITS)
 
     @cached_property
     def shortest(self) -> AlgebraicNumber:
@@ -158,7 +150,7 @@ class AlgebraicNumber:
             doubled += [coefficient, zero]
         point = reference_point(self.parameters)
         vanishes = doubled[0].substitute(point).is_zero
-        if self.parameters and (self.scalar is None or vanishes or self._is_long_root):
+        if self.parameters and (self.scalar is None or vanishes or self.is_long):
             return tuple(doubled[:-1])
         factors = irreducible_factors(doubled[:-1])
         for bits in _precisions():  # ends: the factors have no common root at this point
@@ -357,7 +349,7 @@ class AlgebraicNumber:
         """
         result: dict[str, str] = {}
         known = self.has_value(values)
-        radical = self.is_radical and not self._is_long_root
+        radical = self.is_radical
         if radical:
             result["expr"] = str(self.to_sympy(symbols))
         elif self.scalar is not None and not self.is_sqrt:
