@@ -12,7 +12,7 @@ import sympy as sp
 from flint import arb
 
 from symreln.dynamics.resting_line import BITS, place_on_line
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import WRITTEN_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
 
 if TYPE_CHECKING:
@@ -93,14 +93,17 @@ class RestingPoints:
     def polynomial(self) -> sp.Poly | None:
         """What vanishes at the unknown: Π pi^e over e > 0 less rho Π pi^{-e} over e < 0.
 
-        None too where its degree is beyond what is written out.
+        None too where its degree or its numbers are beyond what is written out.
         """
         if self.powers is None or sum(map(abs, self.powers)) > MOST_FACTORS:
             return None
         parts = list(zip(self.powers, self.formulas, strict=True))
         up = sp.Mul(*(f**e for e, f in parts if e > 0))
         down = sp.Mul(*(f**-e for e, f in parts if e < 0))
-        return sp.Poly(sp.expand(up - PRODUCT * down), self.unknowns[0])
+        found = sp.Poly(sp.expand(up - PRODUCT * down), self.unknowns[0])
+        numbers = found.as_expr().atoms(sp.Rational)
+        longest = max((max(abs(n.p), n.q).bit_length() for n in numbers), default=0)
+        return None if longest > WRITTEN_BITS else found
 
     def _inside(self, root: sp.Expr, rho: Fraction) -> bool:
         assert self.low is not None

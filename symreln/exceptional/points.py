@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import real_roots, variables
 from symreln.exact.exceptional import SpecialPoint, factors
@@ -135,7 +136,11 @@ def point_at(derivation: Derivation, values: Mapping[str, Fraction]) -> Found:
         return SpecialPoint(values=where, note=note), None
     from symreln.pipeline import derive_unchecked
 
-    found = derive_unchecked(there)
+    try:
+        found = derive_unchecked(there)
+    except LimitReachedError:
+        note = "not derived again: the numbers there are too long"
+        return SpecialPoint(values=where, note=note), None
     point = SpecialPoint(
         values=where,
         generic=tuple(p.name for p in there.parameters),
