@@ -14,7 +14,7 @@ from symreln.arguments import float_times
 from symreln.constants import count_free, training_constants
 from symreln.divergence import check_start, check_step_size, largest_norm
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.integrate import RELATIVE_TOLERANCE
+from symreln.dynamics.integrate import EXACT, Accuracy
 from symreln.dynamics.solutions import deep_numbers
 from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
@@ -139,7 +139,7 @@ class Prediction:
 def predict(
     derivation: Derivation,
     times: Sequence[float] | np.ndarray | None,
-    relative_tolerance: float = RELATIVE_TOLERANCE,
+    accuracy: Accuracy = EXACT,
 ) -> Prediction:
     """Evaluate a derivation without free parameters.
 
@@ -155,7 +155,7 @@ def predict(
     Args:
         derivation: What is evaluated.
         times: Ascending times in steps; every step of the network by default.
-        relative_tolerance: Local error of a step where the flow is integrated.
+        accuracy: How the flow is integrated, where it is.
     """
     network = network_of(derivation.spec)
     grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
@@ -163,7 +163,7 @@ def predict(
     if derivation.later:
         from symreln.switched import predict_flow
 
-        return predict_flow(derivation, grid, relative_tolerance)
+        return predict_flow(derivation, grid, accuracy)
     if derivation.closed and len(derivation.stages) == 1:
         found = closed_forms(derivation, grid)
         if found is not None:
@@ -180,7 +180,7 @@ def predict(
             closed_loss = loss_of_maps(derivation, closed)
     elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
-    loss, integrated = _integrate(derivation, flow, grid, relative_tolerance)
+    loss, integrated = _integrate(derivation, flow, grid, accuracy)
     together = "staged" if network.training == "staged" else "joint"
     return Prediction(
         times=grid,
@@ -382,11 +382,11 @@ def loss_of_maps(derivation: Derivation, curves: Mapping[str, np.ndarray]) -> np
 
 
 def _integrate(
-    derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, relative_tolerance: float
+    derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, accuracy: Accuracy
 ) -> tuple[np.ndarray, dict]:
     labels, probes = mode_probes(derivation)
     whole = _from_zero(grid)
-    trajectory = flow.trajectory(whole, probes, relative_tolerance=relative_tolerance)
+    trajectory = flow.trajectory(whole, probes, accuracy=accuracy)
     first = len(whole) - len(grid)
     (strengths,) = trajectory.strengths
     return trajectory.losses[first:], dict(zip(labels, strengths[:, first:], strict=True))

@@ -21,17 +21,16 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.dynamics.coupled_matrices import MatrixTrajectory
+    from symreln.dynamics.integrate import Accuracy
 
 
-def predict_flow(
-    derivation: Derivation, times: np.ndarray, relative_tolerance: float
-) -> Prediction:
+def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) -> Prediction:
     """Integrate the coupled matrices of all phases from t = 0.
 
     Args:
         derivation: With later phases, without free parameters.
         times: Ascending times in steps.
-        relative_tolerance: Local error of a step.
+        accuracy: How the flow is integrated.
 
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
@@ -39,7 +38,7 @@ def predict_flow(
     matrices = derivation.switched_matrices
     whole = times if times[0] == 0 else np.concatenate([[0.0], times])
     modes = _modes(derivation)
-    found = matrices.trajectory(whole, [each for each, *_ in modes], relative_tolerance)
+    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
     first = len(whole) - len(times)
     (strengths,) = found.strengths
     return Prediction(

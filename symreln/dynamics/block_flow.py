@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
+from symreln.dynamics.integrate import EXACT, Accuracy, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -179,21 +179,21 @@ class BlockFlow:
         self,
         times: np.ndarray,
         functionals: np.ndarray,
-        relative_tolerance: float = RELATIVE_TOLERANCE,
+        accuracy: Accuracy = EXACT,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Integrate from zero maps.
 
         Args:
             times: Ascending times in steps; times[0] is the start.
             functionals: Linear functions of all maps, shape (functions, entries).
-            relative_tolerance: Local error of a step.
+            accuracy: How the flow is integrated.
 
         Returns:
             Sum of the systems' losses, shape (times,); values, shape (functions, times).
         """
         return self._followed(
             lambda start: integrate(
-                lambda _, state: self.derivative(state), start, times, self.rate, relative_tolerance
+                lambda _, state: self.derivative(state), start, times, self.rate, accuracy
             ),
             len(times),
             functionals,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
+from symreln.dynamics.integrate import EXACT, Accuracy, integrate
 from symreln.dynamics.packing import Packing
 from symreln.summaries import short_repr
 
@@ -142,7 +142,7 @@ class CoupledMatrices:
         times: np.ndarray,
         probes: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
         start: Sequence[np.ndarray] | None = None,
-        relative_tolerance: float = RELATIVE_TOLERANCE,
+        accuracy: Accuracy = EXACT,
     ) -> MatrixTrajectory:
         """Integrate the flow.
 
@@ -152,7 +152,7 @@ class CoupledMatrices:
                 (inputs of the pathway, k); the strengths uᵀ W_p v are returned.
             start: One Q_p a pathway, shape (inputs span + outputs span, any); the expected
                 start by default.
-            relative_tolerance: Local error of a step.
+            accuracy: How the flow is integrated.
         """
         reduced = self._reduced
         state = [np.array(q) for q in (start or self.start())]
@@ -166,7 +166,7 @@ class CoupledMatrices:
         strengths = [np.empty((u.shape[0], len(times))) for u, _ in seen]
         grid = np.asarray(times, dtype=float)
         first = packing.pack(state)
-        for part, states in integrate(rhs, first, grid, self.rate, relative_tolerance):
+        for part, states in integrate(rhs, first, grid, self.rate, accuracy):
             for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
                 maps = reduced.maps(packing.unpack(flat))
                 losses[index] = reduced.loss(maps)

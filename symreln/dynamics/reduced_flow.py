@@ -17,7 +17,7 @@ import numpy as np
 
 from symreln.dynamics.block_flow import BlockFlow
 from symreln.dynamics.coupled_matrices import MatrixTrajectory
-from symreln.dynamics.integrate import RELATIVE_TOLERANCE
+from symreln.dynamics.integrate import EXACT, Accuracy
 from symreln.dynamics.modules import Split, split, whole
 from symreln.dynamics.plain_module import PlainModule
 from symreln.dynamics.ternary import ReducedModule, tie
@@ -93,7 +93,7 @@ class ReducedFlow:
         self,
         times: np.ndarray,
         probes: Sequence[ModeProbe] = (),
-        relative_tolerance: float = RELATIVE_TOLERANCE,
+        accuracy: Accuracy = EXACT,
         starts: Sequence[ModeStart] | None = None,
         factors: Mapping[int, float] | None = None,
     ) -> MatrixTrajectory:
@@ -103,7 +103,7 @@ class ReducedFlow:
             times: Ascending times in steps; times[0] is the start.
             probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe
                 in one array.
-            relative_tolerance: Local error of a step.
+            accuracy: How the flow is integrated.
             starts: Modes that do not start as expected, each once; None where all do.
             factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1; with
                 ``starts``, were it empty.
@@ -115,7 +115,7 @@ class ReducedFlow:
             msg = "the flow of coupled matrices is written without weight decay; use descent"
             raise NotSupportedError(msg)
         return self._followed(
-            lambda flow, functionals: flow.trajectory(times, functionals, relative_tolerance),
+            lambda flow, functionals: flow.trajectory(times, functionals, accuracy),
             len(times),
             probes,
             starts,

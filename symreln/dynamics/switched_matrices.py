@@ -24,7 +24,7 @@ from symreln.dynamics.coupled_matrices import (
     ReducedMatrices,
     reduced_in,
 )
-from symreln.dynamics.integrate import RELATIVE_TOLERANCE, integrate
+from symreln.dynamics.integrate import EXACT, Accuracy, integrate
 from symreln.dynamics.packing import Packing
 from symreln.summaries import short_repr
 
@@ -88,7 +88,7 @@ class SwitchedMatrices:
         self,
         times: np.ndarray,
         probes: Sequence[EqualModes] = (),
-        relative_tolerance: float = RELATIVE_TOLERANCE,
+        accuracy: Accuracy = EXACT,
         starts: Sequence[EqualModes] = (),
     ) -> MatrixTrajectory:
         """Integrate the flow from the expected start.
@@ -97,7 +97,7 @@ class SwitchedMatrices:
             times: Ascending times in steps; times[0] is the start. At a switch the new gates hold.
             probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe
                 in one array.
-            relative_tolerance: Local error of a step.
+            accuracy: How the flow is integrated.
             starts: Modes that do not start as expected, each once.
         """
         tau = self.phases[0].tau
@@ -108,7 +108,7 @@ class SwitchedMatrices:
             def rhs(_: float, flat: np.ndarray) -> np.ndarray:
                 return velocity(flat) / tau
 
-            return integrate(rhs, state, inside, self.rate, relative_tolerance)
+            return integrate(rhs, state, inside, self.rate, accuracy)
 
         return self._followed(np.asarray(times, float), probes, starts, follow)
 

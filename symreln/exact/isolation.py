@@ -121,17 +121,34 @@ def _power(exponent: int) -> Fraction:
 def _ball(polynomial: fmpz_poly, interval: Interval, bits: int) -> arb:
     low, high = interval
     rises = _value(polynomial, high) > 0 or _value(polynomial, low) < 0
+    slope = polynomial.derivative()
+    gain = 1  # bits; doubled where Newton's method finds them, halved where it does not
     while (high - low) * 2**bits > low:
+        apart = (high - low) / 2**gain
         middle = (low + high) / 2 if high <= 4 * low else _power(_between(low, high))
-        value = _value(polynomial, middle)
-        if not value:
-            low = high = middle
-        elif (value > 0) == rises:
-            high = middle
-        else:
-            low = middle
+        near = _newton(polynomial, slope, middle, apart)
+        for point in (middle, near - apart, near + apart):
+            if not low < point < high:
+                continue
+            value = _value(polynomial, point)
+            if not value:
+                low = high = point
+            elif (value > 0) == rises:
+                high = point
+            else:
+                low = point
+        gain = 2 * gain if high - low <= 2 * apart else max(1, gain // 2)
     # The ends are dyadic, so that both balls are exact but for the working precision.
     return arb(_fmpq((low + high) / 2)) + arb(0, arb(_fmpq((high - low) / 2)))
+
+
+def _newton(polynomial: fmpz_poly, slope: fmpz_poly, point: Fraction, apart: Fraction) -> Fraction:
+    """Return where Newton's step from a point leads, a quarter of ``apart`` off at most."""
+    value, steepness = _value(polynomial, point), _value(slope, point)
+    unit = apart / 4
+    below = int(value.q * steepness.p) * unit.numerator
+    steps = int(value.p * steepness.q) * unit.denominator // below if below else 0
+    return point - steps * unit
 
 
 def _between(low: Fraction, high: Fraction) -> int:

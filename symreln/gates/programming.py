@@ -171,7 +171,8 @@ def _leaving(table: list[list[Number]], basis: list[int], entering: int) -> int:
 
 def _pivot(table: list[list[Number]], cost: list[Number], leaving: int, entering: int) -> None:
     pivot = table[leaving][entering]
-    own = [value / pivot if value else value for value in table[leaving]]
+    inverse = 1 / pivot  # once: in a number field it takes an extended greatest common divisor
+    own = [value * inverse if value else value for value in table[leaving]]
     table[leaving] = own
     places = [j for j, value in enumerate(own) if value]
     for row in (*table, cost):

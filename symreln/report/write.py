@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.integrate import DRAWING_TOLERANCE
+from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
 from symreln.prediction import closed_forms, predict
 from symreln.progress import phase
@@ -176,7 +176,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
     times = drawn_times(network.steps)
     try:
         return closed_forms(derivation.at_values, times) or predict(
-            derivation.at_values, times, relative_tolerance=DRAWING_TOLERANCE
+            derivation.at_values, times, accuracy=DRAWN
         )
     except (InputError, NotSupportedError):
         return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.dynamics.integrate import EXACT, LOOKED_AT, Accuracy
 from symreln.early import mode_kappas
 from symreln.integration import network_of
 from symreln.prediction import closed_forms, learning_modes, predict, predict_training
@@ -127,18 +128,18 @@ def step_below(numbers: Derivation, level: float) -> int | None:
     span = FIRST_SPAN
     while span <= LAST_SPAN:
         times = np.linspace(0, span * pace, LOOKS)
-        below = _flow_loss(numbers, times) <= level
+        below = _flow_loss(numbers, times, LOOKED_AT) <= level
         if below.any():
             return ceil(times[int(np.argmax(below))])
         span *= 4
     return None
 
 
-def _flow_loss(numbers: Derivation, times: np.ndarray) -> np.ndarray:
+def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = EXACT) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
     network = network_of(numbers.spec)
     if network.layers <= 2:
-        return predict(numbers, times).loss
+        return predict(numbers, times, accuracy).loss
     from symreln.validation.closed import closed_start
 
     start = closed_start(network)

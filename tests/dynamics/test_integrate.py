@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from symreln.dynamics import initial
 from symreln.dynamics.coupled_modes import CoupledModes, integrate_modes
-from symreln.dynamics.integrate import integrate
+from symreln.dynamics.integrate import LOOKED_AT, integrate
 from symreln.dynamics.loss import mode_space_loss
 from symreln.errors import LimitReachedError
 from symreln.spec.model import NetworkSpec
@@ -60,6 +60,19 @@ def test_blow_up_ends_in_a_limit():
         np.errstate(all="ignore"),
     ):
         list(parts)
+
+
+def test_a_stiff_flow_is_given_up_where_only_a_time_is_looked_for():
+    """One state relaxes a million times as fast as the other: 330 000 steps for the slower one."""
+
+    def rhs(_: float, y: np.ndarray) -> np.ndarray:
+        return np.array([-1e6 * (y[0] - y[1]), -y[1]])
+
+    start, times = np.ones(2), np.array([0.0, 2.0])
+    with pytest.raises(LimitReachedError, match=r"past t = 0.* too many steps"):
+        list(integrate(rhs, start, times, accuracy=LOOKED_AT))
+    end = list(integrate(rhs, start, times / 1000, accuracy=LOOKED_AT))[-1][1][:, -1]
+    assert end[1] == pytest.approx(np.exp(-0.002), rel=1e-6)
 
 
 def test_nothing_to_integrate():

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.dynamics.integrate import Accuracy
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.train.gdln import train_gdln
 from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
@@ -127,7 +128,7 @@ def test_strengths_are_those_of_the_weights(seed, staged):
 def test_the_flow_is_that_of_the_weights(seed, staged):
     case = Case(seed, staged=staged)
     times = np.linspace(0, 140, 29)
-    found = case.matrices.trajectory(times, relative_tolerance=1e-11)
+    found = case.matrices.trajectory(times, accuracy=Accuracy(1e-11))
     np.testing.assert_allclose(found.losses, _integrated(case, times), rtol=1e-8)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from flint import arb, fmpz_poly
+from flint import arb, fmpq, fmpz_poly
 from hypothesis import given, settings
 
 from symreln.exact import enclosure, isolation
@@ -46,6 +46,22 @@ def test_roots_that_differ_by_hundreds_of_digits():
     for ball, e in zip(found, exponents, strict=True):
         with enclosure.precision(4000):
             assert ball.contains(arb(10) ** e)
+
+
+def test_roots_so_near_that_newton_takes_one_for_the_other():
+    """x = 3 and 3 + 2^-700, beside 10^200 and -1: every ball holds its root and no other."""
+    near = Fraction(3) + Fraction(1, 2**700)
+    roots = [Fraction(-1), Fraction(3), near, Fraction(10**200)]
+    p = fmpz_poly([1])
+    for root in roots:
+        p *= fmpz_poly([-root.numerator, root.denominator])
+    with enclosure.precision(4000):
+        for bits in (800, 3000):
+            found = sorted((ball for ball, _ in isolation.real_roots(p, bits)), key=arb.mid)
+            for n, ball in enumerate(found):
+                held = [ball.contains(fmpq(r.numerator, r.denominator)) for r in roots]
+                assert held == [n == k for k in range(4)]
+                assert ball.rel_accuracy_bits() >= bits - 2
 
 
 def test_a_cluster_beside_distant_complex_roots():
