@@ -17,7 +17,7 @@ from symreln.derivation import (
 )
 from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
 from symreln.dynamics.switchboard import Known
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
@@ -184,7 +184,11 @@ def _spectra(
     generators: dict[int, list[SparseMatrix]] = {}
     for number, e in zip(numbers, effective, strict=True):
         if e.twin is None:
-            found[id(e)] = spectrum(e.sigma_yx, e.sigma_x, spec.values)
+            try:
+                found[id(e)] = spectrum(e.sigma_yx, e.sigma_x, spec.values)
+            except LimitReachedError as error:
+                msg = f"pathway '{e.pathway.name}': {error}"
+                raise LimitReachedError(msg) from error
         else:
             known = id(e.twin.original)
             if known not in generators:

@@ -17,6 +17,7 @@ from symreln.exact.enclosure import ball, precision
 
 if TYPE_CHECKING:
     from symreln.equilibria import Race
+    from symreln.exact.scalar import Scalar
 
 #: What the conserved product is at the start.
 PRODUCT = sp.Symbol("rho", positive=True)
@@ -97,19 +98,28 @@ class RestingPoints:
         """
         if self.powers is None or sum(map(abs, self.powers)) > MOST_FACTORS:
             return None
+        radicands = (power.base for f in self.formulas for power in f.atoms(sp.Pow))
+        # SymPy multiplies them, and looks for powers among floats (1.14).
+        if max(map(_length, radicands), default=0) * sum(map(abs, self.powers)) > WRITTEN_BITS:
+            return None
         parts = list(zip(self.powers, self.formulas, strict=True))
         up = sp.Mul(*(f**e for e, f in parts if e > 0))
         down = sp.Mul(*(f**-e for e, f in parts if e < 0))
         found = sp.Poly(sp.expand(up - PRODUCT * down), self.unknowns[0])
-        numbers = found.as_expr().atoms(sp.Rational)
-        longest = max((max(abs(n.p), n.q).bit_length() for n in numbers), default=0)
-        return None if longest > WRITTEN_BITS else found
+        long = _length(found.as_expr()) > WRITTEN_BITS // 4  # discriminants are twice as long
+        return None if long else found
 
     def _inside(self, root: sp.Expr, rho: Fraction) -> bool:
         assert self.low is not None
         assert self.high is not None
         value = sp.N(root.subs(PRODUCT, sp.Rational(rho)), 60)
         return bool(value.is_real) and bool(self.low < value) and bool(value < self.high)
+
+
+def _length(expression: sp.Expr) -> int:
+    """Return the bits of the longest numerator or denominator in an expression."""
+    numbers = expression.atoms(sp.Rational)
+    return max((max(abs(int(n.p)), int(n.q)).bit_length() for n in numbers), default=0)
 
 
 def _forms(polynomial: sp.Poly) -> list[sp.Expr]:
@@ -145,7 +155,11 @@ def resting_points(race: Race, start: Fraction | None) -> RestingPoints:
     places = [a for a, there in enumerate(line.support) if there]
     squares = [c.eigenvalue[0] for c in system.classes]
     values = race.values
-    s = [AlgebraicNumber.rational(x.substitute(values), is_sqrt=True).to_sympy({}) for x in squares]
+
+    def root(square: Scalar) -> sp.Expr:
+        return AlgebraicNumber.rational(square.substitute(values), is_sqrt=True).to_sympy({})
+
+    s = [root(x) for x in squares]
     free = [_free(line.directions, k) for k in range(len(line.directions))]
     base = [
         s[a]
@@ -156,7 +170,7 @@ def resting_points(race: Race, start: Fraction | None) -> RestingPoints:
         for a in places
     ]
     along = tuple(
-        tuple(sp.radsimp(s[a] / s[f]) * sp.Rational(n[a]) for a in places)
+        tuple(root(squares[a] / squares[f]) * sp.Rational(n[a]) for a in places)
         for f, n in zip(free, line.directions, strict=True)
     )
     strengths = tuple(_sum_of(race, a) for a in places)

@@ -17,16 +17,26 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property, reduce
 from itertools import compress, count, product
-from math import gcd
+from math import gcd, prod
 from struct import pack, unpack
 from typing import Any
 
 try:
-    from symreln.verify_numbers import Poly, Ratio, common_multiple, multiply, quotient
+    from symreln.verify_numbers import (
+        MOST_PAIRS,
+        Poly,
+        Ratio,
+        add,
+        common_multiple,
+        multiply,
+        quotient,
+    )
 except ImportError:  # the files alone, without the package
-    from verify_numbers import Poly, Ratio, common_multiple, multiply, quotient  # type: ignore[no-redef]
+    from verify_numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, quotient  # type: ignore[no-redef]
 
 CODES = {4: "i", 8: "q"}
+#: Slots for monomials, to those that there are in the factors, up to which they lie side by side.
+DENSE = 16
 
 
 class Sparse:
@@ -135,6 +145,10 @@ class Sparse:
 
     def inner(self, other: Sparse) -> Ratio:
         """Return Σ self_ij other_ij."""
+        if len(self.terms) * len(other.terms) > MOST_PAIRS:
+            mine, theirs = self.entries(), other.entries()
+            parts = (multiply(mine[at], theirs[at]) for at in mine.keys() & theirs.keys())
+            return Ratio(reduce(add, parts, {}), multiply(self.below, other.below))
         total: Poly = {}
         for (x, a), (y, b) in product(self.terms.items(), other.terms.items()):
             key = tuple(map(int.__add__, x, y))
@@ -247,55 +261,69 @@ def products(parts: list[tuple[Ratio, Sparse, Packed, Any]]) -> Packed:
     factors = [
         _scaled(whole, b.of_size(size)) for whole, (_, _, b, _) in zip(wholes, parts, strict=True)
     ]
-    pairs = {
-        (x, y) for f, (_, a, _, _) in zip(factors, parts, strict=True) for x in a.terms for y in f
-    }
-    keys = sorted({_sum(x, y) for x, y in pairs})
-    slot = {key: n for n, key in enumerate(keys)}
     shape = parts[0][1].shape[0], parts[0][2].shape[1]
+    pairs = [(f, a, places) for f, (_, a, _, places) in zip(factors, parts, strict=True)]
+    degrees = [_degrees(part) for f, a, _ in pairs for part in (f, a.terms) if part]
+    spans = [2 * most + 1 for most in map(max, zip(*degrees, strict=True))]
+    dense = prod(spans) <= DENSE * sum(len(f) + len(a.terms) for f, a, _ in pairs)
+    terms = _by_slots(pairs, spans, size, shape[1]) if dense else _by_pairs(pairs)
+    return Packed(shape, terms, common, bound, size)
+
+
+def _degrees(terms: Any) -> list[int]:
+    return [max(powers) for powers in zip(*terms, strict=True)]
+
+
+def _by_pairs(parts: list[tuple[Any, Sparse, Any]]) -> Any:
+    """Multiply monomial by monomial."""
+    terms: Any = {}
+    for right, left, places in parts:
+        for (x, groups), (y, rows) in product(left.groups.items(), right.items()):
+            found = terms.setdefault(_sum(x, y), {})
+            for row, equal in groups:
+                if value := sum([v * rows[k] for k, v in row.items() if k in rows]):
+                    for i in equal if places is None else [places[i] for i in equal]:
+                        found[i] = found.get(i, 0) + value
+    return terms
+
+
+def _by_slots(parts: list[tuple[Any, Sparse, Any]], spans: list[int], size: int, width: int) -> Any:
+    """Multiply with the rows of all monomials side by side in one integer (Kronecker)."""
+    strides = [8 * size * width * prod(spans[:n]) for n in range(len(spans))]
     total: dict[int, int] = {}
-    for scaled, (_, left, _, places) in zip(factors, parts, strict=True):
+    for right, left, places in parts:
+        merged: dict[int, int] = {}
+        for y, rows in right.items():
+            shift = sum(map(int.__mul__, y, strides))
+            for k, row in rows.items():
+                merged[k] = merged.get(k, 0) + (row << shift)
         for x, groups in left.groups.items():
-            shifts = {y: 8 * size * shape[1] * slot[_sum(x, y)] for y in scaled}
-            few = len(groups) < sum(map(len, scaled.values()))  # shift what there is less of
-            tables = [(rows, shifts[y]) for y, rows in scaled.items()]
-            for rows, shift in tables if few else [(_merged(scaled, shifts), 0)]:
-                for row, equal in groups:
-                    value = sum([v * rows[k] for k, v in row.items() if k in rows]) << shift
-                    if value:
-                        for i in equal if places is None else [places[i] for i in equal]:
-                            total[i] = total[i] + value if i in total else value
-    return Packed(shape, _parted(total, keys, size, shape[1]), common, bound, size)
+            shift = sum(map(int.__mul__, x, strides))
+            for row, equal in groups:
+                if value := sum([v * merged[k] for k, v in row.items() if k in merged]) << shift:
+                    for i in equal if places is None else [places[i] for i in equal]:
+                        total[i] = total[i] + value if i in total else value
+    return _parted(total, spans, size, width)
 
 
 def _sum(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(int.__add__, x, y))
 
 
-def _merged(terms: Any, shifts: dict[Any, int]) -> dict[int, int]:
-    """Put the rows of all monomials into one integer each, side by side."""
-    if len(terms) == 1 and not any(shifts.values()):
-        return next(iter(terms.values()))
-    merged: dict[int, int] = {}
-    for key, rows in terms.items():
-        for i, row in rows.items():
-            merged[i] = merged.get(i, 0) + (row << shifts[key])
-    return merged
-
-
-def _parted(total: dict[int, int], keys: list[Any], size: int, width: int) -> Any:
-    """Undo :func:`_merged`."""
+def _parted(total: dict[int, int], spans: list[int], size: int, width: int) -> Any:
+    """Return the rows of every monomial by itself."""
+    keys = [key[::-1] for key in product(*map(range, reversed(spans)))]
     if len(keys) < 2:
         return {key: total for key in keys}
     whole, mask, length = _mask(size, width * len(keys)), _mask(size, width), size * width
-    terms: Any = {key: {} for key in keys}
+    terms: Any = {}
     for i, row in total.items():
         if row:
             raw = ((row + whole) ^ whole).to_bytes(length * len(keys), "little")
             for n, key in enumerate(keys):
                 slots = int.from_bytes(raw[n * length : (n + 1) * length], "little")
                 if slots:
-                    terms[key][i] = slots - ((slots & mask) << 1)
+                    terms.setdefault(key, {})[i] = slots - ((slots & mask) << 1)
     return terms
 
 

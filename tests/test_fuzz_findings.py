@@ -13,9 +13,16 @@ from tests.campaigns.random_specs import random_tables
 from tests.campaigns.work_on_spec import work_on
 
 
-@pytest.mark.parametrize("seed", [2306, 101427, 100019, 100591, 253, 402048, 402702, 402577])
+@pytest.mark.parametrize(
+    "seed", [2306, 101427, 100019, 100591, 253, 402048, 402702, 402577, 602831]
+)
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
+
+
+def test_a_commutator_that_is_too_long_is_refused_by_its_pathway() -> None:
+    said = work_on(random_tables(601885))
+    assert said.startswith("refused: pathway 'path_2': Sigma^yx^T Sigma^yx Sigma^x has entries of")
 
 
 def test_long_polynomials_multiply_as_term_by_term() -> None:

@@ -69,6 +69,7 @@ class SigmoidalMode(AbstractMode):
     @property
     def case(self) -> str:
         """Which of the family's formulas holds: "sigmoid", "decay", "growth" or "constant"."""
+        # By structure: is_zero may isolate roots of long polynomials, for minutes (SymPy 1.14).
         if self.s == 0:
             return "constant" if self.d == 0 else "decay"
         return "growth" if self.d == 0 else "sigmoid"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
-from symreln.errors import InputError
+from symreln.errors import InputError, LimitReachedError
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenclasses import Family
 from symreln.exact.eigenvalues import solve_block
@@ -43,6 +43,10 @@ __all__ = [
     "joint_spectrum",
     "ordering_point",
 ]
+
+#: Terms of an entry of M Sigma^x up to which its norm and the commutator's are certified: they have
+#: ten times as many, and the certificate is checked in Python.
+MOST_TERMS = 1000
 
 
 def joint_spectrum(
@@ -107,6 +111,14 @@ class _Scaled:
         found = difference.first_nonzero()
         if found is None:
             return None
+        if len(forward.terms) > MOST_TERMS:
+            msg = (
+                f"Sigma^yx^T Sigma^yx Sigma^x has entries of up to {len(forward.terms)} terms in "
+                f"{len(self.parameters)} parameters and is not symmetric, and {MOST_TERMS} are the "
+                "most of which the commutator is certified. Give some of the parameters as "
+                "numbers, or take data and gains of a lower degree"
+            )
+            raise LimitReachedError(msg)
         row, column, value = found
         scale = Scalar(
             self.parameters,
