@@ -104,6 +104,8 @@ class Sparse:
 
     def reduced(self) -> Sparse:
         """Return the same matrix with factors cancelled that all entries share."""
+        if not self:
+            return Sparse(self.shape, {}, {(0,) * len(next(iter(self.below))): 1})
         whole = self._one_polynomial()
         common = gcd(*whole.below.values())
         for part in whole.terms.values():
@@ -263,11 +265,17 @@ def products(parts: list[tuple[Ratio, Sparse, Packed, Any]]) -> Packed:
     ]
     shape = parts[0][1].shape[0], parts[0][2].shape[1]
     pairs = [(f, a, places) for f, (_, a, _, places) in zip(factors, parts, strict=True)]
-    degrees = [_degrees(part) for f, a, _ in pairs for part in (f, a.terms) if part]
-    spans = [2 * most + 1 for most in map(max, zip(*degrees, strict=True))]
-    dense = prod(spans) <= DENSE * sum(len(f) + len(a.terms) for f, a, _ in pairs)
-    terms = _by_slots(pairs, spans, size, shape[1]) if dense else _by_pairs(pairs)
-    return Packed(shape, terms, common, bound, size)
+    return Packed(shape, _multiplied(pairs, size, shape[1]), common, bound, size)
+
+
+def _multiplied(parts: list[tuple[Any, Sparse, Any]], size: int, width: int) -> Any:
+    """Return the terms of Σ left @ right, (right, left, places) the parts."""
+    used = [(f, a.terms) for f, a, _ in parts if f and a.terms]
+    sums = ([x + y for x, y in zip(_degrees(f), _degrees(a), strict=True)] for f, a in used)
+    spans = [most + 1 for most in map(max, zip(*sums, strict=True))]
+    if prod(spans) > DENSE * sum(len(f) + len(a.terms) for f, a, _ in parts):
+        return _by_pairs(parts)
+    return _by_slots(parts, spans, size, width)
 
 
 def _degrees(terms: Any) -> list[int]:
@@ -354,6 +362,10 @@ def _scaled(whole: Poly, m: Packed) -> Any:
     """Return the terms of a polynomial times a matrix."""
     if len(whole) == 1 and 1 in whole.values() and not any(next(iter(whole))):
         return m.terms
+    if len(whole) * len(m.terms) > MOST_PAIRS:
+        diagonal = {key: {i: {i: factor} for i in m.written} for key, factor in whole.items()}
+        left = Sparse((m.shape[0], m.shape[0]), diagonal, m.below)
+        return _multiplied([(m.terms, left, None)], m.size, m.shape[1])
     terms: Any = {}
     for (shift, factor), (key, rows) in product(whole.items(), m.terms.items()):
         found = terms.setdefault(tuple(map(int.__add__, shift, key)), {})

@@ -145,3 +145,14 @@ def test_a_common_polynomial_cancels(case: tuple[Sparse, Dense], g: Poly, below:
     assert same(found.entries(), found.below, dense, whole)
     if dense and len(g) > 1 and len(below) == 1:
         assert list(found.terms) == [(0, 0)]
+
+
+def test_what_has_cancelled_has_no_denominator() -> None:
+    """It would multiply all that is added to it: T = a M + b Sigma^x with M = 0."""
+    long = {(k,): k + 1 for k in range(9)}
+    zero = Sparse((2, 2), {(3,): {0: {}}}, long).reduced()
+    assert (zero.terms, zero.below) == ({}, {(0,): 1})
+    unit = Ratio({(0,): 1}, {(0,): 1})
+    one = Sparse((2, 2), {(1,): {0: {1: 5}}}, {(0,): 1})
+    total = combined([(unit, zero.packed()), (unit, one.packed())]).sparse()
+    assert (total.terms, total.below) == (one.terms, one.below)
