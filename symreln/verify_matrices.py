@@ -363,7 +363,8 @@ def _scaled(whole: Poly, m: Packed) -> Any:
     if len(whole) == 1 and 1 in whole.values() and not any(next(iter(whole))):
         return m.terms
     if len(whole) * len(m.terms) > MOST_PAIRS:
-        diagonal = {key: {i: {i: factor} for i in m.written} for key, factor in whole.items()}
+        rows = m.written
+        diagonal = {key: {i: {i: factor} for i in rows} for key, factor in whole.items()}
         left = Sparse((m.shape[0], m.shape[0]), diagonal, m.below)
         return _multiplied([(m.terms, left, None)], m.size, m.shape[1])
     terms: Any = {}
