@@ -418,7 +418,12 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
     labels: list[str] = []
     for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
         if not mode.is_null:
-            columns_u.append(sigma_yx @ v / s)
+            with np.errstate(over="ignore"):
+                u = sigma_yx @ v / s
+            if not np.isfinite(u).all():  # s is below the normal range of float64
+                u = sigma_yx @ v / np.abs(sigma_yx @ v).max()
+                u /= np.linalg.norm(u, axis=0)
+            columns_u.append(u)
             columns_v.append(v)
             labels += [mode.label] * v.shape[1]
     return np.hstack(columns_u), np.hstack(columns_v), labels

@@ -14,10 +14,15 @@ from tests.campaigns.work_on_spec import work_on
 
 
 @pytest.mark.parametrize(
-    "seed", [2306, 101427, 100019, 100591, 253, 402048, 402702, 402577, 602831, 701921]
+    "seed", [2306, 101427, 100019, 100591, 253, 402048, 402702, 402577, 602831, 701921, 800027]
 )
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
+
+
+def test_modes_that_are_infinite_at_the_declared_values_are_refused_there() -> None:
+    said = work_on(random_tables(801416))
+    assert said.startswith("refused: pathway 'path_2', stage 2: found a = 0, b = 0, g = 1.28571")
 
 
 def test_a_commutator_that_is_too_long_is_refused_by_its_pathway() -> None:

@@ -194,7 +194,8 @@ class JointSpectrum:
         """All modes, s descending, then d descending, null modes last.
 
         The order is that at ``values``; a parameter without a value takes 1 + 1/(2 + index), a
-        point with no meaning other than that it is fixed.
+        point with no meaning other than that it is fixed. There all do where s or d is infinite at
+        ``values``.
         """
         modes = [
             Mode(
@@ -213,8 +214,10 @@ class JointSpectrum:
             for mode_class in self.classes
             for root in range(mode_class.degree)
         ]
-        point = ordering_point(self.parameters, self.values)
-        return tuple(sorted(modes, key=lambda mode: _order(mode, point)))
+        try:
+            return _ordered(modes, ordering_point(self.parameters, self.values))
+        except ZeroDivisionError:
+            return _ordered(modes, ordering_point(self.parameters, {}))
 
     def operator_matrix(self, mode_class: ModeClass) -> ExactMatrix:
         """Return T of a class."""
@@ -260,6 +263,10 @@ def ordering_point(
         name: Fraction(values.get(name, 1 + Fraction(1, 2 + index)))
         for index, name in enumerate(parameters)
     }
+
+
+def _ordered(modes: list[Mode], point: Mapping[str, Fraction]) -> tuple[Mode, ...]:
+    return tuple(sorted(modes, key=lambda mode: _order(mode, point)))
 
 
 def _order(mode: Mode, point: Mapping[str, Fraction]) -> tuple:
