@@ -14,7 +14,7 @@ from symreln.arguments import float_times
 from symreln.constants import count_free, training_constants
 from symreln.divergence import check_start, check_step_size, largest_norm
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.integrate import EXACT, Accuracy
+from symreln.dynamics.integrate import PRECISE, Accuracy
 from symreln.dynamics.solutions import deep_numbers
 from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
@@ -139,7 +139,7 @@ class Prediction:
 def predict(
     derivation: Derivation,
     times: Sequence[float] | np.ndarray | None,
-    accuracy: Accuracy = EXACT,
+    accuracy: Accuracy = PRECISE,
 ) -> Prediction:
     """Evaluate a derivation without free parameters.
 

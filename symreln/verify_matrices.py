@@ -35,7 +35,8 @@ except ImportError:  # the files alone, without the package
     from verify_numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, quotient  # type: ignore[no-redef]
 
 CODES = {4: "i", 8: "q"}
-#: Slots for monomials, to those that there are in the factors, up to which they lie side by side.
+#: Slots for monomials, to those that there are in the factors, up to which they lie side by side:
+#: what that takes stays within this factor of what the factors take.
 DENSE = 16
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from symreln.dynamics.integrate import EXACT, Accuracy, integrate
+from symreln.dynamics.integrate import PRECISE, Accuracy, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -179,7 +179,7 @@ class BlockFlow:
         self,
         times: np.ndarray,
         functionals: np.ndarray,
-        accuracy: Accuracy = EXACT,
+        accuracy: Accuracy = PRECISE,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Integrate from zero maps.
 

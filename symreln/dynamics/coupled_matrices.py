@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.integrate import EXACT, Accuracy, integrate
+from symreln.dynamics.integrate import PRECISE, Accuracy, integrate
 from symreln.dynamics.packing import Packing
 from symreln.summaries import short_repr
 
@@ -142,7 +142,7 @@ class CoupledMatrices:
         times: np.ndarray,
         probes: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
         start: Sequence[np.ndarray] | None = None,
-        accuracy: Accuracy = EXACT,
+        accuracy: Accuracy = PRECISE,
     ) -> MatrixTrajectory:
         """Integrate the flow.
 

@@ -32,7 +32,7 @@ class Accuracy(NamedTuple):
 
 
 #: 1e-12 takes no longer than 1e-9 here, because the maps at all times are what costs.
-EXACT = Accuracy(1e-12)
+PRECISE = Accuracy(1e-12)
 #: A line is drawn to about 1/2000 of its figure: 1e-6 is far below.
 DRAWN = Accuracy(1e-6)
 #: Where only the time is asked for at which something happens: a stiff flow would take hours.
@@ -49,7 +49,7 @@ def integrate(
     start: np.ndarray,
     times: np.ndarray,
     fastest: float = 0.0,
-    accuracy: Accuracy = EXACT,
+    accuracy: Accuracy = PRECISE,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (slice of ``times``, states of shape (state, times in the slice)) in order.
 
@@ -61,7 +61,7 @@ def integrate(
         start: State at times[0].
         times: Ascending times, in the unit of ``rhs``.
         fastest: Largest rate with which states relax, in 1/time; 0 where none is known.
-        accuracy: EXACT where the result is a number, DRAWN where it is a line in a figure,
+        accuracy: PRECISE where the result is a number, DRAWN where it is a line in a figure,
             LOOKED_AT where a time is looked for.
 
     Raises:

@@ -17,7 +17,7 @@ import numpy as np
 
 from symreln.dynamics.block_flow import BlockFlow
 from symreln.dynamics.coupled_matrices import MatrixTrajectory
-from symreln.dynamics.integrate import EXACT, Accuracy
+from symreln.dynamics.integrate import PRECISE, Accuracy
 from symreln.dynamics.modules import Split, split, whole
 from symreln.dynamics.plain_module import PlainModule
 from symreln.dynamics.ternary import ReducedModule, tie
@@ -93,7 +93,7 @@ class ReducedFlow:
         self,
         times: np.ndarray,
         probes: Sequence[ModeProbe] = (),
-        accuracy: Accuracy = EXACT,
+        accuracy: Accuracy = PRECISE,
         starts: Sequence[ModeStart] | None = None,
         factors: Mapping[int, float] | None = None,
     ) -> MatrixTrajectory:

@@ -24,7 +24,7 @@ from symreln.dynamics.coupled_matrices import (
     ReducedMatrices,
     reduced_in,
 )
-from symreln.dynamics.integrate import EXACT, Accuracy, integrate
+from symreln.dynamics.integrate import PRECISE, Accuracy, integrate
 from symreln.dynamics.packing import Packing
 from symreln.summaries import short_repr
 
@@ -88,7 +88,7 @@ class SwitchedMatrices:
         self,
         times: np.ndarray,
         probes: Sequence[EqualModes] = (),
-        accuracy: Accuracy = EXACT,
+        accuracy: Accuracy = PRECISE,
         starts: Sequence[EqualModes] = (),
     ) -> MatrixTrajectory:
         """Integrate the flow from the expected start.

@@ -78,7 +78,7 @@ def rank(matrix: ExactMatrix) -> int:
         return 0
     if matrix.is_constant:
         return int(matrix.integers()[0].rank())
-    table = [[entry.numerator for entry in row] for row in _cleared(matrix).rows()]
+    table = numerators(matrix)
     full = min(matrix.shape)
     if len(polynomials.rows_at_point(list(zip(*table, strict=True)))) == full:
         return full  # full rank at one point modulo a prime proves it
@@ -161,8 +161,10 @@ def _square(matrix: ExactMatrix, name: str) -> None:
         raise InputError(msg)
 
 
-def _cleared(matrix: ExactMatrix) -> ExactMatrix:
-    return ExactMatrix(matrix.shape, matrix.parameters, matrix.terms)
+def numerators(matrix: ExactMatrix) -> polynomials.Table:
+    """Return the entries over the matrix's common denominator, as polynomials over Z."""
+    cleared = ExactMatrix(matrix.shape, matrix.parameters, matrix.terms)
+    return [[entry.numerator for entry in row] for row in cleared.rows()]
 
 
 def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
@@ -173,7 +175,7 @@ def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
 
 def _by_adjugate(matrix: ExactMatrix) -> ExactMatrix:
     names = matrix.parameters
-    table = [[entry.numerator for entry in row] for row in _cleared(matrix).rows()]
+    table = numerators(matrix)
     adjugate, determinant, nullity = _group_inverse(table, names)
     if nullity:
         msg = "the matrix is singular"

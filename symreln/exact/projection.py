@@ -7,7 +7,7 @@ from flint import fmpz_mat
 
 from symreln.exact import entries as coo
 from symreln.exact import integers, polynomials
-from symreln.exact.linear import inverse, pseudo_inverse
+from symreln.exact.linear import inverse, numerators, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 
@@ -81,9 +81,7 @@ def _spanning_rows(features: SparseMatrix) -> list[int] | None:
     whole = features.exact
     if count < samples or whole.is_zero:
         return None
-    cleared = ExactMatrix(whole.shape, whole.parameters, whole.terms)
-    table = [[entry.numerator for entry in row] for row in cleared.rows()]
-    chosen = polynomials.rows_at_point(list(zip(*table, strict=True)))
+    chosen = polynomials.rows_at_point(list(zip(*numerators(whole), strict=True)))
     return chosen if len(chosen) == samples else None
 
 

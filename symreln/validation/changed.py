@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.integrate import EXACT, LOOKED_AT, Accuracy
+from symreln.dynamics.integrate import LOOKED_AT, PRECISE, Accuracy
 from symreln.early import mode_kappas
 from symreln.integration import network_of
 from symreln.prediction import closed_forms, learning_modes, predict, predict_training
@@ -135,7 +135,7 @@ def step_below(numbers: Derivation, level: float) -> int | None:
     return None
 
 
-def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = EXACT) -> np.ndarray:
+def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
     network = network_of(numbers.spec)
     if network.layers <= 2:
