@@ -31,9 +31,9 @@ def differences(before: Path, after: Path) -> list[str]:
     found: list[str] = []
     for name in ("exit", "stdout", "stderr"):
         found += _text(name, before / name, after / name)
-    files = {p.relative_to(f) for f in (before, after) for p in _files(f / "work")}
-    for path in sorted({Path(*p.parts[1:]) for p in files}):
-        one, two = before / "work" / path, after / "work" / path
+    old, new = before / "work" / "out", after / "work" / "out"
+    for path in sorted({p.relative_to(f) for f in (old, new) for p in _files(f)}):
+        one, two = old / path, new / path
         if not (one.is_file() and two.is_file()):
             found.append(f"{path}: {'added' if two.is_file() else 'is missing'}")
         elif path.suffix == ".json":
@@ -106,9 +106,10 @@ def _arrays(name: str, one: Path, two: Path) -> list[str]:
     with np.load(one) as a, np.load(two) as b:
         found = [f"{name}: {k} {'added' if k in b else 'is missing'}" for k in set(a) ^ set(b)]
         for key in sorted(set(a) & set(b)):
-            if a[key].shape != b[key].shape or a[key].tobytes() != b[key].tobytes():
-                apart = "another shape"
-                if a[key].shape == b[key].shape and a[key].dtype.kind == "f":
-                    apart = f"up to {np.nanmax(np.abs(a[key] - b[key])):.1e} apart"
+            x, y = np.asarray(a[key]), np.asarray(b[key])
+            if x.shape != y.shape or x.tobytes() != y.tobytes():
+                apart = "differs"
+                if x.shape == y.shape and x.dtype.kind == "f":
+                    apart = f"is up to {np.nanmax(np.abs(x - y)):.1e} apart"
                 found.append(f"{name}: {key} {apart}")
         return found
