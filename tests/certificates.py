@@ -11,9 +11,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
+from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.pipeline.derive import derive_unchecked
 from symreln.spec.model import Dataset, Parameter, PathwaySpec, Spec
 
 Json = dict[str, Any]

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 
@@ -87,7 +88,7 @@ class Regime:
         return f"{start} is at least half of the plateau of {named} ({scale})"
 
 
-def regime(derivation: Derivation) -> Regime | None:
+def regime_of(derivation: Derivation) -> Regime | None:
     """Say which regime a spec's initial weights put training in.
 
     None where no initial strength is derived (no network, or more than two layers), where a single
@@ -98,7 +99,7 @@ def regime(derivation: Derivation) -> Regime | None:
         return None
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return None
-    exact = derivation.at_values
+    exact = derivation.ask(at_values)
     start = exact.strength0
     if start is None or not start > 0:
         return None

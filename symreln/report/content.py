@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.regime import regime_of
 from symreln.report.abbreviations import abbreviations
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
@@ -143,7 +146,7 @@ def whole_document(
     derivation: Derivation, chapters: tuple[Block, ...], figures: tuple[Drawing, ...]
 ) -> Document:
     """Return the document with its title, its figures and its bibliography."""
-    regime = derivation.regime
+    regime = derivation.ask(regime_of)
     return Document(
         title=derivation.spec.title,
         subtitle="Learning dynamics, derived by symreln",
@@ -159,7 +162,7 @@ def _optional(derivation: Derivation) -> list[Section]:
     Imported where they are needed: most documents have none of them.
     """
     chapters: list[Section] = []
-    if derivation.exceptional is not None:
+    if derivation.ask(exceptional_sets) is not None:
         from symreln.report.chapters import exceptional
 
         chapters.append(exceptional.chapter(derivation))
@@ -229,7 +232,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
         *_later_verdicts(derivation),
         (
             "Free constants in the formulas: ",
-            Strong(str(derivation.free_constants)),
+            Strong(str(count_free(derivation.ask(printed_constants)))),
             ", listed in ",
             Reference("sec:provenance"),
             ".",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.report.couplings import original, overlap, overlap_decimal
 
@@ -107,7 +108,7 @@ def _matrices(derivation: Derivation, stage: StageDerivation, p: int, j: int) ->
     if unknown or _learning(target) * _learning(source) > MOST_ENTRIES:
         return {"overlap": None, "input_overlap": None}
     place = [s.stage for s in derivation.stages].index(stage.stage)
-    pathways = derivation.at_values.stages[place].pathways
+    pathways = derivation.ask(at_values).stages[place].pathways
     try:
         k, g = overlap_matrices(pathways[p], pathways[j])
     except InputError:  # float64 has no room for them; the certificate has their spaces

@@ -6,12 +6,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
+from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.descending import flow_error
 from symreln.claims.equal_starts import equal_starts_to_json
+from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.halving import half_time
 from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.gates.support import unsupported_pathways
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
@@ -36,8 +39,8 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     spec = derivation.spec
     return {
         **spec_to_json(spec),
-        "free_constants": derivation.free_constants,
-        "constants": [constant.to_json() for constant in derivation.constants],
+        "free_constants": count_free(derivation.ask(printed_constants)),
+        "constants": [constant.to_json() for constant in derivation.ask(printed_constants)],
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),
@@ -64,7 +67,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         **convergence_to_json(derivation),
         **width_to_json(derivation),
         **regime_to_json(derivation),
-        "unsupported": dict(derivation.unsupported),
+        "unsupported": dict(derivation.ask(unsupported_pathways)),
         **phases_to_json(derivation),
         "exceptional": _exceptional(derivation),
         "family": _family(derivation),
@@ -94,7 +97,7 @@ def _final(derivation: Derivation) -> dict[str, str] | None:
 
 
 def _exceptional(derivation: Derivation) -> Any:
-    if derivation.exceptional is None:
+    if derivation.ask(exceptional_sets) is None:
         return None
     from symreln.report.exceptional_json import exceptional_to_json
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.phase_names import in_phase
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
@@ -64,13 +65,13 @@ def derivation_sketches(
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(
         not mode.is_null
-        for _, phase in derivation.at_values.phases
+        for _, phase in derivation.ask(at_values).phases
         for pathway in phase.pathways
         for mode in pathway.modes
     ):
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
-            sketches.append(_spectrum(derivation.at_values))
+            sketches.append(_spectrum(derivation.ask(at_values)))
     if prediction is not None and prediction.modes:
         sketches.append(_modes(derivation, prediction))
     return tuple(sketches)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.constants import count_free, printed_constants
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _checks(derivation: Derivation) -> str:
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     return (
         f"checks: {proven} of {len(derivation.steps)} proven; "
-        f"free constants: {derivation.free_constants}"
+        f"free constants: {count_free(derivation.ask(printed_constants))}"
     )
 
 

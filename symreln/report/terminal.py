@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symreln.base.tables import plain_table, render_table
+from symreln.claims.constants import printed_constants
+from symreln.claims.early import early_strengths
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.gates.support import unsupported_pathways
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.exceptional_words import sentence
 from symreln.report.jsonio import Json, dumps
 
 if TYPE_CHECKING:
@@ -84,10 +90,10 @@ def summary_of(derivation: Derivation) -> Summary:
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
             *convergence_lines(derivation),
             *regime_lines(derivation),
-            *unsupported_lines(derivation.unsupported, derivation.spec),
+            *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
-            + constants_text(derivation.constants),
+            + constants_text(derivation.ask(printed_constants)),
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
                 for step in derivation.steps
@@ -113,11 +119,8 @@ def _modes_of(derivation: Derivation, when: str) -> Summary:
 
 def _exceptional(derivation: Derivation) -> list[str]:
     """Say where the generic answer ends, where there are parameters."""
-    if derivation.exceptional is None:
-        return []
-    from symreln.report.exceptional_words import sentence
-
-    return [sentence(derivation.exceptional)]
+    found = derivation.ask(exceptional_sets)
+    return [] if found is None else [sentence(found)]
 
 
 def _family_lines(derivation: Derivation) -> list[str]:
@@ -188,7 +191,7 @@ def show_run(
     """Print the verdict, the modes and the agreement."""
     if as_json:
         both: Json = {
-            "derivation": derivation.to_json(),
+            "derivation": derivation.ask(derivation_to_json),
             "validation": validation.to_json(),
         }
         click.echo(dumps(both), nl=False)
@@ -220,8 +223,10 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         lines = [
             *modes_lines(validation),
             *regime_lines(validation.derivation),
-            *unsupported_lines(validation.derivation.early.unsupported, validation.derivation.spec),
-            *counted(validation.derivation.early),
+            *unsupported_lines(
+                validation.derivation.ask(early_strengths).unsupported, validation.derivation.spec
+            ),
+            *counted(validation.derivation.ask(early_strengths)),
         ]
         for line in lines:
             click.echo(line)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
+from symreln.claims.early import early_strengths
 from symreln.experiment.comparing import PAIRS
 from symreln.report.band_json import band_to_json
 from symreln.report.chapters.regime import regime_to_json
@@ -88,7 +89,7 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
     "units" are those that were followed: which share of them is open on some sample and has no
     pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
     """
-    found = validation.derivation.early
+    found = validation.derivation.ask(early_strengths)
     if not found and not found.unsupported:
         return None
     return {

@@ -14,9 +14,9 @@ import symreln as sr
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.domain import Domain
 from symreln.claims.families.forms import root_of, stage_loss, sum_over_copies
+from symreln.claims.solve import derive_unchecked
 from symreln.cli.main import cli
 from symreln.exact.scalar import Scalar
-from symreln.pipeline.derive import derive_unchecked
 from tests.families.examples import EXAMPLES, tables
 
 DOMAIN = Domain(names=("a", "n", "C", "u"), minimum={"n": 2, "C": 2}, copies="u", items="n")

@@ -8,7 +8,7 @@ import symreln as sr
 from symreln.claims.early import EarlyStrengths
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.gates.support import why_unsupported
-from symreln.pipeline.derive import derive
+from symreln.api import derive
 from symreln.spec.reader import read_spec
 
 

@@ -15,9 +15,9 @@ import sympy as sp
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.halving import half_time
+from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.pipeline.derive import derive_unchecked
 from symreln.report import html, latex
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document

@@ -12,6 +12,7 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import Prediction
+from symreln.claims.solve import derive_unchecked
 from symreln.errors import InputError
 from symreln.experiment import pair, switching
 from symreln.experiment import trained as training
@@ -19,7 +20,6 @@ from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
 from symreln.experiment.trained import gated_pathways
 from symreln.experiment.words import percent, steps_text
-from symreln.pipeline.derive import derive_unchecked
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.spec.reader import read_spec
 from symreln.train.gdln import train_gdln

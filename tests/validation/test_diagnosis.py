@@ -13,6 +13,7 @@ import pytest
 import symreln as sr
 from symreln.claims.integration import descending_flow
 from symreln.claims.prediction import ModeCurve
+from symreln.claims.solve import derive_unchecked
 from symreln.errors import NotSupportedError
 from symreln.experiment import again
 from symreln.experiment.again import HALF, Experiment
@@ -33,7 +34,6 @@ from symreln.experiment.findings import (
 from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.pipeline.derive import derive_unchecked
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec

@@ -18,6 +18,7 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import predict_training
+from symreln.claims.solve import derive_unchecked
 from symreln.experiment import again
 from symreln.experiment.blame import failed_text
 from symreln.experiment.changed import Change, changed, predicted_again
@@ -33,7 +34,6 @@ from symreln.experiment.findings import (
     Finding,
     PairDiagnosis,
 )
-from symreln.pipeline.derive import derive_unchecked
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.validation.test_confront import (

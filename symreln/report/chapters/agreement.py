@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.claims.early import early_strengths
 from symreln.experiment.words import metric_cells, percent
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
@@ -174,7 +175,7 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
-    early = validation.derivation.early
+    early = validation.derivation.ask(early_strengths)
     if not validation.kappas:
         return unsupported_blocks(early.unsupported, validation.derivation.spec)
     fastest = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import count_free
+from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.integration import network_of
 from symreln.dynamics import initial
 from symreln.report.chapters.constants import constants_table
@@ -86,7 +86,7 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
             ("seeds", f"{validation.seeds} of each kind"),
             ("seed of the random streams", str(validation.rng)),
         ]
-    constants = derivation.constants if validation is None else validation.constants
+    constants = derivation.ask(printed_constants) if validation is None else validation.constants
     rows.append(("free constants", str(count_free(constants))))
     rows += [(f"version: {name}", value) for name, value in library_versions().items()]
     blocks: tuple[Block, ...] = (

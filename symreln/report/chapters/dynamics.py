@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
 from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.gates.support import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging
@@ -287,7 +290,7 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
     if not later:
         return caption
-    found = derivation.convergence
+    found = derivation.ask(convergence_of)
     bounded = {bound.pathway for bound in found.modes} if found is not None else set()
     return f"{caption} With converged earlier stages from the start; for the flow" + (
         " see the bounds below."
@@ -353,10 +356,10 @@ def _initial(derivation: Derivation) -> list[Block]:
         ),
         *own_units(derivation),
         *regime_blocks(derivation),
-        *unsupported_blocks(derivation.unsupported, derivation.spec),
+        *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
         prose(
             "The number of free constants is ",
-            Math(str(derivation.free_constants)),
+            Math(str(count_free(derivation.ask(printed_constants)))),
             ", see ",
             Reference("sec:provenance"),
             ".",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.equal_starts import equal_starts, grouped, started_apart
+from symreln.claims.widths import narrow_pathways
 from symreln.report.document import Block, Inline, Math, Strong, prose
 from symreln.report.symbols import symbol_latex
 
@@ -30,7 +31,12 @@ def equal_start_blocks(derivation: Derivation, stage: StageDerivation) -> list[B
         for index, (labels, sentence) in enumerate(grouped(found))
     ]
     network = derivation.spec.network
-    if found and network is not None and network.layers == 2 and not derivation.narrow:
+    if (
+        found
+        and network is not None
+        and network.layers == 2
+        and not derivation.ask(narrow_pathways)
+    ):
         blocks.append(
             prose(
                 "The prediction that is confronted with training does not rest on them: it "

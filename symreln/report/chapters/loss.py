@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.loss import strength_symbol
 from symreln.report.breaking import sum_lines
 from symreln.report.document import Block, Details, Math, equation, prose
@@ -67,7 +68,7 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
 
 def _end(derivation: Derivation, final: str) -> list[Any]:
     """Say where the loss goes from its first value."""
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return [
             "; pathways that are wide enough would bring it to the least-squares value ",
             Math(final),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.regime import regime_of
 from symreln.exact.enclosure import rounded_text
 from symreln.report.document import Block, Citation, Math, Strong, prose
 from symreln.report.typeset import typeset
@@ -22,7 +23,7 @@ MEANS = {
 
 def regime_blocks(derivation: Derivation) -> list[Block]:
     """Return what is said of large initial weights; nothing in the rich regime."""
-    found = derivation.regime
+    found = derivation.ask(regime_of)
     if found is None or not found.is_lazy:
         return []
     return [
@@ -42,7 +43,7 @@ def regime_blocks(derivation: Derivation) -> list[Block]:
 
 def regime_lines(derivation: Derivation) -> list[str]:
     """Return what the terminal says of large initial weights."""
-    found = derivation.regime
+    found = derivation.ask(regime_of)
     if found is None or not found.is_lazy:
         return []
     return [f"{_title(found).lower()}: {found.reason}. {MEANS[found.name]}"]
@@ -50,7 +51,7 @@ def regime_lines(derivation: Derivation) -> list[str]:
 
 def regime_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the entry "regime": "name" is rich, mixed or lazy; null where nothing is derived."""
-    found = derivation.regime
+    found = derivation.ask(regime_of)
     if found is None:
         return {"regime": None}
     low, high = found.scales

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.given_weights import white_inputs
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import deep
@@ -175,7 +176,7 @@ def family_start(derivation: Derivation) -> list[Block]:
         prose(*content, "."),
         prose(
             "The number of free constants is ",
-            Math(str(derivation.free_constants)),
+            Math(str(count_free(derivation.ask(printed_constants)))),
             ", see ",
             Reference("sec:provenance"),
             ".",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.widths import narrow_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.document import (
@@ -135,7 +136,7 @@ def _figure_caption(derivation: Derivation) -> Content:
     if not _settled(groups):
         return (*speeds, ". No mode has a plateau of its own.")
     heights = Math(heights_latex(groups, decay=decays(derivation)))
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
         return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
     above = ", 0 where " if decays(derivation) else ""
