@@ -11,10 +11,10 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.spec.model import Dataset, Parameter, PathwaySpec, Spec
+from tests.unchecked import derive_unchecked
 
 Json = dict[str, Any]
 

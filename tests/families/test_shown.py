@@ -14,10 +14,10 @@ import symreln as sr
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.domain import Domain
 from symreln.claims.families.forms import root_of, stage_loss, sum_over_copies
-from symreln.claims.solve import derive_unchecked
 from symreln.cli.main import cli
 from symreln.exact.scalar import Scalar
 from tests.families.examples import EXAMPLES, tables
+from tests.unchecked import derive_unchecked
 
 DOMAIN = Domain(names=("a", "n", "C", "u"), minimum={"n": 2, "C": 2}, copies="u", items="n")
 SYMBOLS = {

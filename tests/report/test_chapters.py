@@ -15,7 +15,6 @@ import sympy as sp
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.halving import half_time
-from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.report import html, latex
@@ -25,6 +24,7 @@ from symreln.report.derivation_json import derivation_to_json
 from symreln.report.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.report.document import Details, Equation, Section, Table, plain_text, walk
 from symreln.report.mathtext import to_latex
+from tests.unchecked import derive_unchecked
 
 COUPLED = {
     "title": "Two pathways that compete",

@@ -12,7 +12,6 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import Prediction
-from symreln.claims.solve import derive_unchecked
 from symreln.errors import InputError
 from symreln.experiment import pair, switching
 from symreln.experiment import trained as training
@@ -25,6 +24,7 @@ from symreln.spec.reader import read_spec
 from symreln.train.gdln import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
+from tests.unchecked import derive_unchecked
 
 # tau = 100 steps; every mode has risen and settled after 3000 of them.
 NETWORK = {"hidden": 400, "init_std": Fraction(1, 1000), "steps": 2001}

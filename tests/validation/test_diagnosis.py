@@ -13,7 +13,6 @@ import pytest
 import symreln as sr
 from symreln.claims.integration import descending_flow
 from symreln.claims.prediction import ModeCurve
-from symreln.claims.solve import derive_unchecked
 from symreln.errors import NotSupportedError
 from symreln.experiment import again
 from symreln.experiment.again import HALF, Experiment
@@ -39,6 +38,7 @@ from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
 from symreln.train.gdln import train_gdln
 from tests.cases import matrix_spec
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import xor
 
 

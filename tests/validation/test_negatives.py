@@ -18,7 +18,6 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import predict_training
-from symreln.claims.solve import derive_unchecked
 from symreln.experiment import again
 from symreln.experiment.blame import failed_text
 from symreln.experiment.changed import Change, changed, predicted_again
@@ -36,6 +35,7 @@ from symreln.experiment.findings import (
 )
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import (
     NETWORK,
     SWAPPED,
