@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
-from symreln.report.abbreviations import abbreviations
-from symreln.report.chapters.alike import alike
-from symreln.report.chapters.closing import checks_chapter, provenance_chapter
-from symreln.report.chapters.data import correlation_chapter, data_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
-from symreln.report.chapters.verdict import verdict_chapter
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Document,
     Drawing,
@@ -26,8 +20,14 @@ from symreln.report.document import (
     Strong,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.typeset import typeset
+from symreln.document.typeset import typeset
+from symreln.report.abbreviations import abbreviations
+from symreln.report.chapters.alike import alike
+from symreln.report.chapters.closing import checks_chapter, provenance_chapter
+from symreln.report.chapters.data import correlation_chapter, data_chapter
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
+from symreln.report.chapters.verdict import verdict_chapter
 
 if TYPE_CHECKING:
     from collections.abc import Collection

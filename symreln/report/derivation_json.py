@@ -12,6 +12,7 @@ from symreln.claims.equal_starts import equal_starts_to_json
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.halving import half_time
 from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.gates.support import unsupported_pathways
@@ -22,7 +23,6 @@ from symreln.report.chapters.regime import regime_to_json
 from symreln.report.chapters.width import width_to_json
 from symreln.report.couplings_json import couplings_to_json
 from symreln.report.equilibria_json import equilibria_to_json
-from symreln.report.mathtext import to_latex
 from symreln.report.spec_json import DIGITS, spec_to_json
 
 if TYPE_CHECKING:

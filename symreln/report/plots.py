@@ -30,9 +30,9 @@ from symreln.report.sketches import (
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
+    from symreln.document.model import Drawing
     from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
-    from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.

@@ -33,7 +33,7 @@ def derivation_summary(derivation: Derivation) -> list[str]:
 
 
 def _modes(derivation: Derivation) -> list[str]:
-    from symreln.report.words import short_number
+    from symreln.document.words import short_number
 
     symbols, values = derivation.spec.symbols, derivation.spec.values
     found = [(pathway, mode) for pathway in derivation.pathways for mode in pathway.modes]

@@ -141,8 +141,8 @@ _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
 
 
 def _mode_rows(derivation: Derivation) -> list[list[str]]:
+    from symreln.document.words import short_number
     from symreln.report.chapters.alike import alike
-    from symreln.report.words import short_number
 
     symbols = derivation.spec.symbols
     values = derivation.spec.values

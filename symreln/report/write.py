@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
+    from symreln.document.model import Drawing
     from symreln.experiment.confront import Validation
-    from symreln.report.document import Drawing
 
 FORMATS = ("json", "tex", "html")
 

@@ -13,7 +13,7 @@ from tests.report.sample import document
 SCRIPT = """
 import hashlib, sympy as sp
 from symreln.report import html, latex
-from symreln.report.breaking import equation_lines, name_common
+from symreln.document.breaking import equation_lines, name_common
 from tests.report.sample import document
 from tests.report.test_breaking import COMMON, LOSS
 

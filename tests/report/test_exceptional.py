@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import pytest
 
+from symreln.document.model import Document
 from symreln.exact.scalar import Scalar
 from symreln.report.chapters.exceptional import chapter
-from symreln.report.document import Document
 from symreln.report.exceptional_json import exceptional_to_json
 from symreln.report.exceptional_words import (
     SHORT,

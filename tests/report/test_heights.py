@@ -10,13 +10,8 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.prediction import closed_forms
-from symreln.report import sketches
-from symreln.report.chapters.alike import alike
-from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import spectrum_chapter
-from symreln.report.content import derivation_document
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Equation,
     Figure,
     Math,
@@ -26,7 +21,12 @@ from symreln.report.document import (
     plain_text,
     walk,
 )
-from symreln.report.mathtext import to_latex
+from symreln.report import sketches
+from symreln.report.chapters.alike import alike
+from symreln.report.chapters.closing import provenance_chapter
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.spectrum import spectrum_chapter
+from symreln.report.content import derivation_document
 from symreln.report.plots import derivation_sketches
 
 TWO = {

@@ -8,11 +8,11 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import overlap_matrices
+from symreln.document.model import Equation, Paragraph, Section, plain_text, walk
 from symreln.report import couplings_json, html, latex
 from symreln.report.chapters import data, verdict
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.document import Equation, Paragraph, Section, plain_text, walk
 
 FOUR = {
     "title": "Four contexts",

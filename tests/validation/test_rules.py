@@ -18,6 +18,7 @@ from symreln.claims.prediction import mode_starts
 from symreln.cli.commands import execute
 from symreln.cli.main import cli
 from symreln.cli.request import Request
+from symreln.document.model import Paragraph, Table, plain_text
 from symreln.dynamics.aligned_descent import followed, pair_steps
 from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
@@ -35,7 +36,6 @@ from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.experiment.words import percent
 from symreln.report.chapters.rules import bias_rows, rule_blocks
-from symreln.report.document import Paragraph, Table, plain_text
 from symreln.report.jsonio import dumps
 from symreln.report.terminal import show_validation
 from symreln.report.validation_json import validation_to_json

@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import t as student
 
 from symreln.claims.prediction import probe_bases
+from symreln.document.model import Table
 from symreln.experiment.decay import trained_strengths
 from symreln.experiment.mode_descent import mode_descent
 from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
 from symreln.experiment.trained import is_one_map, network_recording, telling_gates
 from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.document import Table
 from symreln.train.record import gate_maps_observer
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts

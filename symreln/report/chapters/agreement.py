@@ -6,17 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symreln.claims.early import early_strengths
-from symreln.experiment.words import metric_cells, percent
-from symreln.report.chapters.band import band_blocks
-from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
-from symreln.report.chapters.equal_starts import unequal_start_blocks
-from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
-from symreln.report.chapters.mean_field import mean_field_blocks
-from symreln.report.chapters.regime import regime_blocks
-from symreln.report.chapters.rules import rule_blocks
-from symreln.report.chapters.study import study_blocks
-from symreln.report.chapters.support import counted, unsupported_blocks
-from symreln.report.document import (
+from symreln.document.model import (
     Block,
     Citation,
     Figure,
@@ -28,8 +18,18 @@ from symreln.report.document import (
     Theorem,
     prose,
 )
-from symreln.report.numerals import scientific_latex
-from symreln.report.typeset import typeset
+from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import typeset
+from symreln.experiment.words import metric_cells, percent
+from symreln.report.chapters.band import band_blocks
+from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
+from symreln.report.chapters.equal_starts import unequal_start_blocks
+from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
+from symreln.report.chapters.mean_field import mean_field_blocks
+from symreln.report.chapters.regime import regime_blocks
+from symreln.report.chapters.rules import rule_blocks
+from symreln.report.chapters.study import study_blocks
+from symreln.report.chapters.support import counted, unsupported_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

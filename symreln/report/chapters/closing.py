@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.integration import network_of
+from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
 from symreln.dynamics import initial
 from symreln.report.chapters.constants import constants_table
-from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.document.inlines import Content
     from symreln.experiment.confront import Validation
-    from symreln.report.inlines import Content
     from symreln.spec.model import NetworkSpec
 
 #: Pathways up to which units that differ are told by name.

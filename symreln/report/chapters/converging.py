@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.convergence import convergence_of, open_limits, open_questions
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Details, Math, Table, equation, prose
+from symreln.document.numerals import rounded_up
+from symreln.document.typeset import typeset
 from symreln.dynamics.converging import antiderivative
 from symreln.report.chapters.alike import alike
-from symreln.report.document import Block, Details, Math, Table, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import rounded_up
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from fractions import Fraction

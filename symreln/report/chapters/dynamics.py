@@ -9,6 +9,23 @@ import sympy as sp
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
+    Block,
+    Citation,
+    Details,
+    Figure,
+    Math,
+    Reference,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.gates.support import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
@@ -30,24 +47,7 @@ from symreln.report.chapters.solution import (
 from symreln.report.chapters.steps import finite_steps
 from symreln.report.chapters.support import unsupported_blocks
 from symreln.report.chapters.width import own_units, width
-from symreln.report.document import (
-    Block,
-    Citation,
-    Details,
-    Figure,
-    Math,
-    Reference,
-    Section,
-    Table,
-    Theorem,
-    equation,
-    prose,
-)
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
-from symreln.report.typeset import typeset
-from symreln.report.words import NONE, fraction_latex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         Derivation,
         ModeDerivation,
     )
-    from symreln.report.inlines import Content, Inline
+    from symreln.document.inlines import Content, Inline
 
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"

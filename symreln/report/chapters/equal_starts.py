@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.equal_starts import equal_starts, grouped, started_apart
 from symreln.claims.widths import narrow_pathways
-from symreln.report.document import Block, Inline, Math, Strong, prose
-from symreln.report.symbols import symbol_latex
+from symreln.document.model import Block, Inline, Math, Strong, prose
+from symreln.document.symbols import symbol_latex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

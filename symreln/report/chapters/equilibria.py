@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.equilibria import conserved_sums, races_of, resting_loss
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math, Table, equation, prose
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import decimal_cell, number_cell
 from symreln.report.chapters.resting import on_a_line, sharing, why_a_point
-from symreln.report.document import Block, Math, Table, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import decimal_cell, number_cell
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.equilibria import Race
-    from symreln.report.inlines import Content
+    from symreln.document.inlines import Content
 
 #: Modes of the table that are printed; the rest is in derivation.json.
 MOST_MODES = 40

@@ -8,18 +8,18 @@ import sympy as sp
 
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.widths import narrow_pathways
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Details, Items, Math, Section, Table, Theorem, prose
+from symreln.document.typeset import typeset
 from symreln.exact.scalar import factored
-from symreln.report.document import Block, Details, Items, Math, Section, Table, Theorem, prose
 from symreln.report.exceptional_words import SHORT, consequences_text, polynomial_text, short_text
-from symreln.report.mathtext import to_latex
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.exceptional import ExceptionalSet, ExceptionalSets, SpecialPoint
-    from symreln.report.inlines import Content, Inline
 
 #: Rows of a table of sets.
 MOST = 24

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.regime import regime_of
+from symreln.document.model import Block, Citation, Math, Strong, prose
+from symreln.document.typeset import typeset
 from symreln.exact.enclosure import rounded_text
-from symreln.report.document import Block, Citation, Math, Strong, prose
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

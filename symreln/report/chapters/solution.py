@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.given_weights import white_inputs
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
+from symreln.document.words import fraction_latex
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import deep
 from symreln.dynamics.switchboard import expected_start
-from symreln.report.document import Block, Citation, Code, Math, Reference, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.words import fraction_latex
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation

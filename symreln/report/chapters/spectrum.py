@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.widths import narrow_pathways
-from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Figure,
     Math,
@@ -19,9 +18,8 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.widths import latex_width
-from symreln.report.words import (
+from symreln.document.widths import latex_width
+from symreln.document.words import (
     NONE,
     Symbols,
     Values,
@@ -30,11 +28,13 @@ from symreln.report.words import (
     height_cell,
     number_cell,
 )
+from symreln.report.abbreviations import NO_NAMES, Abbreviations
+from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.report.inlines import Content, Inline
 
 #: Modes of one pathway that are listed one by one.
 MOST_ROWS = 40

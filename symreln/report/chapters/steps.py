@@ -6,8 +6,8 @@ from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
 from symreln.claims.descending import flow_error
+from symreln.document.model import Block, Details, Math, Table, equation, prose
 from symreln.report.chapters.alike import alike
-from symreln.report.document import Block, Details, Math, Table, equation, prose
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

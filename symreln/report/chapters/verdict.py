@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.report.chapters.equal_starts import equal_start_blocks
-from symreln.report.couplings import original, overlap
-from symreln.report.couplings_json import MOST_ENTRIES
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Citation,
     Items,
@@ -22,15 +19,18 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import number_cell
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import number_cell
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.report.chapters.equal_starts import equal_start_blocks
+from symreln.report.couplings import original, overlap
+from symreln.report.couplings_json import MOST_ENTRIES
 from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.report.inlines import Content
+    from symreln.document.inlines import Content
     from symreln.verdict.coupling import ModeCoupling
 
 #: Pathways that get a line each.

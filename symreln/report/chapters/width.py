@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.widths import NarrowPathway, losses, narrow_pathways
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math, prose
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import SHORT
 from symreln.exact.enclosure import decimal_of
-from symreln.report.document import Block, Math, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
