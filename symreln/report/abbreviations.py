@@ -20,8 +20,8 @@ from symreln.document.widths import latex_width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from symreln.claims.alike import Alike
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.report.chapters.alike import Alike
 
 #: Printed width in letters from which a part that occurs again is worth a name.
 LONG = 12.0

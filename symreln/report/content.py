@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
@@ -22,7 +23,6 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import typeset
 from symreln.report.abbreviations import abbreviations
-from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symreln.base.tables import plain_table, render_table
+from symreln.claims.claim import lines_of
 from symreln.claims.constants import printed_constants
 from symreln.claims.early import early_strengths
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.regime import regime_of
 from symreln.gates.support import unsupported_pathways
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.exceptional_words import sentence
@@ -68,7 +70,6 @@ def summary_of(derivation: Derivation) -> Summary:
     from symreln.claims.constants import constants_text
     from symreln.claims.relaxation import diverging_lines
     from symreln.report.chapters.converging import convergence_lines
-    from symreln.report.chapters.regime import regime_lines
     from symreln.report.chapters.support import unsupported_lines
     from symreln.truth import Truth
 
@@ -89,7 +90,7 @@ def summary_of(derivation: Derivation) -> Summary:
             *_family_lines(derivation),
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
             *convergence_lines(derivation),
-            *regime_lines(derivation),
+            *lines_of(derivation, regime_of),
             *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
@@ -141,8 +142,8 @@ _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
 
 
 def _mode_rows(derivation: Derivation) -> list[list[str]]:
+    from symreln.claims.alike import alike
     from symreln.document.words import short_number
-    from symreln.report.chapters.alike import alike
 
     symbols = derivation.spec.symbols
     values = derivation.spec.values
@@ -204,7 +205,6 @@ def show_run(
 def _show_agreement(validation: Validation | GraphValidation) -> None:
     from symreln.experiment.confront import Validation
     from symreln.experiment.told import modes_lines
-    from symreln.report.chapters.regime import regime_lines
     from symreln.report.chapters.support import counted, unsupported_lines
 
     rows = [list(row) for row in validation.metric_rows()]
@@ -222,7 +222,7 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         _show_study(validation)
         lines = [
             *modes_lines(validation),
-            *regime_lines(validation.derivation),
+            *lines_of(validation.derivation, regime_of),
             *unsupported_lines(
                 validation.derivation.ask(early_strengths).unsupported, validation.derivation.spec
             ),

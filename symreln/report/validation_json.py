@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
 from symreln.claims.early import early_strengths
+from symreln.claims.regime import regime_of
 from symreln.experiment.comparing import PAIRS
 from symreln.report.band_json import band_to_json
-from symreln.report.chapters.regime import regime_to_json
+from symreln.report.encode import Encoder
 from symreln.report.judgement_json import judgement_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
@@ -54,7 +55,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
-        **regime_to_json(validation.derivation),
+        "regime": Encoder.of(spec)(validation.derivation.ask(regime_of)),
         "alignment": _alignments(validation),
         **_narrow(validation),
         "gate_drift": _drift(validation),

@@ -6,12 +6,12 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.alike import alike
 from symreln.claims.derivation import Derivation
 from symreln.document.model import Equation, Section, Table, plain_text, walk
 from symreln.document.widths import latex_width
 from symreln.report import abbreviations as module
 from symreln.report.abbreviations import NO_NAMES, abbreviate, abbreviations
-from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from tests.report.read_latex import read_latex
 

@@ -13,6 +13,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.alike import alike
 from symreln.claims.derivation import Derivation
 from symreln.claims.halving import half_time
 from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
@@ -21,7 +22,6 @@ from symreln.document.model import Details, Equation, Section, Table, plain_text
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.report import html, latex
-from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
 from tests.unchecked import derive_unchecked

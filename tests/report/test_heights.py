@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.alike import alike
 from symreln.claims.prediction import closed_forms
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -22,7 +23,6 @@ from symreln.document.model import (
     walk,
 )
 from symreln.report import sketches
-from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter

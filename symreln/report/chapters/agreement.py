@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.claims.claim import said_of
 from symreln.claims.early import early_strengths
+from symreln.claims.regime import regime_of
 from symreln.document.model import (
     Block,
     Citation,
@@ -26,7 +28,6 @@ from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGES
 from symreln.report.chapters.equal_starts import unequal_start_blocks
 from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
 from symreln.report.chapters.mean_field import mean_field_blocks
-from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
 from symreln.report.chapters.support import counted, unsupported_blocks
@@ -44,7 +45,7 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
         *_verdict(validation),
-        *regime_blocks(validation.derivation),
+        *said_of(validation.derivation, regime_of),
         _comparison(validation),
         *_published(validation),
         *(_figure(validation) if figures else []),

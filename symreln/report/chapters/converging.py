@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.alike import alike
 from symreln.claims.convergence import convergence_of, open_limits, open_questions
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, Math, Table, equation, prose
 from symreln.document.numerals import rounded_up
 from symreln.document.typeset import typeset
 from symreln.dynamics.converging import antiderivative
-from symreln.report.chapters.alike import alike
 
 if TYPE_CHECKING:
     from fractions import Fraction

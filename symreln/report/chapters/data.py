@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.alike import Alike
 from symreln.document.described import (
     SMALL,
     NamedMatrices,
@@ -27,7 +28,6 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.words import assumption
-from symreln.report.chapters.alike import Alike
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

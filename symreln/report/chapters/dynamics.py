@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
+from symreln.claims.regime import regime_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -29,11 +32,9 @@ from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.gates.support import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
-from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.solution import (
     HALF_SPEED,
     family_solution,
@@ -355,7 +356,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *own_units(derivation),
-        *regime_blocks(derivation),
+        *said_of(derivation, regime_of),
         *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
         prose(
             "The number of free constants is ",

@@ -14,9 +14,9 @@ from symreln.dynamics.solutions import deep
 from symreln.dynamics.switchboard import expected_start
 
 if TYPE_CHECKING:
+    from symreln.claims.alike import Alike
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.report.abbreviations import Abbreviations
-    from symreln.report.chapters.alike import Alike
     from symreln.spec.model import NetworkSpec
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.alike import Alike, alike, decays, heights_latex
 from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -29,7 +30,6 @@ from symreln.document.words import (
     number_cell,
 )
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
