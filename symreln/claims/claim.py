@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+from flint import arb
+
 from symreln.document.blocks import Block
+from symreln.exact.enclosure import decimal_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
 
     #: What is asked of a derivation: a claim, several, or None.
     Rule = Callable[[Derivation], "Claim | Iterable[Claim] | None"]
+
+#: Digits of decimals.
+DIGITS = 21
 
 
 class Claim:
@@ -32,6 +40,28 @@ class Claim:
     def lines(self) -> Iterable[str]:
         """Yield what the terminal says, in plain characters."""
         return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula(Claim):
+    """A formula with its value.
+
+    Attributes:
+        expr: In the declared parameters.
+        ball: Its value where they have values, else None.
+    """
+
+    expr: sp.Expr
+    ball: arb | None = field(compare=False)
+
+    def values(self) -> dict[str, Any]:
+        """Return "expr", and "decimal" and "radius" where there is a value."""
+        return {"expr": self.expr} | ({} if self.ball is None else decimals(self.ball))
+
+
+def decimals(ball: arb) -> dict[str, str]:
+    """Return a ball as "decimal" and "radius", text."""
+    return dict(zip(("decimal", "radius"), decimal_of(ball, DIGITS), strict=True))
 
 
 def claims_of(derivation: Derivation, rule: Rule) -> tuple[Claim, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.couplings import couplings_of
 from symreln.claims.descending import flow_error
 from symreln.claims.equal_starts import equal_starts_to_json
 from symreln.claims.exceptional.sets import exceptional_sets
@@ -21,7 +22,6 @@ from symreln.gates.support import unsupported_pathways
 from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
 from symreln.report.chapters.width import width_to_json
-from symreln.report.couplings_json import couplings_to_json
 from symreln.report.encode import Encoder
 from symreln.report.equilibria_json import equilibria_to_json
 from symreln.report.spec_json import DIGITS, spec_to_json
@@ -57,7 +57,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         },
         "pathways": _pathways(derivation),
         "couplings": [
-            entry for stage in derivation.stages for entry in couplings_to_json(derivation, stage)
+            encode(entry) for stage in derivation.ask(couplings_of) for entry in stage.entries()
         ],
         "loss": {
             "initial": _number(derivation, derivation.initial_loss),
