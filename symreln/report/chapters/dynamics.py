@@ -32,7 +32,6 @@ from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.gates.support import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.chapters.solution import (
@@ -90,7 +89,7 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*converging(derivation), *width(derivation), *_initial(derivation)]
+    blocks += [*said_of(derivation, convergence_of), *width(derivation), *_initial(derivation)]
     blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
     if figures:
         blocks.append(
@@ -292,10 +291,10 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     if not later:
         return caption
     found = derivation.ask(convergence_of)
-    bounded = {bound.pathway for bound in found.modes} if found is not None else set()
+    bounded = {bounds.label for bounds in found.half_times} if found is not None else set()
     return f"{caption} With converged earlier stages from the start; for the flow" + (
         " see the bounds below."
-        if group.first.number in bounded
+        if any(mode.label in bounded for mode in group.learning)
         else ", which sees those still learn, nothing is proven of them."
     )
 
