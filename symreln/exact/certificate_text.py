@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from symreln.exact.entries import content
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
@@ -62,7 +61,7 @@ class Texts:
         """Return {"rows", "columns", "denominator", "entries": [[row, column, text], …]}."""
         sparse = matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_exact(matrix)
         below = self.polynomial(sparse.denominator, sparse.parameters)
-        common = gcd(*below.values(), *(content(part) for part in sparse.terms.values()))
+        common = gcd(*below.values(), *(part.content() for part in sparse.terms.values()))
         if below[max(below)] < 0:
             common = -common
         return {

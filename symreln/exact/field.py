@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from symreln.exact import polynomials
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.scalar import Scalar, cleared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,25 +146,15 @@ def _cleared(
     rows: Sequence[Sequence[Scalar]], parameters: tuple[str, ...]
 ) -> tuple[polynomials.Table, fmpz_mpoly]:
     """Return (rows times their common denominator, that denominator)."""
-    common = common_denominator([value for row in rows for value in row], parameters)
-    table = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
-    return table, common
-
-
-def common_denominator(values: Sequence[Scalar], parameters: tuple[str, ...]) -> fmpz_mpoly:
-    """Return the least common denominator."""
-    common = polynomial_ring(parameters).constant(1)
-    for value in values:
-        common = common * (value.denominator // common.gcd(value.denominator))
-    return common
+    flat, common = cleared([value for row in rows for value in row], parameters)
+    width = len(rows[0])
+    return [flat[i : i + width] for i in range(0, len(flat), width)], common
 
 
 def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Scalar, ...]]:
     """Return the distinct irreducible factors of Σ c_j x^j, primitive over Z[parameters]."""
     parameters = coefficients[0].parameters
-    common = common_denominator(coefficients, parameters)
-    cleared = [value.numerator * (common // value.denominator) for value in coefficients]
-    factors = polynomials.factor_univariate(cleared, parameters)
+    factors = polynomials.factor_univariate(cleared(coefficients, parameters)[0], parameters)
     return [tuple(Scalar(parameters, value) for value in factor) for factor, _ in factors]
 
 

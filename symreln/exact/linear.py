@@ -14,6 +14,7 @@ from symreln.errors import InputError
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.field import Field, quotient_coefficients
+from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.exact.spectrum import Mode, ModeClass
@@ -78,7 +79,7 @@ def rank(matrix: ExactMatrix) -> int:
         return 0
     if matrix.is_constant:
         return int(matrix.integers()[0].rank())
-    table = numerators(matrix)
+    table = matrix.numerators()
     full = min(matrix.shape)
     if len(polynomials.rows_at_point(list(zip(*table, strict=True)))) == full:
         return full  # full rank at one point modulo a prime proves it
@@ -161,12 +162,6 @@ def _square(matrix: ExactMatrix, name: str) -> None:
         raise InputError(msg)
 
 
-def numerators(matrix: ExactMatrix) -> polynomials.Table:
-    """Return the entries over the matrix's common denominator, as polynomials over Z."""
-    cleared = ExactMatrix(matrix.shape, matrix.parameters, matrix.terms)
-    return [[entry.numerator for entry in row] for row in cleared.rows()]
-
-
 def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
     numerator, denominator = matrix.integers()
     top, bottom = integers.inverse(numerator)
@@ -175,14 +170,13 @@ def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
 
 def _by_adjugate(matrix: ExactMatrix) -> ExactMatrix:
     names = matrix.parameters
-    table = numerators(matrix)
+    table = matrix.numerators()
     adjugate, determinant, nullity = _group_inverse(table, names)
     if nullity:
         msg = "the matrix is singular"
         raise ZeroDivisionError(msg)
-    one = polynomial_ring(names).constant(1)
-    entries = [[Scalar(names, entry, one) for entry in row] for row in adjugate]
-    found = ExactMatrix.from_rows(entries, names)
+    entries = [entry for row in adjugate for entry in row]
+    found = ExactMatrix.of_polynomials(matrix.shape, names, entries)
     return found.scale(Scalar(names, matrix.denominator, determinant)).reduced()
 
 
@@ -197,7 +191,7 @@ def _by_blocks(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
     """
     names = matrix.parameters
     keys = list(matrix.terms)
-    family = [matrix.terms[key] for key in keys]
+    family = [matrix.terms[key].flint for key in keys]
     generic = 0
     if len(family) > 1:
         family.append(_mixture(family))
@@ -294,4 +288,5 @@ def _assembled(
                 key = tuple(int(e) for e in exponents)
                 part = outer * coefficient
                 terms[key] = terms[key] + part if key in terms else part
-    return ExactMatrix((size, size), names, terms)
+    held = {key: IntegerMatrix.of_flint(part) for key, part in terms.items()}
+    return ExactMatrix((size, size), names, held)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpz_mat
 
-from symreln.exact import entries as coo
 from symreln.exact import integers, polynomials
-from symreln.exact.linear import inverse, numerators, pseudo_inverse
+from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 
@@ -81,7 +80,7 @@ def _spanning_rows(features: SparseMatrix) -> list[int] | None:
     whole = features.exact
     if count < samples or whole.is_zero:
         return None
-    chosen = polynomials.rows_at_point(list(zip(*numerators(whole), strict=True)))
+    chosen = polynomials.rows_at_point(list(zip(*whole.numerators(), strict=True)))
     return chosen if len(chosen) == samples else None
 
 
@@ -174,4 +173,4 @@ def _complement(basis: SparseMatrix) -> SparseMatrix:
 
 def _dense(rows: SparseMatrix) -> fmpz_mat:
     part = rows.terms.get(())
-    return fmpz_mat(*rows.shape) if part is None else coo.to_flint(part, rows.shape)
+    return fmpz_mat(*rows.shape) if part is None else part.flint

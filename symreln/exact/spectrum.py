@@ -18,6 +18,7 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenclasses import Family
 from symreln.exact.eigenvalues import solve_block
+from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.modes import (
     Commutator,
@@ -136,12 +137,12 @@ def _primitive(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
 
 
 def _classes(scaled: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
-    matrices = list(scaled.m.terms.values())
+    matrices = [part.flint for part in scaled.m.terms.values()]
     m_index = {key: place for place, key in enumerate(scaled.m.terms)}
     x_index: dict[tuple[int, ...], int] | None = None
     if with_x:
         x_index = {key: len(matrices) + place for place, key in enumerate(scaled.x.terms)}
-        matrices += list(scaled.x.terms.values())
+        matrices += [part.flint for part in scaled.x.terms.values()]
     if not matrices:
         matrices = [fmpz_mat(scaled.size, scaled.size)]
     generic = 0
@@ -218,7 +219,8 @@ def _generators(
                 key = tuple(int(e) for e in exponents)
                 part = word * coefficient
                 terms[key] = terms[key] + part if key in terms else part
-        parts.append(ExactMatrix((height, copies), names, terms))
+        held = {key: IntegerMatrix.of_flint(part) for key, part in terms.items()}
+        parts.append(ExactMatrix((height, copies), names, held))
     return parts[0] if len(parts) == 1 else ExactMatrix.beside(parts)
 
 

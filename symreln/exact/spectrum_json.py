@@ -14,6 +14,7 @@ from flint import fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers, polynomials
 from symreln.exact.field import irreducible_factors
+from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.exact.spectrum import Commutator, JointSpectrum, ModeClass, Operator
@@ -220,7 +221,7 @@ def _matrix_to_json(matrix: ExactMatrix) -> Json:
     """Return a matrix sparsely: places in reading order, and the integers there."""
     terms = []
     for key, part in matrix.terms.items():
-        found = [(place, hex(int(v))) for place, v in enumerate(part.entries()) if v]
+        found = [(place, hex(int(v))) for place, v in enumerate(part.flint.entries()) if v]
         terms.append([list(key), [place for place, _ in found], [text for _, text in found]])
     return {
         "shape": list(matrix.shape),
@@ -239,6 +240,6 @@ def _matrix_from_json(item: Json, names: tuple[str, ...]) -> ExactMatrix:
         flat = [fmpz(0)] * (rows * columns)
         for place, text in zip(places, texts, strict=True):
             flat[place] = fmpz(int(text, 16))
-        terms[_exponents(key, names)] = fmpz_mat(rows, columns, flat)
+        terms[_exponents(key, names)] = IntegerMatrix.of_flint(fmpz_mat(rows, columns, flat))
     denominator = _polynomial_from_json(item["denominator"], names)
     return ExactMatrix((rows, columns), names, terms, denominator)

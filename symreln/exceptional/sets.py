@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.exact import domain
+from symreln.exact.scalar import cleared
 from symreln.exact.exceptional import (
     Condition,
     Consequence,
@@ -18,7 +19,6 @@ from symreln.exact.exceptional import (
     norm,
     spectrum_conditions,
 )
-from symreln.exact.field import common_denominator
 from symreln.exceptional.points import point_at, rational_point, special_points
 from symreln.exceptional.settle import settled
 from symreln.exceptional.stronger import witnesses
@@ -163,7 +163,7 @@ def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
         if one.is_null or mode is None or mode.d_eff is None:
             continue
         d_eff = mode.d_eff.coefficients
-        bottom = common_denominator(d_eff, pathway.spectrum.parameters)
+        _, bottom = cleared(d_eff, pathway.spectrum.parameters)
         yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
         top, below = norm(one, one.eigenvalue), norm(one, d_eff)
         # The product of the shares of all conjugates. Shares are bounded by the loss, so that where

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from symreln.derivation import Step
 from symreln.exact import polynomials
-from symreln.exact.field import Field, common_denominator
-from symreln.exact.scalar import Scalar
+from symreln.exact.field import Field
+from symreln.exact.scalar import Scalar, cleared
 from symreln.families.realised import wrong_image
 from symreln.families.separate import vanishes
 from symreln.truth import Truth
@@ -219,9 +219,7 @@ def _count(
         return
     exact = [value.substitute(values) for value in polynomial]
     names = exact[0].parameters
-    common = common_denominator(exact, names)
-    cleared = [value.numerator * (common // value.denominator) for value in exact]
-    for factor, exponent in polynomials.factor_univariate(cleared, names):
+    for factor, exponent in polynomials.factor_univariate(cleared(exact, names)[0], names):
         total[tuple(str(value) for value in factor)] += exponent * int(number)
 
 

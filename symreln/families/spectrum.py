@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.exact import polynomials
-from symreln.exact.field import Field, common_denominator, irreducible_factors
+from symreln.exact.field import Field, irreducible_factors
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -189,12 +189,11 @@ def _linear(root: Scalar) -> Coefficients:
 def characteristic(matrix: ExactMatrix) -> Coefficients:
     """Return det(x - matrix), low to high, over K."""
     names, size = matrix.parameters, matrix.shape[0]
-    rows = matrix.rows()
-    common = common_denominator([value for row in rows for value in row], names)
-    table = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
-    found = polynomials.characteristic(table, names)
+    whole = matrix.reduced()
+    found = polynomials.characteristic(whole.numerators(), names)
     return tuple(
-        Scalar(names, value, common ** (size - power)) for power, value in enumerate(found)
+        Scalar(names, value, whole.denominator ** (size - power))
+        for power, value in enumerate(found)
     )
 
 

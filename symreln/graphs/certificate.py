@@ -272,7 +272,7 @@ def _combination(
         monomial = Scalar(names, 1)
         for name, power in zip(names, key, strict=True):
             monomial = monomial * Scalar.symbol(name, names) ** int(power)
-        for place, value in _coordinates(part, ends, generators):
+        for place, value in _coordinates(part.flint, ends, generators):
             share = Scalar.of(value, names) * monomial / below
             totals[place] = totals[place] + share if place in totals else share
     return [[texts.ratio(value), place] for place, value in totals.items() if value != 0]

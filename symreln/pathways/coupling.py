@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.exact.entries import merged
+from symreln.exact.integer_matrix import merged
 from symreln.exact.field import Field
 from symreln.exact.sparse import SparseMatrix
 from symreln.summaries import short_repr

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import LimitReachedError
-from symreln.exact.backed import SparseBacked
 from symreln.exact.linear import complement_projector
+from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 from symreln.pathways.targets import Targets
 from symreln.summaries import short_repr
@@ -131,7 +131,12 @@ class EffectiveDataset:
         if self.twin is not None and "sparse_sigma_yx" not in self.__dict__:
             # Seldom read: the twin's spectrum, couplings and closure are known without it.
             alike = self.twin.original.sparse_sigma_yx
-            return SparseBacked(alike, make=lambda: self.sparse_sigma_yx)
+            return ExactMatrix(
+                alike.shape,
+                alike.parameters,
+                lambda: self.sparse_sigma_yx.terms,
+                alike.denominator,
+            )
         return self.sparse_sigma_yx.exact
 
     @property
