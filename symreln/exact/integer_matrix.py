@@ -176,7 +176,7 @@ class IntegerMatrix:
     @property
     def is_zero(self) -> bool:
         """Whether every entry is 0."""
-        return bool(self._flint.is_zero()) if self._entries is None else not len(self.values)
+        return not len(self.values) if self._flint is None else bool(self._flint.is_zero())
 
     @property
     def size(self) -> int:
@@ -413,8 +413,8 @@ def _added(a: _Entries, b: _Entries, width: int) -> _Entries:
         cells = _cells(a, (rows, width), np.int64)
         cells[b.rows, b.columns] += b.values
         return _of_cells(cells)
-    both = (np.concatenate(parts) for parts in zip(a, b, strict=True))
-    return _collected(*both, width, bound)
+    rows, columns, values = (np.concatenate(parts) for parts in zip(a, b, strict=True))
+    return _collected(rows, columns, values, width, bound)
 
 
 def _product(left: IntegerMatrix, right: IntegerMatrix, shape: tuple[int, int]) -> IntegerMatrix:

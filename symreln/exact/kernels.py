@@ -131,7 +131,7 @@ def _reconstructed(residues: np.ndarray) -> fmpz_mat | None:
         place = np.abs(values).argmax()
         if abs(int(values.flat[place])) <= RECONSTRUCTED:
             common = np.gcd.reduce(values, axis=0)
-            return fmpz_mat(*values.shape, (values // common).ravel().tolist())
+            return fmpz_mat((values // common).tolist())
         denominator = _denominator(int(values.flat[place]) % SMALL_PRIME)
         if denominator is None:
             return None
