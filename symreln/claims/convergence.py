@@ -17,7 +17,7 @@ from symreln.base.summaries import short_repr
 from symreln.dynamics.converging import Earlier, Later, Push, residuals
 from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes
 

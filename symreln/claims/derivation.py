@@ -11,7 +11,7 @@ from symreln.dynamics import switchboard
 from symreln.dynamics.loss import mode_space_loss, strength_symbol
 from symreln.dynamics.solutions import odd_relu
 from symreln.errors import InputError
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.convergence import Convergence
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
+    from symreln.claims.exceptional.conditions import ExceptionalSets
     from symreln.claims.families.derivation import FamilyDerivation
     from symreln.claims.prediction import Prediction
     from symreln.claims.regime import Regime
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from symreln.dynamics.solutions.common import AbstractMode
     from symreln.dynamics.switched_matrices import SwitchedMatrices
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.exact.exceptional import ExceptionalSets
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
     from symreln.network.effective import EffectiveDataset

@@ -66,8 +66,8 @@ from symreln.exact import integers
 from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.certificate_text import Json, Texts, names_used
 from symreln.exact.scalar import Scalar
+from symreln.exact.truth import Truth
 from symreln.graphs.certified_forms import chain_form, routing_form
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verify import LEVELS, digest
 from symreln.verify_graph import FORMAT

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.exact import integers
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.exact.integer_matrix import merged
 from symreln.exact.field import Field
+from symreln.exact.integer_matrix import merged
 from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 import symreln as sr
 from symreln.claims.convergence import _first_step
+from symreln.exact.truth import Truth
 from symreln.report.terminal import summary_of
-from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, sources
 from symreln.verdict.judge import stage_modes
 from tests.cases import matrix_spec

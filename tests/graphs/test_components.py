@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.truth import Truth
 from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
@@ -20,7 +21,6 @@ from symreln.graphs.flow import GraphFlow
 from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.numbers import chain_strengths
 from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds

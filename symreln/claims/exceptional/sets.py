@@ -7,12 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symreln.claims.exceptional.points import point_at, rational_point, special_points
-from symreln.claims.exceptional.settle import settled
-from symreln.claims.exceptional.stronger import witnesses
-from symreln.exact import domain
-from symreln.exact.scalar import cleared
-from symreln.exact.exceptional import (
+from symreln.claims.exceptional.conditions import (
     Condition,
     Consequence,
     Effect,
@@ -22,6 +17,11 @@ from symreln.exact.exceptional import (
     norm,
     spectrum_conditions,
 )
+from symreln.claims.exceptional.points import point_at, rational_point, special_points
+from symreln.claims.exceptional.settle import settled
+from symreln.claims.exceptional.stronger import witnesses
+from symreln.exact import domain
+from symreln.exact.scalar import cleared
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

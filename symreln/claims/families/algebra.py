@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 

@@ -12,7 +12,7 @@ from symreln.claims.families.separate import vanishes
 from symreln.exact import polynomials
 from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar, cleared
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verify_family import verify
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.exact.exceptional import ExceptionalSet, ExceptionalSets, SpecialPoint
+    from symreln.claims.exceptional.conditions import ExceptionalSet, ExceptionalSets, SpecialPoint
     from symreln.report.inlines import Content, Inline
 
 #: Rows of a table of sets.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
+from symreln.exact.truth import Truth
 from symreln.report.chapters import graph_curves as curves
 from symreln.report.chapters import graph_parts as parts
 from symreln.report.chapters import routing
@@ -26,7 +27,6 @@ from symreln.report.document import (
     prose,
 )
 from symreln.report.typeset import typeset
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
