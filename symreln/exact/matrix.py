@@ -415,10 +415,7 @@ class ExactMatrix:
         for column, part in enumerate(parts):
             table[np.searchsorted(places, part.places), column] = part.values
         rows, kinds = distinct_rows(table)
-        spelled = [
-            ring.from_dict(dict(zip(self.terms, row, strict=True)))
-            for row in rows.tolist()
-        ]
+        spelled = [ring.from_dict(dict(zip(self.terms, row, strict=True))) for row in rows.tolist()]
         return places, spelled, kinds
 
     def nonzero(self) -> Iterator[tuple[int, int, Scalar]]:
@@ -549,14 +546,6 @@ class ExactMatrix:
         return sp.ImmutableMatrix(
             *self.shape, [entry.to_sympy(symbols) for row in self.rows() for entry in row]
         )
-
-    @property
-    def exact(self) -> ExactMatrix:
-        return self
-
-    @classmethod
-    def from_exact(cls, matrix: ExactMatrix) -> ExactMatrix:
-        return matrix
 
     def __repr__(self) -> str:
         return f"ExactMatrix({self.shape[0]}×{self.shape[1]} over Q{list(self.parameters)})"

@@ -90,14 +90,14 @@ def graph_certificate(derivation: GraphDerivation) -> Json:
     """Return the certificate of a graph's derivation."""
     data, graph = derivation.data, derivation.graph
     dataset = data.dataset
-    matrices = [dataset.sparse_inputs, dataset.sparse_targets]
+    matrices = [dataset.inputs, dataset.targets]
     texts = Texts(names_used(matrices, _gains([*graph.nodes, *graph.edges])))
     found = derivation.recognised
     certificate: Json = {
         "format": FORMAT,
         "parameters": list(texts.names),
-        "inputs": texts.matrix(dataset.sparse_inputs),
-        "targets": texts.matrix(dataset.sparse_targets),
+        "inputs": texts.matrix(dataset.inputs),
+        "targets": texts.matrix(dataset.targets),
         "nodes": [
             {
                 "name": node.name,

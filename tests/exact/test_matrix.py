@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -68,7 +67,9 @@ def test_arithmetic_is_that_of_the_entries(seed):
     for left, right in ((a, c), (as_entries(a), c), (as_entries(a), as_entries(c))):
         assert table_of(left + right) == [[p + q for p, q in row] for row in paired]
         assert table_of(left - right) == [[p - q for p, q in row] for row in paired]
-        assert left.frobenius(right) == sum((p * q for row in paired for p, q in row), Scalar((), 0))
+        assert left.frobenius(right) == sum(
+            (p * q for row in paired for p, q in row), Scalar((), 0)
+        )
         assert (left == right) == (x == z)
     assert (a - as_entries(a)).is_zero
     assert table_of(a.T) == [list(column) for column in zip(*x, strict=True)]
@@ -111,9 +112,12 @@ def test_parts(seed):
     placed = matrix.placed(at, beyond, (rows + 2, columns + 2))
     assert placed.select(at, beyond) == matrix
     assert placed.count == matrix.count
-    assert ExactMatrix.beside([matrix, placed.select(at)]).select(
-        columns=[columns + k for k in beyond]
-    ) == matrix
+    assert (
+        ExactMatrix.beside([matrix, placed.select(at)]).select(
+            columns=[columns + k for k in beyond]
+        )
+        == matrix
+    )
     assert ExactMatrix.stacked([matrix, matrix]).select(range(rows, 2 * rows)) == matrix
     listed = [(i, j, v) for i, row in enumerate(table) for j, v in enumerate(row) if v != 0]
     assert list(matrix.nonzero()) == listed

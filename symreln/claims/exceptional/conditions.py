@@ -254,10 +254,9 @@ def _of_class(a: int, one: ModeClass) -> Iterable[Condition]:
     elif one.d is not None and any(not c.is_zero for c in one.d):
         yield from _vanishing(a, one, one.d, Effect.FLAT)
     for element in (one.eigenvalue, one.d or ()):
-        if one.degree > 1:
-            if element:
-                _, bottom = cleared(element, element[0].parameters)
-                yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
+        if one.degree > 1 and element:
+            _, bottom = cleared(element, element[0].parameters)
+            yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
 
 
 def _vanishing(

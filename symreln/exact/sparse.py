@@ -1,1 +1,0 @@
-from symreln.exact.matrix import ExactMatrix as SparseMatrix
