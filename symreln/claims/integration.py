@@ -11,6 +11,7 @@ from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.dynamics.gated_data import GatedData, SparseArray
 from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError, NotSupportedError
+from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
 
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):
-        for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
             if not mode.is_null:
                 labels.append(mode.label)
                 probes.append(ModeProbe(pathway=p, s=s, v=v))

@@ -152,7 +152,7 @@ class AlgebraicNumber:
         vanishes = doubled[0].substitute(point).is_zero
         if self.parameters and (self.scalar is None or vanishes or self.is_long):
             return tuple(doubled[:-1])
-        factors = irreducible_factors(doubled[:-1])
+        factors = [factor for factor, _ in irreducible_factors(doubled[:-1])]
         for bits in _precisions():  # ends: the factors have no common root at this point
             value = self.ball(point, bits)
             with enclosure.precision(bits):

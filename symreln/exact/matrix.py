@@ -370,6 +370,19 @@ class ExactMatrix:
         """Return a matrix with this one at the given (distinct) rows and columns, else zero."""
         return self._moved(np.asarray(rows), np.asarray(columns), shape)
 
+    def repeated(self, copies: int) -> ExactMatrix:
+        """Return the matrix with every entry e replaced by e times an identity of a size."""
+        shape = (self.shape[0] * copies, self.shape[1] * copies)
+        if copies == 1:
+            return self
+        terms, each = {}, np.arange(copies)
+        for key, part in self.terms.items():
+            rows = (part.rows[:, None] * copies + each).ravel()
+            columns = (part.columns[:, None] * copies + each).ravel()
+            values = np.repeat(part.values, copies)
+            terms[key] = IntegerMatrix.of_triples(shape, rows, columns, values)
+        return ExactMatrix(shape, self.parameters, terms, self.denominator)
+
     def _moved(
         self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]
     ) -> ExactMatrix:

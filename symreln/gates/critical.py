@@ -24,9 +24,9 @@ from symreln.exact.field import Field, quotient_coefficients
 from symreln.exact.integers import pivot_columns
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum, ModeClass
 from symreln.exact.polynomials import SPECTRAL
 from symreln.exact.scalar import polynomial_ring
+from symreln.exact.spectrum import JointSpectrum, ModeClass
 
 #: Minors of one matrix above which an answer for all values of a parameter is refused.
 MOST_MINORS = 20_000

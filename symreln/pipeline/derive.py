@@ -244,7 +244,7 @@ def _mode(
     known: Known,
 ) -> ModeDerivation:
     class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
-    d = None if mode.d_is_average else mode.d
+    d = mode.d
     common = verdict.d_eff.get((p, class_index))
     d_eff = (
         d

@@ -27,10 +27,9 @@ from typing import TYPE_CHECKING
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import Operator, ordering_point
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.exact.spectrum import JointSpectrum, Operator, joint_spectrum, ordering_point
 from symreln.verdict.closure import summed_actions
 from symreln.verdict.modes import Drive, PathwayModes, twin_spectrum
 

@@ -51,7 +51,7 @@ def graph_of(spec: Spec) -> Spec:
 def printed(spectrum: object) -> list[tuple[str, str | None, int]]:
     modes = spectrum.modes  # type: ignore[attr-defined]
     return [
-        (str(m.s.to_sympy({})), None if m.d_is_average else str(m.d.to_sympy({})), m.multiplicity)
+        (str(m.s.to_sympy({})), None if m.d is None else str(m.d.to_sympy({})), m.multiplicity)
         for m in modes
     ]
 
