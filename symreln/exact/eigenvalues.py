@@ -312,14 +312,14 @@ def _parametric_split(m: ExactMatrix, x: ExactMatrix | None, t: int) -> list[Eig
         for rest, power in (*factors[:place], *factors[place + 1 :]):
             for _ in range(power):
                 image = evaluate(rest, operator, image)
-        words = _krylov_generators(operator, image, degree, exponent)
+        spaces = _krylov_spaces(operator, image, degree, exponent)
         # T's eigenvalue; M = T - t·Sigma^x, so that Sigma^x is enough.
         eigenvalue: Coefficients = (-factor[0] / factor[1],)
         if degree > 1:
             eigenvalue = tuple(Scalar(m.parameters, int(power == 1)) for power in range(degree))
         d = None
         if x is not None:
-            d = _as_polynomial(x, words)
+            d = _as_polynomial(x, spaces)
             if d is None:
                 return None
             eigenvalue = tuple(a - b * t for a, b in zip(eigenvalue, d, strict=True))
@@ -329,45 +329,45 @@ def _parametric_split(m: ExactMatrix, x: ExactMatrix | None, t: int) -> list[Eig
                 t=t if degree > 1 else 0,
                 eigenvalue=eigenvalue,
                 d=d,
-                vectors=ExactMatrix.beside([own[0] for own in words]),
+                vectors=ExactMatrix.beside([space.select(columns=[0]) for space in spaces]),
             )
         )
     return result
 
 
-def _krylov_generators(
+def _krylov_spaces(
     operator: ExactMatrix, image: ExactMatrix, degree: int, wanted: int
-) -> list[list[ExactMatrix]]:
-    """Return [v, T v, …] for columns v of the image, primitive, that generate it."""
+) -> list[ExactMatrix]:
+    """Return (v, T v, …) for columns v of the image, primitive, that generate it."""
     names, height = image.parameters, image.shape[0]
-    seeds = []
+    spaces = []
     for column in image.T.numerators():
         if any(not entry.is_zero() for entry in column):
             entries = polynomials.primitive(column)
-            seeds.append(ExactMatrix.of_polynomials((height, 1), names, entries))
-    # At one point dependent vectors are told at once; where too few seem independent, exactly.
-    for rows in (polynomials.rows_at_point, polynomials.independent_rows):
-        chosen: list[list[ExactMatrix]] = []
-        for seed in seeds:
-            words = [seed]
+            words = [ExactMatrix.of_polynomials((height, 1), names, entries)]
             while len(words) < degree:
                 words.append(operator @ words[-1])
-            trial = ExactMatrix.beside([word for own in (*chosen, words) for word in own])
-            if len(rows(trial.T.numerators())) == trial.shape[1]:
-                chosen.append(words)
+            spaces.append(ExactMatrix.beside(words))
+    # At one point dependent vectors are told at once; where too few seem independent, exactly.
+    for rows in (polynomials.rows_at_point, polynomials.independent_rows):
+        chosen: list[ExactMatrix] = []
+        filled: polynomials.Table = []
+        for space in spaces:
+            trial = [*filled, *space.T.numerators()]
+            if len(rows(trial)) == len(trial):
+                chosen.append(space)
+                filled = trial
             if len(chosen) == wanted:
                 return chosen
     msg = "the kernel of a factor is smaller than its multiplicity"
     raise ArithmeticError(msg)
 
 
-def _as_polynomial(
-    action: ExactMatrix, generators: Sequence[Sequence[ExactMatrix]]
-) -> Coefficients | None:
+def _as_polynomial(action: ExactMatrix, spaces: Sequence[ExactMatrix]) -> Coefficients | None:
     """Return h with action = h(T) on every generator, low to high; None where there is none."""
     answer: Coefficients | None = None
-    for words in generators:
-        found = coordinates(ExactMatrix.beside(words), action @ words[0])
+    for space in spaces:
+        found = coordinates(space, action @ space.select(columns=[0]))
         if found is None:
             return None
         h = tuple(row[0] for row in found.rows())

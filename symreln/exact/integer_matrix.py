@@ -179,6 +179,13 @@ class IntegerMatrix:
         return not len(self.values) if self._flint is None else bool(self._flint.is_zero())
 
     @property
+    def first(self) -> int:
+        """The place of the first entry that is not zero, counted row by row; there is one."""
+        if self.by_flint:
+            return next(k for k, entry in enumerate(self.flint.entries()) if entry)
+        return int(self.places[0])
+
+    @property
     def size(self) -> int:
         """How many entries are not zero."""
         return len(self.values)
@@ -205,6 +212,9 @@ class IntegerMatrix:
 
     def dot(self, other: IntegerMatrix) -> int:
         """Return the sum over all places of the products of both entries."""
+        if self.by_flint and other.by_flint:
+            pairs = zip(self.flint.entries(), other.flint.entries(), strict=True)
+            return int(sum((x * y for x, y in pairs if x and y), start=0))
         _, left, right = np.intersect1d(
             self.places, other.places, assume_unique=True, return_indices=True
         )
@@ -399,9 +409,11 @@ def _collected(
         places, values = places[order], values[order]
         starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
         places, values = places[starts], np.add.reduceat(values, starts)
+        rows, columns = places // max(width, 1), places % max(width, 1)
     keep = values != 0
-    places, values = places[keep], values[keep]
-    return _Entries(places // max(width, 1), places % max(width, 1), _tight(values))
+    if not np.all(keep):
+        rows, columns, values = rows[keep], columns[keep], values[keep]
+    return _Entries(rows, columns, _tight(values))
 
 
 def _added(a: _Entries, b: _Entries, width: int) -> _Entries:

@@ -186,6 +186,8 @@ class ExactMatrix:
     @classmethod
     def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
         """Return matrices over the same parameters, with equally many rows, side by side."""
+        if len(parts) == 1:
+            return parts[0]
         height, width = parts[0].shape[0], sum(part.shape[1] for part in parts)
         placed, start = [], 0
         for part in parts:
@@ -420,8 +422,13 @@ class ExactMatrix:
         """
         ring = polynomial_ring(self.parameters)
         parts = list(self.terms.values())
-        if not parts:
-            return np.zeros(0, dtype=np.int64), [], np.zeros(0, dtype=np.int64)
+        if all(part.by_flint for part in parts):
+            flats = zip(*(part.flint.entries() for part in parts), strict=True)
+            rows = {place: row for place, row in enumerate(flats) if any(row)}
+            spelled = [
+                ring.from_dict(dict(zip(self.terms, row, strict=True))) for row in rows.values()
+            ]
+            return np.array(list(rows), dtype=np.int64), spelled, np.arange(len(rows))
         places = merged([part.places for part in parts])
         big = any(part.values.dtype == object for part in parts)
         table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
@@ -443,7 +450,7 @@ class ExactMatrix:
         """Return (row, column, entry) of the first non-zero entry in reading order, or None."""
         if self.is_zero:
             return None
-        place = min(int(part.places[0]) for part in self.terms.values())
+        place = min(part.first for part in self.terms.values())
         row, column = divmod(place, self.shape[1])
         return row, column, self.entry(row, column)
 

@@ -376,7 +376,8 @@ def _mode_class(
             weight_x = Scalar.of(weight_x.substitute(dict(at)), names)
         operator = Operator(weight_m=weight_m, weight_x=weight_x, at=at)
     words = ExactMatrix.from_integers(integers.stack_columns(basis, basis[0].nrows()), 1, names)
-    generators = words @ values.vectors.repeated(basis[0].ncols())
+    alone = values.vectors.shape == (1, 1)  # a block of one word
+    generators = words if alone else words @ values.vectors.repeated(basis[0].ncols())
     return ModeClass(
         minpoly=minpoly,
         eigenvalue=eigenvalue,
