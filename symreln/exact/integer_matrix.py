@@ -111,6 +111,13 @@ class IntegerMatrix:
         cls, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray, values: np.ndarray
     ) -> IntegerMatrix:
         """Return the matrix of values at places in any order; those at one place add up."""
+        if _is_small(shape):
+            found = fmpz_mat(*shape)
+            for row, column, value in zip(
+                rows.tolist(), columns.tolist(), values.tolist(), strict=True
+            ):
+                found[row, column] += value
+            return cls(shape, flint=found)
         return cls(shape, entries=_collected(rows, columns, values, shape[1], _sum_bound(values)))
 
     # -- forms ----------------------------------------------------------------------------------

@@ -282,7 +282,7 @@ def joint_spectrum(
     gram = yx.gram()
     m, m_scale = _primitive(gram)
     primitive_x, x_scale = _primitive(x)
-    witness = commutator(m, primitive_x)
+    witness = commutator_of(m, primitive_x)
     if witness is not None:
         witness = replace(witness, value=witness.value * m_scale * x_scale)
     spectrum = JointSpectrum(
@@ -296,7 +296,7 @@ def joint_spectrum(
     return spectrum
 
 
-def commutator(m: ExactMatrix, x: ExactMatrix) -> Commutator | None:
+def commutator_of(m: ExactMatrix, x: ExactMatrix) -> Commutator | None:
     """Return why symmetric M and Sigma^x, over the same parameters, do not commute, or None.
 
     Raises:
