@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.conditions import Effect
-from symreln.exact.domain import real_roots
+from symreln.exact.algebraic import real_roots
 from symreln.exact.text import polynomial
 
 if TYPE_CHECKING:

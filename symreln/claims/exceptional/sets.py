@@ -21,6 +21,7 @@ from symreln.claims.exceptional.points import point_at, rational_point, special_
 from symreln.claims.exceptional.settle import settled
 from symreln.claims.exceptional.stronger import witnesses
 from symreln.exact import domain
+from symreln.exact.algebraic import real_roots
 from symreln.exact.scalar import cleared
 from symreln.verdict.judge import Level
 
@@ -224,7 +225,7 @@ def _placed(
             excluded=domain.never_zero(polynomial, ranges, names),
         )
     name = "".join(used)
-    roots = domain.real_roots(polynomial, names)
+    roots = real_roots(polynomial, names)
     inside = tuple(root for root in roots if ranges[name].contains(root))
     excluded = ""
     if not roots:
