@@ -36,7 +36,7 @@ def assert_moore_penrose(a: ExactMatrix) -> None:
 
 
 def test_pseudo_inverse_over_q() -> None:
-    for seed in range(200):
+    for seed in range(60):
         random = Random(seed)
         size = random.randint(1, 6)
         root = exact(rational_matrix(random, size, random.randint(1, 6)))
@@ -44,7 +44,7 @@ def test_pseudo_inverse_over_q() -> None:
 
 
 def test_pseudo_inverse_with_parameters() -> None:
-    for seed in range(120):
+    for seed in range(50):
         random = Random(seed)
         names = ("c",) if seed % 3 else ("a", "b")
         size = random.randint(1, 4 if seed % 3 else 3)
@@ -82,7 +82,7 @@ def test_pseudo_inverse_refuses_what_is_not_symmetric() -> None:
 
 def test_inverse() -> None:
     done = 0
-    for seed in range(150):
+    for seed in range(60):
         random = Random(seed)
         names = ((), ("c",), ("a", "b"))[seed % 3]
         size = random.randint(1, 3)
@@ -95,11 +95,11 @@ def test_inverse() -> None:
         one = ExactMatrix.identity(size, names)
         assert a @ inverse(a) == one
         assert inverse(a) @ a == one
-    assert done > 80
+    assert done > 30
 
 
 def test_rank_against_numpy_at_a_generic_point() -> None:
-    for seed in range(200):
+    for seed in range(60):
         random = Random(seed)
         names = ((), ("c",), ("a", "b"))[seed % 3]
         inner = random.randint(1, 3)
@@ -141,7 +141,7 @@ def test_characteristic_polynomials_vanish_on_their_matrix() -> None:
 
 def test_packed_characteristic_polynomial_against_substitution() -> None:
     """One integer determinant for a determinant of polynomials: compared at rational points."""
-    for seed in range(120):
+    for seed in range(50):
         random = Random(seed)
         names = (("c",), ("a", "b"), ("a", "b", "c"))[seed % 3]
         size = random.randint(1, 5)
