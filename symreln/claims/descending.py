@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.claims.claim import Step
 from symreln.claims.widths import narrow_pathways
 from symreln.dynamics import two_layer
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symreln.dynamics.competition import Competition
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

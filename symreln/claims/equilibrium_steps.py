@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Step
 from symreln.exact.scalar import Scalar
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

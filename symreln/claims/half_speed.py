@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Step
 from symreln.dynamics.solutions import odd_relu
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -11,7 +11,7 @@ from symreln.dynamics.initial import pathway_units
 from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, precision
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from flint import arb

@@ -17,9 +17,9 @@ from symreln.claims.widths import narrow_pathways, width_steps
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
+from symreln.exact.truth import Truth
 from symreln.pipeline.certify import certificate
 from symreln.pipeline.verification import Verification
-from symreln.truth import Truth
 from symreln.verdict.judge import stage_modes
 from symreln.verdict.residual import plateau_errors, plateau_gain
 

@@ -179,7 +179,7 @@ def _optional(derivation: Derivation) -> list[Section]:
 
 def _every_size(family: FamilyDerivation) -> tuple:
     """Say where the answer for every size is, and for which one the other sections are."""
-    from symreln.truth import Truth
+    from symreln.exact.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in family.steps)
     says = "has the answer" if family.complete else "says how far the answer holds"
@@ -218,7 +218,7 @@ def _later_verdicts(derivation: Derivation) -> list[tuple]:
 
 
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:
-    from symreln.truth import Truth
+    from symreln.exact.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     items: list[tuple] = [

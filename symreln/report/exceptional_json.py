@@ -9,7 +9,7 @@ from symreln.report.exceptional_words import consequence_text, effect_key, polyn
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.exact.exceptional import Consequence, ExceptionalSet, SpecialPoint
+    from symreln.claims.exceptional.conditions import Consequence, ExceptionalSet, SpecialPoint
 
 
 def exceptional_to_json(derivation: Derivation) -> dict[str, Any] | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.widths import narrow_pathways
-from symreln.exact.domain import real_roots
-from symreln.exact.exceptional import Effect
+from symreln.exact.algebraic import real_roots
 from symreln.exact.text import polynomial
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.exact.exceptional import Consequence, ExceptionalSet, ExceptionalSets
+    from symreln.claims.exceptional.conditions import Consequence, ExceptionalSet, ExceptionalSets
 
 #: Characters up to which a polynomial is written out in the document and on the terminal.
 SHORT = 48

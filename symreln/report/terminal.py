@@ -70,8 +70,8 @@ def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
     from symreln.claims.constants import constants_text
     from symreln.claims.relaxation import diverging_lines
+    from symreln.exact.truth import Truth
     from symreln.report.chapters.support import unsupported_lines
-    from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)

@@ -29,8 +29,8 @@ from symreln.dynamics.resting_line import (
     is_semidefinite,
     resting_line,
 )
+from symreln.exact.truth import Truth
 from symreln.report.equilibria_json import equilibria_to_json
-from symreln.truth import Truth
 from tests.dynamics.test_competition import ended, plain
 from tests.pathways.examples import GOLDEN, RATIONAL, scaled_structure
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.exceptional import exceptional_sets
+from symreln.claims.exceptional.conditions import Effect, ExceptionalSet, ExceptionalSets
 from symreln.claims.exceptional.points import spec_at
-from symreln.exact.exceptional import Effect, ExceptionalSet, ExceptionalSets
 from symreln.exact.scalar import Scalar
 from symreln.spec.reader import load, read_spec
 from symreln.verdict.judge import Level

@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from symreln.claims.exceptional.conditions import SpecialPoint, factors
 from symreln.errors import LimitReachedError
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.domain import real_roots, variables
-from symreln.exact.exceptional import SpecialPoint, factors
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import variables
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:

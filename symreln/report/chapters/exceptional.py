@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
+    from symreln.claims.exceptional.conditions import ExceptionalSet, ExceptionalSets, SpecialPoint
     from symreln.document.inlines import Content, Inline
-    from symreln.exact.exceptional import ExceptionalSet, ExceptionalSets, SpecialPoint
 
 #: Rows of a table of sets.
 MOST = 24
