@@ -333,9 +333,9 @@ class Derivation:
     @cached_property
     def certificate(self) -> dict[str, Any]:
         """The rational certificate of every exact claim, as JSON values (symreln.verify)."""
-        from symreln.certify import certificate
+        from symreln.certify import certificate_of_pathways
 
-        return certificate(self)
+        return certificate_of_pathways(self)
 
     @cached_property
     def exceptional(self) -> ExceptionalSets | None:
@@ -369,7 +369,8 @@ class Derivation:
     def with_checks(self, steps: tuple[Step, ...], family: FamilyDerivation | None) -> Derivation:
         """Return the derivation with what was checked, keeping what the checks have computed."""
         checked = replace(self, steps=steps, family=family)
-        for name in ("certificate", "at_values", "races", "narrow", "convergence"):
+        kept = ("at_values", "races", "narrow", "convergence")
+        for name in kept if family is not None else (*kept, "certificate"):
             found = self.__dict__.get(name)
             if found is not None and found is not self:
                 checked.__dict__[name] = found

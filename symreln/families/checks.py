@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from symreln.families.realised import wrong_image
 from symreln.families.separate import vanishes
 from symreln.truth import Truth
 from symreln.verdict import Level
-from symreln.verify_family import verify
+from symreln.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,13 +41,13 @@ def family_steps(family: FamilyDerivation, derivation: Derivation) -> tuple[Step
         return ()
     sizes = {size.name: Fraction(size.value) for size in family.sizes}
     shown = ", ".join(f"{name} = {value}" for name, value in sizes.items())
-    verify(family.certificate)
+    verify(replace(derivation, family=family).certificate)
     steps = [
         Step(
             name="every size",
             statement="Projectors, s, d, d_eff, multiplicities, levels and losses are what is "
             "printed, for every size in the range.",
-            check="certificate-family.json, identities of rational functions in the sizes",
+            check="certificate.json, identities of rational functions in the sizes",
             outcome=Truth.PROVEN,
         )
     ]

@@ -203,24 +203,27 @@ class FamilyDerivation:
         )
 
     @cached_property
-    def _certified(self) -> tuple[dict[str, Any], tuple[Condition, ...]]:
-        from symreln.families.certificate import build_certificate
-
-        return build_certificate(self)
-
-    @property
-    def certificate(self) -> dict[str, Any]:
-        """The certificate (symreln.verify_family), as JSON values.
+    def certified(self) -> tuple[dict[str, Any], tuple[Condition, ...]]:
+        """The part of a certificate on every size, and where it may not hold.
 
         Raises:
             InputError: The spec is not the same for every size.
         """
-        return self._certified[0]
+        from symreln.certify.sizes import sizes_part
+
+        return sizes_part(self)
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """A certificate of every size alone (symreln.verify), as JSON values."""
+        from symreln.certify import certificate_of_family
+
+        return certificate_of_family(self)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Where the results may break: sizes, or equations between symbols."""
-        return tuple(c for c in self._certified[1] if not c.is_empty)
+        return tuple(c for c in self.certified[1] if not c.is_empty)
 
     def closed_at(self, stage: FamilyStage) -> dict[str, tuple[int, ...]]:
         """Return the values of sizes at which a stage that is closed by symmetry is closed."""

@@ -213,15 +213,15 @@ class GraphDerivation:
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The exact claims, checked by :func:`symreln.verify_graph.verify`.
+        """The exact claims, checked by :func:`symreln.verify.verify`.
 
         Raises:
             CertificateError: The verifier rejects it: a bug of symreln.
         """
-        from symreln.graphs.certificate import graph_certificate
-        from symreln.verify_graph import verify
+        from symreln.certify import certificate_of_graph
+        from symreln.verify import verify
 
-        found = graph_certificate(self)
+        found = certificate_of_graph(self)
         verify(found)
         return found
 

@@ -1,37 +1,28 @@
 r"""Closed forms of one mode as a certificate shows them: sums over roots instead of logarithms.
 
 A time is a sum of powers of its variable y and of :math:`\sum_{q(r)=0} w(r)\log(y - r)`; see
-:mod:`symreln.verify_graph_forms`, which reads it. Where a formula is printed in other functions,
-its derivative is compared with that of what is shown here.
+:mod:`symreln.verify.times`, which reads it. Where a formula is printed in other functions, its
+derivative is compared with that of what is shown here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from symreln.graphs.routing import DOMAINS, PARTNERS, RoutingNetwork
-from symreln.graphs.three_edges import X
-from symreln.verify_numbers import render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symreln.graphs.three_edges import ThreeEdges
+from symreln.graphs.three_edges import X, ThreeEdges
+from symreln.verify.numbers import render
 
 Json = dict[str, Any]
 
 
-def ratio_text(expr: Any, letters: Sequence[sp.Symbol]) -> str:
-    """Return a rational function over Q as a certificate spells it.
-
-    Args:
-        expr: In ``letters`` and no others.
-        letters: In the order of the certificate.
-    """
+def _text(expr: Any, letters: Sequence[sp.Symbol]) -> str:
+    """Return a rational function over Q, in these letters, as a certificate spells it."""
     letters = letters or (sp.Symbol("x"),)  # a polynomial needs a variable
     names = [letter.name for letter in letters]
     top, below = sp.fraction(sp.cancel(sp.together(expr)))
@@ -58,15 +49,12 @@ def _sum(polynomial: Any, weight: Any, root: sp.Symbol, letters: Sequence[sp.Sym
     def listed(found: Any, length: int) -> list[str]:
         values = found.all_coeffs()[::-1]
         values += [sp.S.Zero] * (length - len(values))
-        return [ratio_text(value, letters) for value in values]
+        return [_text(value, letters) for value in values]
 
-    return {
-        "polynomial": listed(q, q.degree() + 1),
-        "weight": listed(w, q.degree()),
-    }
+    return {"polynomial": listed(q, q.degree() + 1), "weight": listed(w, q.degree())}
 
 
-def balanced_form(layers: int) -> Json:
+def _balanced_form(layers: int) -> Json:
     r"""Return t(y) with y^L = π: dt/dy = 1/(y^{L-1}(s - d y^L)), in units of τ/N^{1/L}.
 
     By partial fractions 1/s times :math:`y^{1-L} + d\,y/(s - d y^L)`.
@@ -81,11 +69,11 @@ def balanced_form(layers: int) -> Json:
     elif layers == 2:
         sums.append(_sum(r, 1 / s, r, letters))
     else:
-        powers = [[2 - layers, ratio_text(1 / (s * (2 - layers)), letters)]]
+        powers = [[2 - layers, _text(1 / (s * (2 - layers)), letters)]]
     return {"powers": powers, "sums": sums}
 
 
-def ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
+def _ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
     """Return t(x) of three edges of which the outer start alike, in units of τ/(g s), g² = N.
 
     Args:
@@ -99,8 +87,7 @@ def ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
     letters = (g, s, d, k)
     named: dict[sp.Basic, sp.Basic] = {form.s: s, form.d: d, size: k}
     end = replace(form, total=g**2).end_polynomial.xreplace({**named, X: r})
-    weight = form.weight(r).xreplace(named)
-    sums = [_sum(end, weight, r, letters)]
+    sums = [_sum(end, form.weight(r).xreplace(named), r, letters)]
     powers: list[list[Any]] = []
     if form.sign:
         shift = form.sign * k**2
@@ -115,41 +102,38 @@ def ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
     return {"sign": form.sign, "time": {"powers": powers, "sums": sums}}
 
 
-def chain_form(counts: Sequence[sp.Expr], letters: Sequence[sp.Symbol] = ()) -> Json:
+def chain_json(counts: Sequence[sp.Expr], letters: Sequence[sp.Symbol] = ()) -> Json:
     """Return what is claimed of a chain of shared edges.
 
     Args:
         counts: n_l, numbers or in ``letters``.
         letters: Symbols of the counts.
     """
-    first = counts[0]
     return {
-        "conserved": [ratio_text(n / first, letters) for n in counts[1:]],
-        "radicand": ratio_text(sp.Mul(*counts), letters),
-        "time": balanced_form(len(counts)),
+        "conserved": [_text(n / counts[0], letters) for n in counts[1:]],
+        "radicand": _text(sp.Mul(*counts), letters),
+        "time": _balanced_form(len(counts)),
     }
 
 
-def routing_form(domains: int, partners: int) -> Json:
+def routing_json(domains: int, partners: int) -> Json:
     """Return what is claimed of the routing network for all M and K.
 
     Args:
         domains: M of the graph at hand.
         partners: K.
     """
-    network = RoutingNetwork()
-    letters = (DOMAINS, PARTNERS)
+    network, letters = RoutingNetwork(), (DOMAINS, PARTNERS)
     size = sp.Symbol("kappa", positive=True)
-    total = network.total
     n1, n2, _ = network.counts
     return {
         "domains": domains,
         "partners": partners,
-        "uses": [ratio_text(n, letters) for n in network.counts],
-        "chain": chain_form(network.counts, letters),
-        "ends": [ends_form(network.equal_ends(sign), size) for sign in (-1, 0, 1)],
+        "uses": [_text(n, letters) for n in network.counts],
+        "chain": chain_json(network.counts, letters),
+        "ends": [_ends_form(network.equal_ends(sign), size) for sign in (-1, 0, 1)],
         "equal_weights": {
-            "factor_squared": ratio_text(total * (n2 - n1) / (n1 * n2), letters),
-            "angle_squared": ratio_text(n2 / n1 - 1, letters),
+            "factor_squared": _text(network.total * (n2 - n1) / (n1 * n2), letters),
+            "angle_squared": _text(n2 / n1 - 1, letters),
         },
     }

@@ -1,28 +1,37 @@
-r"""The verifier's numbers: polynomials over Z and ratios of two; the standard library alone."""
+r"""The verifier's one arithmetic: polynomials over Z, their ratios, and elements of Q(parameters)[x]/f.
+
+What is refused is refused here, in text that no certificate can make look like another one.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
 from functools import reduce
 from itertools import product
 from math import gcd, lcm, prod
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 try:
     from symreln.errors import CertificateError
-except ImportError:  # without the package
-    CertificateError = ValueError  # type: ignore[assignment,misc]
+except ImportError:  # this folder alone, without the package
+
+    class CertificateError(ValueError):  # type: ignore[no-redef]
+        """A certificate is malformed or one of its identities does not hold."""
+
 
 Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
 
 #: Digits of an integer that are written and read: half a second for the longest. Python's own
-#: bound, 4300, guards programs that read numbers of any length; what a spec may hold is bounded
-#: in symreln.spec.number, and what is derived from it in symreln.pathways.effective.
-MOST_DIGITS = 200_000
+#: bound, 4300, guards programs that read numbers of any length.
+MOST_DIGITS: Final = 200_000
+#: Terms of a polynomial: those of a denominator double with every new factor.
+MOST_TERMS: Final = 100_000
+#: Pairs of terms from which on polynomials are multiplied as integers, and coefficients below which
+#: that is quicker than term by term.
+MOST_PAIRS: Final = 400
+SMALL: Final = 1 << 512
+#: Ranks are taken modulo this: they are lower bounds of the true ones.
+PRIME: Final = 2**61 - 1
 
 
 def allow_long_integers() -> None:
@@ -35,17 +44,30 @@ def allow_long_integers() -> None:
 allow_long_integers()
 
 
-#: Pairs of terms from which on polynomials are multiplied as integers, and coefficients below which
-#: that is quicker than term by term.
-MOST_PAIRS = 400
-SMALL = 1 << 512
+def visible(text: object) -> str:
+    """Return text with everything escaped that a terminal would not print as itself."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
-def add(a: Poly, b: Poly, sign: int = 1) -> Poly:
-    """Return a + sign·b."""
+def refused(message: str) -> CertificateError:
+    """Return the error of a certificate that is not accepted, its text escaped."""
+    return CertificateError(visible(message))
+
+
+def require(holds: object, path: str, needed: str) -> None:
+    """Raise CertificateError, which names the field, unless ``holds``."""
+    if not holds:
+        raise refused(f"certificate, {path}: this needs to be {needed}, and is not")
+
+
+# -- polynomials -----------------------------------------------------------------------------------
+
+
+def add(a: Poly, b: Poly) -> Poly:
+    """Return a + b."""
     total = dict(a)
     for key, value in b.items():
-        total[key] = total.get(key, 0) + sign * value
+        total[key] = total.get(key, 0) + value
     return {key: value for key, value in total.items() if value}
 
 
@@ -61,6 +83,8 @@ def multiply(a: Poly, b: Poly) -> Poly:
     for (x, p), (y, q) in product(a.items(), b.items()):
         key = tuple(map(int.__add__, x, y))
         total[key] = total.get(key, 0) + p * q
+        if len(total) > MOST_TERMS:
+            raise refused(f"certificate: a polynomial has more than {MOST_TERMS} terms")
     return {key: value for key, value in total.items() if value}
 
 
@@ -68,26 +92,19 @@ def _multiplied_whole(a: Poly, b: Poly, spans: list[int]) -> Poly:
     """Return a·b by one product of integers, a slot a monomial (Kronecker's substitution)."""
     largest = [max(map(abs, part.values())) for part in (a, b)]
     size = (largest[0] * largest[1] * min(len(a), len(b))).bit_length() // 8 + 1  # and a sign
-    count = prod(spans)
+    count, places = prod(spans), [prod(spans[:n]) for n in range(len(spans))]
+    whole = [
+        sum(value << 8 * size * sum(map(int.__mul__, key, places)) for key, value in part.items())
+        for part in (a, b)
+    ]
     half = int.from_bytes((b"\0" * (size - 1) + b"\x80") * count, "little")
-    found = _slots(a, spans, size) * _slots(b, spans, size) + half
-    raw, middle = found.to_bytes(size * count, "little"), 1 << (8 * size - 1)
+    raw, middle = (whole[0] * whole[1] + half).to_bytes(size * count, "little"), 1 << 8 * size - 1
     total: Poly = {}
     for n, key in enumerate(product(*map(range, reversed(spans)))):
         value = int.from_bytes(raw[n * size : (n + 1) * size], "little") - middle
         if value:
             total[key[::-1]] = value
     return total
-
-
-def _slots(polynomial: Poly, spans: list[int], size: int) -> int:
-    """Return the integer that a polynomial is where every monomial is a power of 256^size."""
-    places = [prod(spans[:n]) for n in range(len(spans))]
-    signs = {1: bytearray(size * prod(spans)), -1: bytearray(size * prod(spans))}
-    for key, value in polynomial.items():
-        start = size * sum(map(int.__mul__, key, places))
-        signs[1 if value > 0 else -1][start : start + size] = abs(value).to_bytes(size, "little")
-    return int.from_bytes(signs[1], "little") - int.from_bytes(signs[-1], "little")
 
 
 def quotient(a: Poly, b: Poly) -> Poly | None:
@@ -128,6 +145,16 @@ def common_multiple(a: Poly, b: Poly) -> Poly:
     return {key: value * lcm(x, y) for key, value in found.items()}
 
 
+def render(polynomial: Poly, names: Any) -> str:
+    """Return the one spelling of a polynomial: terms from the highest power down."""
+    terms = sorted(polynomial.items(), reverse=True)
+    shown = (
+        str(c) + "".join(f"*{n}^{e}" for n, e in zip(names, key, strict=True) if e)
+        for key, c in terms
+    )
+    return " + ".join(shown) or "0"
+
+
 class Ratio:
     """A rational function top/below; equal ones may be spelled differently."""
 
@@ -157,6 +184,9 @@ class Ratio:
         parts = (multiply(r.top, quotient(below, r.below) or {}) for r in (self, other))
         return Ratio(reduce(add, parts), below)
 
+    def __sub__(self, other: Ratio) -> Ratio:
+        return self + other * -1
+
     def __mul__(self, other: Ratio | int) -> Ratio:
         if isinstance(other, int):
             return Ratio({k: v * other for k, v in self.top.items() if other}, self.below)
@@ -181,50 +211,77 @@ class Ratio:
     __hash__ = None  # type: ignore[assignment]
 
 
-# -- reading ---------------------------------------------------------------------------------------
+# -- elements of Q(parameters)[x]/f ----------------------------------------------------------------
+
+Element = list[Ratio]  # low to high
 
 
-def checked_file(path: str | Path, verify: Callable[[Any], tuple[str, ...]]) -> tuple[str, ...]:
-    """Read a certificate, from stdin where the path is "-", and return what ``verify`` says."""
-    needed = "Give the certificate.json of a derivation, or its folder"
-    try:
-        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        return verify(json.loads(raw.decode("utf-8")))
-    except OSError as error:
-        reason = error.strerror or error
-        msg = f"certificate {path}: {reason}. {needed}; one that was cut short has none"
-        raise CertificateError(msg) from error
-    except (RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        msg = f"certificate {path}: found no JSON ({error}). {needed}"
-        raise CertificateError(msg) from error
+def convolved(a: Element, b: Element) -> Element:
+    """Return the product of two polynomials in x."""
+    found = [a[0] * 0] * (len(a) + len(b) - 1)
+    for (n, x), (m, y) in product(enumerate(a), enumerate(b)):
+        found[n + m] = found[n + m] + x * y
+    return found
 
 
-def require(holds: object, path: str, needed: str) -> None:
-    """Raise CertificateError, which names the field, unless ``holds``."""
-    if not holds:
-        msg = f"certificate, {path}: this needs to be {needed}, and is not"
-        raise CertificateError(msg)
+def times(f: Element, a: Element, b: Element) -> Element:
+    """Return a·b modulo f."""
+    work, degree = convolved(a, b), len(f) - 1
+    while len(work) > degree:
+        if top := work.pop():
+            lead = top / f[-1] * -1
+            for m in range(degree):
+                place = len(work) - degree + m
+                work[place] = work[place] + lead * f[m]
+    return work + [f[0] * 0] * (degree - len(work))
 
 
-def render(polynomial: Poly, names: Any) -> str:
-    """Return the one spelling of a polynomial: terms from the highest power down."""
-    terms = sorted(polynomial.items(), reverse=True)
-    shown = (
-        str(c) + "".join(f"*{n}^{e}" for n, e in zip(names, key, strict=True) if e)
-        for key, c in terms
-    )
-    return " + ".join(shown) or "0"
+def power(one: Ratio, exponent: int) -> Element:
+    """Return x^exponent."""
+    return [one * 0] * exponent + [one]
 
 
-def take(value: Any, path: str, keys: str) -> SimpleNamespace:
-    """Return an object that must have exactly these keys."""
-    require(isinstance(value, dict) and set(value) == set(keys.split()), path, f"keys: {keys}")
-    return SimpleNamespace(**value)
+def trace(f: Element, a: Element) -> Ratio:
+    """Return the sum of a over the roots of f."""
+    total, x = f[0] * 0, power(f[-1] / f[-1], 1)
+    for place in range(len(f) - 1):
+        total = total + a[place]
+        a = times(f, a, x)
+    return total
 
 
-def integers(value: Any, path: str, most: int) -> Any:
-    """Return a list that must hold integers from 0 to ``most``."""
-    good = isinstance(value, list) and set(map(type, value)) <= {int}
-    good = good and (not value or (min(value) >= 0 and max(value) <= most))
-    require(good, path, f"integers from 0 to {most}")
-    return value
+# -- modulo a prime --------------------------------------------------------------------------------
+
+
+def value_at(polynomial: Poly, point: list[int]) -> int:
+    """Return a polynomial's value modulo the prime."""
+    return sum(n * prod(map(pow, point, powers)) for powers, n in polynomial.items()) % PRIME
+
+
+class Span:
+    """A space of vectors modulo the prime, given as dicts; ``volume`` is the product of pivots."""
+
+    def __init__(self) -> None:
+        self.pivots: dict[Any, dict[Any, int]] = {}
+        self.volume = 1
+
+    def add(self, vector: dict[Any, int]) -> bool:
+        """Add a vector; return whether it is independent of the others."""
+        work = dict(vector)
+        for row, pivot in self.pivots.items():
+            if factor := work.get(row, 0) % PRIME:
+                for key, item in pivot.items():
+                    work[key] = (work.get(key, 0) - factor * item) % PRIME
+        found = next((key for key, item in work.items() if item % PRIME), None)
+        if found is None:
+            return False
+        inverse = pow(work[found], -1, PRIME)
+        self.volume = self.volume * work[found] % PRIME
+        self.pivots[found] = {key: item * inverse % PRIME for key, item in work.items() if item}
+        return True
+
+
+def rank(vectors: list[dict[Any, int]]) -> int:
+    """Return the rank modulo the prime."""
+    span = Span()
+    return sum(span.add(vector) for vector in vectors)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mpoly
 
 from symreln.exact.entries import content
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
-from symreln.verify_numbers import render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from flint import fmpz_mpoly
+from symreln.verify.numbers import render
 
 Json = dict[str, Any]
 Poly = dict[tuple[int, ...], int]
@@ -31,7 +33,7 @@ class Texts:
         self.names = tuple(names)
         self._places: dict[tuple[str, ...], list[int | None]] = {}
 
-    def exponents(self, key: Sequence[int], parameters: tuple[str, ...]) -> tuple[int, ...]:
+    def _exponents(self, key: Sequence[int], parameters: tuple[str, ...]) -> tuple[int, ...]:
         """Return exponents in the certificate's order."""
         if parameters == self.names:
             return tuple(int(e) for e in key)
@@ -40,14 +42,17 @@ class Texts:
             self._places[parameters] = [known.get(name) for name in self.names]
         return tuple(0 if k is None else int(key[k]) for k in self._places[parameters])
 
-    def polynomial(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> Poly:
-        """Return exponents to coefficient."""
-        return {self.exponents(k, parameters): int(c) for k, c in value.to_dict().items()}
+    def _poly(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> Poly:
+        return {self._exponents(k, parameters): int(c) for k, c in value.to_dict().items()}
+
+    def polynomial(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> str:
+        """Return a polynomial, its leading coefficient positive."""
+        return render(_positive(self._poly(value, parameters)), self.names)
 
     def ratio(self, value: Scalar) -> str:
         """Return a rational function: "top", or "top / below" in lowest terms."""
-        top = self.polynomial(value.numerator, value.parameters)
-        below = self.polynomial(value.denominator, value.parameters)
+        top = self._poly(value.numerator, value.parameters)
+        below = self._poly(value.denominator, value.parameters)
         if below[max(below)] < 0:  # the leading term depends on the order of the names
             top, below = ({k: -c for k, c in part.items()} for part in (top, below))
         if below == {(0,) * len(self.names): 1}:
@@ -61,7 +66,7 @@ class Texts:
     def matrix(self, matrix: ExactMatrix | SparseMatrix) -> Json:
         """Return {"rows", "columns", "denominator", "entries": [[row, column, text], …]}."""
         sparse = matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_exact(matrix)
-        below = self.polynomial(sparse.denominator, sparse.parameters)
+        below = self._poly(sparse.denominator, sparse.parameters)
         common = gcd(*below.values(), *(content(part) for part in sparse.terms.values()))
         if below[max(below)] < 0:
             common = -common
@@ -76,7 +81,7 @@ class Texts:
         """Return [row, column, text of the numerator over ``common``] in reading order."""
         found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
         for key, part in sparse.terms.items():
-            place = self.exponents(key, sparse.parameters)
+            place = self._exponents(key, sparse.parameters)
             known: dict[int, list[tuple[tuple[int, ...], int]]] = {}
             triples = zip(
                 part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True
@@ -98,6 +103,11 @@ class Texts:
         return result
 
 
+def _positive(polynomial: Poly) -> Poly:
+    sign = 1 if polynomial[max(polynomial)] > 0 else -1
+    return {key: sign * value for key, value in polynomial.items()}
+
+
 def names_used(
     matrices: Sequence[ExactMatrix | SparseMatrix], scalars: Iterable[Scalar] = ()
 ) -> tuple[str, ...]:
@@ -112,3 +122,25 @@ def names_used(
         keys = (*value.numerator.to_dict(), *value.denominator.to_dict())
         used |= {n for key in keys for n, e in zip(value.parameters, key, strict=True) if int(e)}
     return tuple(name for name in order if name in used)
+
+
+def spec_digest(spec: Any) -> str:
+    """Return the SHA-256 of everything that a spec says."""
+    return hashlib.sha256(json.dumps(_plain(spec)).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON values that are equal for equal values only."""
+    if isinstance(value, ExactMatrix | SparseMatrix):
+        return Texts(value.parameters).matrix(value)
+    if isinstance(value, Scalar):
+        return Texts(value.parameters).ratio(value)
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, frozenset | set):
+        return sorted(map(str, value))
+    return value.tolist() if isinstance(value, np.ndarray) else f"{type(value).__name__} {value}"

@@ -1,28 +1,33 @@
 """The verifier beside a derivation: large certificates are checked by a process of their own.
 
-That process is given the certificate's text and has nothing but the standard library
-(``python -I -S verify.py``), so it shares no object with what made the certificate; meanwhile the
-derivation's other checks go on.
+That process is given the certificate's text and has nothing but the standard library and this
+folder, so it shares no object with what made the certificate; meanwhile the derivation's other
+checks go on.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
 
-from symreln import verify
-from symreln.errors import CertificateError
-from symreln.processors import cores
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from .certificate import verify
+from .numbers import refused
 
 #: Characters of a certificate from which a second process is worth its start (about 0.1 s): the
 #: verifier reads about a million characters a second.
-LARGE = 400_000
+LARGE: Final = 400_000
+
+_FOLDER = Path(__file__).parent
+_PROGRAM = (
+    f"import sys; sys.path.append({str(_FOLDER.parent)!r}); "
+    f"from {_FOLDER.name}.__main__ import main; main()"
+)
 
 
 class Verification:
@@ -38,7 +43,7 @@ class Verification:
 
     def __enter__(self) -> Self:
         """Start a process where that is worth it."""
-        if cores() > 1:
+        if _cores() > 1:
             text = json.dumps(self._certificate).encode()
             if len(text) > LARGE:
                 self._start(text)
@@ -51,7 +56,7 @@ class Verification:
             handle.seek(0)
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", verify.__file__, "-"],
+                    [sys.executable, "-I", "-S", "-c", _PROGRAM, "-"],
                     stdin=handle,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -66,12 +71,12 @@ class Verification:
             CertificateError: The certificate was rejected.
         """
         if self._process is None:
-            return verify.verify(self._certificate)
+            return verify(self._certificate)
         out, err = self._process.communicate()
         if self._process.returncode:
             told = err.decode(errors="replace").strip().splitlines() or ["no message"]
             msg = f"the verifier's process ended with {self._process.returncode}: {told[-1]}"
-            raise CertificateError(msg)
+            raise refused(msg)
         return tuple(out.decode().splitlines())
 
     def __exit__(
@@ -84,3 +89,8 @@ class Verification:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
+
+
+def _cores() -> int:
+    known = getattr(os, "sched_getaffinity", None)
+    return len(known(0)) if known else os.cpu_count() or 1
