@@ -17,7 +17,7 @@ import pytest
 from symreln import cli, signals
 from symreln.progress import phase
 from symreln.report import jsonio
-from symreln.verify_numbers import MOST_DIGITS
+from symreln.verify.numbers import MOST_DIGITS
 
 ROOT = str(Path(cli.__file__).parents[1])
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")

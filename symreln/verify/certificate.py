@@ -31,11 +31,11 @@ def verify(certificate: Any) -> tuple[str, ...]:
     require(integers([v.free_constants], "free_constants", 0), "free_constants", "0")
     try:
         return tuple(map(visible, _lines(v)))
+    except CertificateError:
+        raise
     except (
         ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
     ) as error:  # fmt: skip
-        if isinstance(error, CertificateError):
-            raise
         msg = f"certificate: a value has not the form needed ({type(error).__name__}: {error})"
         raise refused(msg) from error
 
@@ -48,13 +48,7 @@ def _lines(v: Any) -> list[str]:
         require(bare, "inputs", "null where all that is claimed is of every size")
         return check_sizes(v.parts[0], "parts[0]", seed)[0]
     data = Data(v.parameters, seed, v.inputs, v.targets)
-    try:
-        lines = _parts(data, v, kinds)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, CertificateError):
-            raise
-        msg = f"certificate, {data.where} or after: a value has not the form needed ({error})"
-        raise refused(msg) from error
+    lines = _parts(data, v, kinds)
     require(data.used == set(data.names), "parameters", "exactly the names that occur")
     return lines
 

@@ -405,7 +405,7 @@ def _meetings(p: _Learner, q: _Learner) -> list[tuple[Pair, Pair, tuple[str, ...
 
 def require_same(data: Data, stages: list[Stage], family: Any, path: str) -> None:
     """Refuse a part for every size that says something else of the sizes at hand."""
-    here, where = _AtSizes(data, family, f"{path}.at"), f"{path}.at"
+    here, where = _AtSizes(data, family), f"{path}.at"
     same = here.number(family.data.samples) == data.samples
     require(same, where, f"sizes with {data.samples} samples")
     require(len(family.stages) <= len(stages), path, "of no more stages than the first part")
@@ -436,12 +436,9 @@ def require_same(data: Data, stages: list[Stage], family: Any, path: str) -> Non
 class _AtSizes:
     """Numbers of a family at the sizes at hand, modulo the prime, at a point of the parameters."""
 
-    def __init__(self, data: Data, family: Any, path: str) -> None:
+    def __init__(self, data: Data, family: Any) -> None:
         self.sizes = sizes = copy.copy(family.data.sizes)
         at = family.at
-        good = isinstance(at, dict) and {*at} == {*sizes.minimum}
-        good = good and all(type(n) is int and n >= sizes.minimum[name] for name, n in at.items())
-        require(good, path, "a value in range for every size")
         values = {**dict(zip(data.names, data.point, strict=True)), **at}
         most = int(at.get(sizes.items, sizes.items)).bit_length() - 1 if sizes.copies else 1
         copied = ({**values, sizes.copies: 2**n} for n in range(most))

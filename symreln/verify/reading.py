@@ -120,7 +120,7 @@ def integers(value: Any, path: str, most: int) -> Any:
 def listed(value: Any, path: str, length: int | None = None) -> Any:
     """Return a list that must hold something, or ``length`` things."""
     good = isinstance(value, list) and (len(value) == length if length is not None else value)
-    require(good, path, f"a list of {'some' if length is None else length}")
+    require(good, path, f"a list of {'something' if length is None else length}")
     return value
 
 
@@ -168,19 +168,26 @@ class Reader:
     def poly(self, given: str) -> Poly:
         """Read a polynomial."""
         if given not in self.texts:
-            total: Poly = {}
-            for term in given.split(" + "):
-                number, *factors = term.split("*")
-                powers = dict.fromkeys(self.names, 0)
-                for factor in factors:
-                    name, power = factor.split("^")
-                    powers[name] += int(power if len(power) <= len(str(MOST_POWER)) else "")
-                    self.used.add(name)
-                total[tuple(powers.values())] = int(number)
-            total = {key: value for key, value in total.items() if value}
-            require(render(total, self.names) == given, self.where, "a number in normal form")
-            self.texts[given] = total
+            try:
+                total = self._parsed(given)
+            except (KeyError, ValueError):
+                total = None
+            good = total is not None and render(total, self.names) == given
+            require(good, self.where, f"a number in normal form: {given[:60]}")
+            self.texts[given] = total or {}
         return self.texts[given]
+
+    def _parsed(self, given: str) -> Poly:
+        total: Poly = {}
+        for term in given.split(" + "):
+            number, *factors = term.split("*")
+            powers = dict.fromkeys(self.names, 0)
+            for factor in factors:
+                name, power = factor.split("^")
+                powers[name] += int(power if len(power) <= len(str(MOST_POWER)) else "")
+                self.used.add(name)
+            total[tuple(powers.values())] = int(number)
+        return {key: value for key, value in total.items() if value}
 
     def ratio(self, given: Any, path: str) -> Ratio:
         """Read a ratio of polynomials, in lowest terms over the integers."""

@@ -21,6 +21,7 @@ divisor is shown never to vanish in the same way, or the certificate lists all v
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -54,6 +55,9 @@ class Range(Reader):
         good = good and all(type(n) is int and 0 < n <= MOST_ROOTS for n in v.minimum.values())
         good = good and (not v.copies or v.copies in self.names)
         require(good, f"{path}.minimum", "one number a size")
+        good = isinstance(v.at, dict) and {*v.at} == {*v.minimum}
+        good = good and all(type(n) is int and n >= v.minimum[name] for name, n in v.at.items())
+        require(good, f"{path}.at", "a value in range for every size")
         self.excepted: set[tuple[str, int]] = set()
         divisors = [
             self._divisor(item, f"{path}.divisors[{n}]") for n, item in enumerate(v.divisors)
@@ -203,7 +207,7 @@ class Range(Reader):
         excepted = [
             f"{d['symbol']} = {', '.join(map(str, d['values']))}"
             if d["symbol"]
-            else f"where {d['polynomial']} = 0"
+            else f"where {_plain(d['polynomial'])} = 0"
             for d in v.divisors
             if d["values"] or d["symbol"] == ""
         ]
@@ -212,6 +216,11 @@ class Range(Reader):
         parts += [f"except {' or '.join(excepted)}"] * bool(excepted)
         parts += [f"for generic {', '.join(generic)}"] * bool(generic)
         return ", ".join(parts)
+
+
+def _plain(polynomial: str) -> str:
+    """Return a polynomial as it is written by hand."""
+    return re.sub(r"\b1\*|\^1\b", "", polynomial).replace("+ -", "- ")
 
 
 # -- spaces and pairs ------------------------------------------------------------------------------

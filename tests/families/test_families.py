@@ -18,7 +18,7 @@ from symreln.pipeline import derive_unchecked
 from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict import Level
-from symreln.verify_family import verify
+from symreln.verify import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
 
 

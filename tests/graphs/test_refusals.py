@@ -21,7 +21,7 @@ from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
 from symreln.truth import Truth
 from symreln.verdict import Level
-from symreln.verify_graph import verify
+from symreln.verify import verify
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreln.verify_matrices import Packed, Sparse, combined, products
-from symreln.verify_numbers import Poly, Ratio, add, common_multiple, multiply, quotient
+from symreln.verify.matrices import Matrix, Rows, combined, products
+from symreln.verify.numbers import Poly, Ratio, add, common_multiple, multiply, quotient
 
 #: Small, at the edges of slots of 4 and 8 bytes, and beyond them.
 NUMBERS = st.one_of(
@@ -25,7 +25,7 @@ ONE: Poly = {(0, 0): 1}
 
 
 @st.composite
-def matrices(draw: st.DrawFn, rows: int, columns: int) -> tuple[Sparse, Dense]:
+def matrices(draw: st.DrawFn, rows: int, columns: int) -> tuple[Matrix, Dense]:
     places = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1))
     dense = draw(st.dictionaries(places, NONZERO, max_size=6))
     below = draw(st.sampled_from([ONE, {(0, 0): 6}, {(1, 0): 2, (0, 0): 1}]))
@@ -33,11 +33,11 @@ def matrices(draw: st.DrawFn, rows: int, columns: int) -> tuple[Sparse, Dense]:
     for (i, j), polynomial in dense.items():
         for key, value in polynomial.items():
             terms.setdefault(key, {}).setdefault(i, {})[j] = value
-    return Sparse((rows, columns), terms, below), dense
+    return Matrix((rows, columns), terms, below), dense
 
 
-def plain(matrix: Packed) -> Dense:
-    return matrix.sparse().entries()
+def plain(matrix: Matrix) -> Dense:
+    return matrix.entries()
 
 
 def same(found: Dense, below: Poly, expected: Dense, expected_below: Poly) -> bool:
@@ -49,27 +49,31 @@ def same(found: Dense, below: Poly, expected: Dense, expected_below: Poly) -> bo
 
 
 @given(matrices(3, 4))
-def test_packing_loses_nothing(case: tuple[Sparse, Dense]) -> None:
-    sparse, dense = case
-    packed = sparse.packed()
-    assert plain(packed) == dense
-    assert plain(packed.of_size(packed.size + 8)) == dense
-    assert plain(packed.rows({0: 2, 2: 0})) == {
+def test_packing_loses_nothing(case: tuple[Matrix, Dense]) -> None:
+    given, dense = case
+    rows = given.packed
+    again = Matrix(given.shape, None, given.below, rows)
+    assert plain(again) == dense
+    size = max(16, 2 * rows.size)
+    wider = Rows(again.in_slots(size), size, rows.bound)
+    assert plain(Matrix(given.shape, None, given.below, wider)) == dense
+    assert plain(again.rows({0: 2, 2: 0})) == {
         (2 - i, j): p for (i, j), p in dense.items() if i in (0, 2)
     }
-    assert sparse.flipped.packed().sparse().flipped.entries() == dense
+    turned = Matrix(again.T.shape, None, given.below, again.T.packed)
+    assert turned.T.entries() == dense
 
 
 @settings(max_examples=300)
 @given(matrices(3, 4), matrices(4, 2), matrices(3, 4), NONZERO, NONZERO)
 def test_products_are_those_of_polynomials(
-    a: tuple[Sparse, Dense], b: tuple[Sparse, Dense], c: tuple[Sparse, Dense], f: Poly, g: Poly
+    a: tuple[Matrix, Dense], b: tuple[Matrix, Dense], c: tuple[Matrix, Dense], f: Poly, g: Poly
 ) -> None:
     (left, x), (right, y), (other, z) = a, b, c
     places = {0: 1, 1: 2, 2: 0}
     factors = Ratio(f, ONE), Ratio(ONE, g)
     found = products(
-        [(factors[0], left, right.packed(), None), (factors[1], other, right.packed(), places)]
+        [(factors[0], left, right, None), (factors[1], other, right, places)]
     )
     below = multiply(multiply(g, right.below), multiply(left.below, other.below))
     expected: Dense = {}
@@ -82,14 +86,14 @@ def test_products_are_those_of_polynomials(
                     expected[at] = add(expected.get(at, {}), term)
     assert same(plain(found), found.below, expected, below)
     largest = max((abs(v) for p in plain(found).values() for v in p.values()), default=0)
-    assert largest <= found.bound
+    assert largest <= found.packed.bound
 
 
 @given(matrices(2, 3), NONZERO, NONZERO)
 def test_combinations_vanish_exactly_where_they_do(
-    case: tuple[Sparse, Dense], f: Poly, g: Poly
+    case: tuple[Matrix, Dense], f: Poly, g: Poly
 ) -> None:
-    matrix = case[0].packed()
+    matrix = case[0]
     minus = {key: -value for key, value in f.items()}
     both = [(Ratio(multiply(f, g), ONE), matrix), (Ratio(multiply(minus, g), ONE), matrix)]
     assert not combined(both)
@@ -129,11 +133,11 @@ def test_common_multiples(a: Poly, b: Poly) -> None:
 
 def test_a_bound_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OverflowError):
-        Packed((1, 1), {(): {0: 2**31}}, {(): 1}, 2**31, 4)
+        Matrix((1, 1), None, {(): 1}, Rows({(): {0: 2**31}}, 4, 2**31))
 
 
 @given(matrices(3, 4), NONZERO, NONZERO)
-def test_a_common_polynomial_cancels(case: tuple[Sparse, Dense], g: Poly, below: Poly) -> None:
+def test_a_common_polynomial_cancels(case: tuple[Matrix, Dense], g: Poly, below: Poly) -> None:
     constant = {place: {(0, 0): sum(p.values())} for place, p in case[1].items()}
     dense = {place: multiply(p, g) for place, p in constant.items() if any(p.values())}
     terms: dict = {}
@@ -141,7 +145,7 @@ def test_a_common_polynomial_cancels(case: tuple[Sparse, Dense], g: Poly, below:
         for key, value in polynomial.items():
             terms.setdefault(key, {}).setdefault(i, {})[j] = value
     whole = multiply(below, g)
-    found = Sparse((3, 4), terms, whole).reduced()
+    found = Matrix((3, 4), terms, whole).reduced()
     assert same(found.entries(), found.below, dense, whole)
     if dense and len(g) > 1 and len(below) == 1:
         assert list(found.terms) == [(0, 0)]
@@ -150,9 +154,9 @@ def test_a_common_polynomial_cancels(case: tuple[Sparse, Dense], g: Poly, below:
 def test_what_has_cancelled_has_no_denominator() -> None:
     """It would multiply all that is added to it: T = a M + b Sigma^x with M = 0."""
     long = {(k,): k + 1 for k in range(9)}
-    zero = Sparse((2, 2), {(3,): {0: {}}}, long).reduced()
+    zero = Matrix((2, 2), {(3,): {0: {}}}, long).reduced()
     assert (zero.terms, zero.below) == ({}, {(0,): 1})
     unit = Ratio({(0,): 1}, {(0,): 1})
-    one = Sparse((2, 2), {(1,): {0: {1: 5}}}, {(0,): 1})
-    total = combined([(unit, zero.packed()), (unit, one.packed())]).sparse()
+    one = Matrix((2, 2), {(1,): {0: {1: 5}}}, {(0,): 1})
+    total = combined([(unit, zero), (unit, one)])
     assert (total.terms, total.below) == (one.terms, one.below)

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 import symreln as sr
-from symreln import verification
+from symreln.verify import process as verification
 from symreln.errors import CertificateError
 from symreln.verify import digest, verify
 
@@ -20,7 +20,7 @@ def certificate():
 @pytest.fixture(autouse=True)
 def _every_size(monkeypatch):
     monkeypatch.setattr(verification, "LARGE", 0)
-    monkeypatch.setattr(verification, "cores", lambda: 2)
+    monkeypatch.setattr(verification, "_cores", lambda: 2)
 
 
 def test_the_process_proves_the_same(certificate):
@@ -31,7 +31,7 @@ def test_the_process_proves_the_same(certificate):
 
 def test_the_process_rejects_what_is_wrong(certificate):
     wrong = copy.deepcopy(certificate)
-    wrong["stages"][1]["final_loss"] = "1 / 7"
+    wrong["parts"][0]["stages"][1]["final_loss"] = "1 / 7"
     wrong["digest"] = digest(wrong)
     with (
         verification.Verification(wrong) as found,
@@ -51,7 +51,7 @@ def test_an_error_elsewhere_leaves_no_process(certificate):
 
 
 def test_without_a_second_core_it_is_checked_here(certificate, monkeypatch):
-    monkeypatch.setattr(verification, "cores", lambda: 1)
+    monkeypatch.setattr(verification, "_cores", lambda: 1)
     with verification.Verification(certificate) as found:
         assert found._process is None
         assert found.lines() == verify(certificate)
