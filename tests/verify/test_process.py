@@ -9,6 +9,7 @@ import pytest
 import symreln as sr
 from symreln.verify import process as verification
 from symreln.errors import CertificateError
+from symreln.pipeline import verification
 from symreln.verify import digest, verify
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import symreln as sr
 from symreln.errors import CertificateError
-from symreln.families.derive import derive_family_unchecked
-from symreln.families.stage import least_squares
+from symreln.claims.families.derive import derive_family_unchecked
+from symreln.claims.families.stage import least_squares
 from symreln.verify import FORMAT, digest, verify
 from tests.certificates import leaves
 from tests.families.examples import EXAMPLES, THIRD, tables

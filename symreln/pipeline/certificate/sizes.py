@@ -1,0 +1,186 @@
+"""The part of a certificate on every size at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import fmpz_mpoly
+
+from symreln.pipeline.certificate.texts import Json, Texts
+from symreln.errors import InputError
+from symreln.exact.factoring import factorisation
+from symreln.exact.field import Field
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.claims.families.algebra import FamilyMatrix, Space
+from symreln.claims.families.derivation import FamilyDerivation, SectorStage
+from symreln.claims.families.domain import Condition, Domain
+from symreln.claims.families.spectrum import FamilyClass
+from symreln.claims.families.stage import Learner
+from symreln.claims.families.template import PathwayTemplate, Sector
+
+
+class _Divisors(Texts):
+    """Spells numbers, and collects the factors of what must not vanish."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain.names)
+        self.domain = domain
+        self.factors: dict[str, fmpz_mpoly] = {}
+
+    def collect(self, value: fmpz_mpoly) -> None:
+        """Note the factors of a polynomial."""
+        if not value.is_constant():
+            for factor, _ in factorisation(value)[1]:
+                self.factors.setdefault(str(factor), factor)
+
+    def nonzero(self, value: Scalar) -> None:
+        """Note where a number vanishes that must not."""
+        if not value.is_constant and self.domain.condition(value.numerator) is not None:
+            self.collect(value.numerator)
+
+    def ratio(self, value: Scalar) -> str:
+        """Return a rational function."""
+        self.collect(value.denominator)
+        return super().ratio(value)
+
+    def matrix(self, matrix: ExactMatrix | SparseMatrix) -> Json:
+        """Return a matrix."""
+        found = super().matrix(matrix)
+        self.collect(matrix.denominator)
+        return found
+
+    def pair(self, matrix: FamilyMatrix) -> Json:
+        """Return D and E."""
+        return {"d": self.matrix(matrix.d.reduced()), "e": self.matrix(matrix.e.reduced())}
+
+    def space(self, space: Space) -> list[list[Any]]:
+        """Return the types: group, "*" where indexed, squared length and 1/it."""
+        return [
+            [kind.group, kind.tag, self.ratio(kind.weight), self.ratio(1 / kind.weight)]
+            for kind in space.kinds
+        ]
+
+
+def sizes_part(family: FamilyDerivation) -> tuple[Json, tuple[Condition, ...]]:
+    """Return the part on every size, and where it may not hold.
+
+    Raises:
+        InputError: The spec is not the same for every size, so there is nothing to certify.
+    """
+    template = family.template
+    if template is None:
+        raise InputError(family.reason)
+    domain = template.domain
+    texts = _Divisors(domain)
+    part: Json = {
+        "kind": "sizes",
+        "at": {size.name: size.value for size in family.sizes},
+        "symbols": list(domain.names),
+        "minimum": dict(domain.minimum),
+        "copies": domain.copies,
+        "items": str(domain.items),
+        "tree": dict(template.lemma) or None,
+        "samples": texts.ratio(template.samples),
+        "per_sample": texts.ratio(1 / template.samples),
+        "count": texts.ratio(template.sectors[0].inputs.columns.count),
+        "sectors": [_data(texts, sector) for sector in template.sectors],
+        "pathways": [_pathway(p) for p in template.pathways],
+        "stages": [
+            {
+                "pathways": [template.pathways.index(p) for p in stage.templates],
+                "level": stage.level_name,
+                "sectors": [_sector(texts, found, template.samples) for found in stage.sectors],
+            }
+            for stage in family.stages
+        ],
+    }
+    for pathway in template.pathways:
+        texts.nonzero(_opened(pathway, template.sectors[0].inputs.columns))
+    conditions = [domain.condition(factor) for factor in texts.factors.values()]
+    part["divisors"] = [
+        {
+            "polynomial": texts.polynomial(factor, domain.names),
+            "symbol": None if found is None else found.symbol,
+            "values": None if found is None else list(found.values),
+        }
+        for factor, found in zip(texts.factors.values(), conditions, strict=True)
+    ]
+    for stage, written in zip(family.stages, part["stages"], strict=True):
+        closed = stage.closed_at(domain, conditions)
+        written["closed_at"] = {name: list(values) for name, values in closed.items()}
+    return part, tuple(found for found in conditions if found is not None)
+
+
+def _opened(pathway: PathwayTemplate, samples: Space) -> Scalar:
+    """Return a number that is 0 exactly where no sample is open."""
+    total = samples.count * 0
+    for kind in samples.kinds:
+        own, others = pathway.gate[kind.base]
+        indexed = kind.tag == "*"
+        total = total + (own + (samples.count - 1) * others if indexed else others)
+    return total
+
+
+def _data(texts: _Divisors, sector: Sector) -> Json:
+    return {
+        "name": sector.name,
+        "multiplicity": texts.ratio(sector.multiplicity),
+        "inputs": texts.space(sector.inputs.rows),
+        "samples": texts.space(sector.inputs.columns),
+        "outputs": texts.space(sector.targets.rows),
+        "x": texts.pair(sector.inputs),
+        "y": texts.pair(sector.targets),
+    }
+
+
+def _pathway(pathway: PathwayTemplate) -> Json:
+    return {
+        "name": pathway.name,
+        "each": pathway.each,
+        "gate": [list(pair) for pair in pathway.gate],
+        "inputs": sorted(pathway.inputs),
+        "outputs": sorted(pathway.outputs),
+    }
+
+
+def _sector(texts: _Divisors, part: SectorStage, samples: Scalar) -> Json:
+    return {
+        "level": "open" if part.obstacle or part.level is None else part.level.value,
+        "initial_loss": texts.ratio(part.initial_loss),
+        "final_loss": None if part.final_loss is None else texts.ratio(part.final_loss),
+        "pathways": [_classes(texts, part, item, samples) for item in part.slots],
+    }
+
+
+def _classes(
+    texts: _Divisors, part: SectorStage, item: Learner | None, samples: Scalar
+) -> list[Json] | None:
+    if item is None or not item.commutator.is_zero:
+        return None
+    p = part.learners.index(item)
+    return [
+        _class(texts, mode, part.d_eff.get((p, a)), samples) for a, mode in enumerate(item.classes)
+    ]
+
+
+def _class(
+    texts: _Divisors, mode: FamilyClass, d_eff: tuple[Scalar, ...] | None, samples: Scalar
+) -> Json:
+    square, field = samples * samples, Field(mode.minpoly)
+    if not mode.is_null:
+        texts.nonzero(field.characteristic(mode.eigenvalue)[0])
+    inverse = None if d_eff is None else field.inverse(d_eff)
+    return {
+        "minpoly": texts.ratios(c / mode.minpoly[-1] for c in mode.minpoly[:-1]),
+        "weight": mode.weight,
+        "s_squared": texts.ratios(value / square for value in mode.eigenvalue),
+        "d": texts.ratios(value / samples for value in mode.d),
+        "d_eff": None if d_eff is None else texts.ratios(value / samples for value in d_eff),
+        "inverse_d_eff": None
+        if inverse is None
+        else texts.ratios(value * samples for value in inverse),
+        "multiplicity": texts.ratio(mode.multiplicity),
+        "projector": texts.pair(mode.projector),
+    }
