@@ -424,8 +424,9 @@ class Derivation:
     @cached_property
     def _json(self) -> dict[str, Any]:
         from symreln.report.derivation_json import derivation_to_json
+        from symreln.verify.folder import sealed_json
 
-        return derivation_to_json(self)
+        return sealed_json(derivation_to_json(self), self.certificate)
 
     def _headline(self) -> str:
         """Return a line, for what holds a derivation."""

@@ -228,8 +228,9 @@ class GraphDerivation:
     def to_json(self) -> dict[str, Any]:
         """Return the derivation as JSON values, format symreln-graph/1."""
         from symreln.report.graph_json import graph_to_json
+        from symreln.verify.folder import sealed_json
 
-        return graph_to_json(self)
+        return sealed_json(graph_to_json(self), self.certificate)
 
     def to_document(self) -> Document:
         """Return the derivation as a document."""

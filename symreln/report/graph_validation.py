@@ -19,7 +19,6 @@ from symreln.report.figures import LossCurve
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.folder import together
 from symreln.report.loss_unit import loss_unit
-from symreln.verify.folder import sealed_json
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT
 
@@ -104,8 +103,7 @@ def write_graph_validation(
         written = [draft.folder / name for name in names]
         jsonio.write_bytes(written[0], _curves(validation))
         jsonio.write_text(written[1], drawn()[0].svg)
-        content = graph_validation_to_json(validation)
-        jsonio.write_json(written[2], sealed_json(content, validation.derivation.certificate))
+        jsonio.write_json(written[2], validation.to_json())
         return draft.moved(written)
 
 

@@ -11,7 +11,7 @@ from symreln.report.chapters.graph import graph_document
 from symreln.report.drawer import Drawer
 from symreln.report.folder import CERTIFICATE, together
 from symreln.report.graph_plots import graph_sketches
-from symreln.verify.folder import sealed_json, sealed_text
+from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,12 +87,10 @@ def write_proven(
         return draft.moved(_write_proven(derivation, draft.folder, formats))
 
 
-def _write_proven(
-    derivation: GraphDerivation, folder: Path, formats: Sequence[str]
-) -> list[Path]:
-    written, certificate = [folder / CERTIFICATE], derivation.certificate
-    jsonio.write_json(written[-1], certificate)
+def _write_proven(derivation: GraphDerivation, folder: Path, formats: Sequence[str]) -> list[Path]:
+    written = [folder / CERTIFICATE]
+    jsonio.write_json(written[-1], derivation.certificate)
     if "json" in set(formats or FORMATS):
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], sealed_json(derivation.to_json(), certificate))
+        jsonio.write_json(written[-1], derivation.to_json())
     return written

@@ -22,7 +22,7 @@ from symreln.report.plots import (
     drawn_times,
     validation_sketches,
 )
-from symreln.verify.folder import sealed_json, sealed_text
+from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,11 +79,11 @@ def write_proven(
 
 @phase("certificate")
 def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
-    certificate, written = derivation.certificate, [folder / CERTIFICATE]
-    jsonio.write_json(written[0], certificate)
+    written = [folder / CERTIFICATE]
+    jsonio.write_json(written[0], derivation.certificate)
     if "json" in wanted:
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], sealed_json(derivation.to_json(), certificate))
+        jsonio.write_json(written[1], derivation.to_json())
     return written
 
 
@@ -181,9 +181,6 @@ def write_validation(
 
 
 def _write_validation(validation: Validation, folder: Path, drawer: Drawer) -> list[Path]:
-    # Here, because it brings everything that trains networks.
-    from symreln.report.validation_json import validation_to_json
-
     sketches = validation_sketches(validation)
     drawn = drawer.draw(sketches, pdf=False)
     curves = folder / "curves.npz"
@@ -195,8 +192,7 @@ def _write_validation(validation: Validation, folder: Path, drawer: Drawer) -> l
         figures.append(folder / f"{drawing.name}.svg")
         jsonio.write_text(figures[-1], drawing.svg)
     result = folder / "validation.json"
-    content = validation_to_json(validation)
-    jsonio.write_json(result, sealed_json(content, validation.derivation.certificate))
+    jsonio.write_json(result, validation.to_json())
     return [curves, *figures, result]
 
 

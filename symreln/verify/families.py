@@ -337,7 +337,9 @@ class _SectorStage:
             require(good, f"{path}.pathways[{node[0]}]", "equal in all modes that couple")
             zero = self.data.sizes.constant(0)
             gamma = [] if c.null else [x - y for x, y in zip(c.d_eff or [], c.d, strict=True)]
-            sources = {id(group[source]): group[source] for source, target in acts if target == node}
+            sources = {
+                id(group[source]): group[source] for source, target in acts if target == node
+            }
             if not any(members is group[node] for members in sources.values()):
                 require(not any(gamma), f"{path}: d_eff", "d where nothing couples")
             for members in sources.values():
@@ -389,9 +391,7 @@ def _meetings(p: _Learner, q: _Learner) -> list[tuple[Pair, Pair, tuple[str, ...
         if p is q:
             return []
         return (
-            [(theirs.refined(_OWN), mine, (_OWN,), "")]
-            if p.spec.each
-            else [(theirs, mine, (), "")]
+            [(theirs.refined(_OWN), mine, (_OWN,), "")] if p.spec.each else [(theirs, mine, (), "")]
         )
     if not p.spec.each:
         return [(theirs, mine.refined(_OWN), (), _OWN)]

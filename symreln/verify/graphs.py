@@ -316,7 +316,9 @@ def _closed(sizes: dict[str, int], maps: Maps) -> dict[str, int]:
         name, vector = queue.pop()
         if spans[name].add(vector):
             for end, rows in ways[name]:
-                sums = ((i, sum(x * vector.get(k, 0) for k, x in r.items())) for i, r in rows.items())
+                sums = (
+                    (i, sum(x * vector.get(k, 0) for k, x in r.items())) for i, r in rows.items()
+                )
                 queue.append((end, {i: total % PRIME for i, total in sums}))
     return {name: len(span.pivots) for name, span in spans.items()}
 
@@ -483,9 +485,7 @@ def _ordinary(graph: _Graph, value: Any, path: str, own: list[Any]) -> str:
 # -- joint bases -----------------------------------------------------------------------------------
 
 
-def _check_diagonal(
-    data: Data, value: Any, path: str, sizes: dict[str, int], maps: Maps
-) -> bool:
+def _check_diagonal(data: Data, value: Any, path: str, sizes: dict[str, int], maps: Maps) -> bool:
     """Check what is said of joint bases; return whether they are proven."""
     require(isinstance(value, dict), path, "an object")
     outcome = value.get("outcome")

@@ -420,7 +420,10 @@ def multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[
     row = [0] * (len(f) - 1)
     for n, element in enumerate(elements):
         scale = pow(SLOPE, n, PRIME)
-        row = [(x + scale * reader.ratio_at_point(y)) % PRIME for x, y in zip(row, element, strict=True)]
+        row = [
+            (x + scale * reader.ratio_at_point(y)) % PRIME
+            for x, y in zip(row, element, strict=True)
+        ]
     lead, rows = pow(below[-1], -1, PRIME), []
     for _ in row:
         rows.append(row)

@@ -221,6 +221,7 @@ class Reader:
         v = take(value, path, "rows columns denominator entries")
         self.where = path
         integers([v.rows, v.columns], path, MOST_ROWS)
+        require(isinstance(v.entries, list), path, "of a list of entries")
         require(v.rows * v.columns <= MOST_CELLS, path, f"of at most {MOST_CELLS} places")
         terms: Any = {}
         known: dict[str, Poly] = {}

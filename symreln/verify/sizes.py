@@ -69,12 +69,16 @@ class Range(Reader):
         self.where = path
         found = self.poly(v.polynomial)
         parts = self.coefficients(found)
-        occurring = {n for p in parts for key in p for n, e in zip(self.names, key, strict=True) if e}
+        occurring = {
+            n for p in parts for key in p for n, e in zip(self.names, key, strict=True) if e
+        }
         good = any(any(key) for key in found) and found[max(found)] > 0
         require(good, path, "no constant, with a positive leading coefficient")
         if self.never_zero(found):
             require((v.symbol, v.values) == (None, None), path, "null, because it never vanishes")
-        elif len(occurring) == 1 and ({*occurring} <= {*self.minimum} or self.items not in self.names):
+        elif len(occurring) == 1 and (
+            {*occurring} <= {*self.minimum} or self.items not in self.names
+        ):
             require({v.symbol} == occurring, f"{path}.symbol", "the one size that occurs")
             zeros = self._zeros(found, v.symbol)
             shown = integers(v.values, f"{path}.values", MOST_ROOTS)
@@ -312,7 +316,9 @@ def _seen(d: Matrix, e: Matrix, rows: Space, columns: Space, many: int) -> tuple
     nothing = Matrix(d.shape, {}, rows.sizes.one)
     if many == 1:
         return nothing, combined([(d.one, d), (d.one, e)])
-    plain = [{*range(len(s.kinds))} - {*s.indexed} for s in (rows, columns)] if many == 0 else [(), ()]
+    plain = (
+        [{*range(len(s.kinds))} - {*s.indexed} for s in (rows, columns)] if many == 0 else [(), ()]
+    )
     return nothing, _kept(e, *plain)
 
 
@@ -346,7 +352,11 @@ class Pair:
     def __matmul__(self, other: Pair) -> Pair:
         one, weighted = self.sizes.constant(1), self.columns.counts @ other.e
         e = products(
-            [(one, self.d, other.e, None), (one, self.e, other.d, None), (one, self.e, weighted, None)]
+            [
+                (one, self.d, other.e, None),
+                (one, self.e, other.d, None),
+                (one, self.e, weighted, None),
+            ]
         )
         return Pair(self.rows, other.columns, self.d @ other.d, e)
 
@@ -528,7 +538,9 @@ class Dataset:
         v = take(value, path, "name each gate inputs outputs")
         kinds = self.sectors[0].inputs.columns.kinds
         good = type(v.name) is str and type(v.each) is bool
-        pairs = [integers(listed(pair, path, 2), path, 1) for pair in listed(v.gate, path, len(kinds))]
+        pairs = [
+            integers(listed(pair, path, 2), path, 1) for pair in listed(v.gate, path, len(kinds))
+        ]
         good = good and all(v.each or own == others for own, others in pairs)
         require(good, path, "a gate for every type of sample")
         for groups, what in ((v.inputs, "inputs"), (v.outputs, "outputs")):
@@ -574,7 +586,9 @@ class Dataset:
         items, copies = str(sizes.items), sizes.ratio(f"1*{v.copies}^1", f"{path}.copies")
         least = sizes.minimum.get(items, 2)
         good = least >= 2 and least & (least - 1) == 0
-        require(good, f"{path}.minimum", "a power of 2 for the items of a tree, which only these are")
+        require(
+            good, f"{path}.minimum", "a power of 2 for the items of a tree, which only these are"
+        )
         require(many == [one, copies], f"{path}.sectors", "two, of multiplicities 1 and u")
         for sector, length, polynomial, times in zip(
             self.sectors, (n, one), (root, wavelets), (one, copies), strict=True
@@ -608,7 +622,9 @@ class Dataset:
             shape = len(pair.rows.kinds), len(pair.columns.kinds)
             parts = (self.sizes.assembled(entries, shape) for entries in (d, {(0, 0): one}))
             good = good and not pair - Pair(pair.rows, pair.columns, *parts)
-        require(good, f"{path}: sector {sector.name}", "one item vector of the tree and its features")
+        require(
+            good, f"{path}: sector {sector.name}", "one item vector of the tree and its features"
+        )
 
 
 def _scaled(polynomial: Poly, factor: Fraction) -> Any:

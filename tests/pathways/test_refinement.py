@@ -18,7 +18,7 @@ from symreln.claims.prediction import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pipeline.certify import certificate
+from symreln.pipeline.certificate import certificate_of_pathways
 from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
@@ -105,6 +105,7 @@ def test_a_split_class_says_nothing_against_a_level() -> None:
     (stage,) = certificate["parts"][0]["stages"]
     stage["pathways"] = stage["pathways"][:1]
     stage["components"], stage["level"], certificate["level"] = [], "closed", "closed"
+    certificate["parts"][0]["level"] = "closed"
     for one in stage["pathways"][0]["classes"]:
         one["gram_inverse"], one["inverse_d_eff"] = None, ["2"]
     stage["final_loss"] = "0"
@@ -121,7 +122,7 @@ def test_couplings_that_cancel_in_parts_are_no_coupled_modes_to_the_verifier() -
     assert "what acts on them from other modes adds up to 0" in derivation.verdict.reasons[-1]
     assert {each.heights for each in equal_starts(derivation)} == {Truth.UNDECIDED}
     weaker = replace(stage.verdict, level=Level.COUPLED_MODES)
-    claimed = certificate(replace(derivation, stages=(replace(stage, verdict=weaker),)))
+    claimed = certificate_of_pathways(replace(derivation, stages=(replace(stage, verdict=weaker),)))
     with pytest.raises(CertificateError, match="closed by symmetry"):
         verify(claimed)
 

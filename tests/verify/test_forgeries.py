@@ -79,7 +79,9 @@ def four_alike() -> Json:
         symmetry((6, 7)),
     ]
     ways = ([0, 0], [0, 1], [2, 2])
-    for shown_pathway, like in zip(certificate["parts"][0]["stages"][0]["pathways"][1:], ways, strict=True):
+    for shown_pathway, like in zip(
+        certificate["parts"][0]["stages"][0]["pathways"][1:], ways, strict=True
+    ):
         shown_pathway |= {"like": like, "classes": None, "commutator": None}
     return certificate
 
@@ -166,14 +168,18 @@ def test_a_space_that_a_symmetry_moves_is_no_class_of_its_images() -> None:
     certificate = twice(square=True)
     mixed(certificate, [pair([1, 0, 1], GRAM_INVERSE), single([0, 1, 0], 1)])
     rejected(certificate, "symmetric images")
-    certificate["parts"][0]["symmetries"][0] = {key: [0, 1, 2] for key in ("inputs", "outputs", "samples")}
+    certificate["parts"][0]["symmetries"][0] = {
+        key: [0, 1, 2] for key in ("inputs", "outputs", "samples")
+    }
     certificate["digest"] = digest(certificate)  # without the exchange it is a valid choice
     assert verify(certificate)
 
 
 def test_classes_that_act_are_orthogonal_to_the_others() -> None:
     certificate = twice(square=True)
-    certificate["parts"][0]["symmetries"][0] = {key: [0, 1, 2] for key in ("inputs", "outputs", "samples")}
+    certificate["parts"][0]["symmetries"][0] = {
+        key: [0, 1, 2] for key in ("inputs", "outputs", "samples")
+    }
     mixed(certificate, [pair([1, 0, 1], GRAM_INVERSE), single([1, 1, 0], 2)])
     rejected(certificate, "orthogonal to the other classes")
 
@@ -194,7 +200,9 @@ def test_an_operator_that_a_symmetry_moves_is_no_operator_of_its_images() -> Non
         if part["members"][0] == [0, place]:
             part["d_eff"] = ["2 / 3", "0"]
     rejected(certificate, r"operator: .*symmetries")
-    certificate["parts"][0]["symmetries"][0] = {key: [0, 1, 2] for key in ("inputs", "outputs", "samples")}
+    certificate["parts"][0]["symmetries"][0] = {
+        key: [0, 1, 2] for key in ("inputs", "outputs", "samples")
+    }
     certificate["digest"] = digest(certificate)
     assert verify(certificate)
     turned["operator"]["columns"] = 4
@@ -368,7 +376,9 @@ def test_no_action_leaves_its_modes_where_the_level_says_so(name: str) -> None:
                 rejected(forged, "proven to leave")
                 tried += 1
     several = any(len(s["pathways"]) > 1 for s in certificates()[name]["parts"][0]["stages"])
-    levels = {s["level"] for s in certificates()[name]["parts"][0]["stages"] if len(s["pathways"]) > 1}
+    levels = {
+        s["level"] for s in certificates()[name]["parts"][0]["stages"] if len(s["pathways"]) > 1
+    }
     assert bool(tried) is bool(several and levels & {"closed", "coupled modes"})
 
 

@@ -84,7 +84,9 @@ def test_forgeries_by_hand_are_named_by_their_field() -> None:
     assert "nodes[0].inputs" in forged("chain", put("nodes", 0, "inputs", value=[1, 0]))
     assert "nodes[0].inputs" in forged("chain", put("nodes", 0, "inputs", value=[0, 0]))
     assert "nodes[0].size" in forged("chain", put("nodes", 0, "size", value=3))
-    gated = next(n for n, node in enumerate(main(certificates()["parallel"])["nodes"]) if node["gate"])
+    gated = next(
+        n for n, node in enumerate(main(certificates()["parallel"])["nodes"]) if node["gate"]
+    )
     for gate in ([1, 1, 0], [1, 1, 0, "0"], [1, 1, 0, 2], [1, "1", 0, 0]):
         assert "gate" in forged("parallel", put("nodes", gated, "gate", value=gate))
     again = [*main(certificates()["chain"])["pathways"]] * 2

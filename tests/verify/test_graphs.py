@@ -244,8 +244,7 @@ def claims(certificate: Json) -> Any:
     data = [entries(certificate[key]) for key in ("inputs", "targets")]
     routing = graph["routing"] and routing_claim(graph["routing"])
     balances = [
-        (place[b["node"]], b["incoming"], b["outgoing"])
-        for b in graph["conserved"]["balances"]
+        (place[b["node"]], b["incoming"], b["outgoing"]) for b in graph["conserved"]["balances"]
     ]
     norms = len(graph["conserved"]["norms"])
     return (

@@ -72,9 +72,7 @@ def test_products_are_those_of_polynomials(
     (left, x), (right, y), (other, z) = a, b, c
     places = {0: 1, 1: 2, 2: 0}
     factors = Ratio(f, ONE), Ratio(ONE, g)
-    found = products(
-        [(factors[0], left, right, None), (factors[1], other, right, places)]
-    )
+    found = products([(factors[0], left, right, None), (factors[1], other, right, places)])
     below = multiply(multiply(g, right.below), multiply(left.below, other.below))
     expected: Dense = {}
     for dense, extra, factor in ((x, other.below, multiply(f, g)), (z, left.below, ONE)):

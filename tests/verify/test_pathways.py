@@ -57,7 +57,10 @@ FORGERIES = {
         "inverse_d_eff",
         lambda c: _first(c)["inverse_d_eff"].__setitem__(0, "7 / 5"),
     ),
-    "like": ("like", lambda c: c["parts"][0]["stages"][0]["pathways"][1].__setitem__("like", [1, 0])),
+    "like": (
+        "like",
+        lambda c: c["parts"][0]["stages"][0]["pathways"][1].__setitem__("like", [1, 0]),
+    ),
     "spelling": ("normal form", lambda c: c["inputs"]["entries"][0].__setitem__(2, "-01")),
     "not in lowest terms": (
         "inputs",
@@ -67,7 +70,10 @@ FORGERIES = {
     ),
     "order": ("inputs", lambda c: c["inputs"]["entries"].reverse()),
     "loss": ("final_loss", lambda c: c["parts"][0]["stages"][0].__setitem__("final_loss", "1")),
-    "gate": ("certificate", lambda c: c["parts"][0]["stages"][0]["pathways"][0]["gate"].__setitem__(0, 0)),
+    "gate": (
+        "certificate",
+        lambda c: c["parts"][0]["stages"][0]["pathways"][0]["gate"].__setitem__(0, 0),
+    ),
     "parameters": ("Delta", lambda c: c.__setitem__("parameters", ["delta"])),
     "unused parameter": ("parameters", lambda c: c["parameters"].append("c")),
     "constants": ("free_constants", lambda c: c.__setitem__("free_constants", 1)),
@@ -78,27 +84,56 @@ FORGERIES = {
     "same place twice": ("inputs", lambda c: c["inputs"]["entries"].append([2, 3, "2"])),
     "outside": ("inputs", lambda c: c["inputs"]["entries"].append([9, 9, "2"])),
     "negative place": ("inputs", lambda c: c["inputs"]["entries"].append([-1, 0, "2"])),
-    "a gate too many": ("gate", lambda c: c["parts"][0]["stages"][0]["pathways"][0]["gate"].append(0)),
-    "outputs twice": ("outputs", lambda c: c["parts"][0]["stages"][0]["pathways"][0]["outputs"].append(0)),
+    "a gate too many": (
+        "gate",
+        lambda c: c["parts"][0]["stages"][0]["pathways"][0]["gate"].append(0),
+    ),
+    "outputs twice": (
+        "outputs",
+        lambda c: c["parts"][0]["stages"][0]["pathways"][0]["outputs"].append(0),
+    ),
     "code": ("certificate", lambda c: _first(c)["d"].__setitem__(0, "__import__('os')")),
 }
 
 
 SYMMETRIC_FORGERIES = {
-    "classes twice": ("claims", lambda c: c["parts"][0]["stages"][1]["pathways"][1].__setitem__("classes", [])),
-    "itself": ("like", lambda c: c["parts"][0]["stages"][1]["pathways"][1].__setitem__("like", [1, 0])),
-    "unlike": ("image", lambda c: c["parts"][0]["stages"][1]["pathways"][2].__setitem__("like", [0, 0])),
+    "classes twice": (
+        "claims",
+        lambda c: c["parts"][0]["stages"][1]["pathways"][1].__setitem__("classes", []),
+    ),
+    "itself": (
+        "like",
+        lambda c: c["parts"][0]["stages"][1]["pathways"][1].__setitem__("like", [1, 0]),
+    ),
+    "unlike": (
+        "image",
+        lambda c: c["parts"][0]["stages"][1]["pathways"][2].__setitem__("like", [0, 0]),
+    ),
     "symmetry": ("symmetr", lambda c: c["parts"][0]["symmetries"][0]["samples"].reverse()),
-    "no permutation": ("permutation", lambda c: c["parts"][0]["symmetries"][0]["samples"].__setitem__(0, 3)),
-    "gate": ("image", lambda c: c["parts"][0]["stages"][1]["pathways"][1]["gate"].__setitem__(0, 0)),
+    "no permutation": (
+        "permutation",
+        lambda c: c["parts"][0]["symmetries"][0]["samples"].__setitem__(0, 3),
+    ),
+    "gate": (
+        "image",
+        lambda c: c["parts"][0]["stages"][1]["pathways"][1]["gate"].__setitem__(0, 0),
+    ),
     "stage": ("into itself", lambda c: c["parts"][0]["stages"][1]["pathways"].pop()),
     "map": ("map", lambda c: c["parts"][0]["stages"][1]["map"][0]["entries"].pop()),
-    "map twice": ("map", lambda c: c["parts"][0]["stages"][1]["map"].__setitem__(1, c["parts"][0]["stages"][1]["map"][0])),
+    "map twice": (
+        "map",
+        lambda c: c["parts"][0]["stages"][1]["map"].__setitem__(
+            1, c["parts"][0]["stages"][1]["map"][0]
+        ),
+    ),
     "gram": (
         "gram",
         lambda c: c["parts"][0]["stages"][0]["pathways"][0]["classes"][0].update(gram_inverse=None),
     ),
-    "source": ("couplings", lambda c: c["parts"][0]["stages"][1]["couplings"][0].update(source=[0, 0])),
+    "source": (
+        "couplings",
+        lambda c: c["parts"][0]["stages"][1]["couplings"][0].update(source=[0, 0]),
+    ),
 }
 
 
@@ -154,7 +189,9 @@ def test_couplings_cannot_be_left_out() -> None:
     with pytest.raises(CertificateError, match=r"couplings: .* complete"):
         verify(certificate)
     certificate["parts"][0]["stages"][0]["couplings"] = []
-    certificate["parts"][0]["stages"][0]["level"] = certificate["parts"][0]["level"] = certificate["level"] = "closed"
+    certificate["parts"][0]["stages"][0]["level"] = certificate["parts"][0]["level"] = certificate[
+        "level"
+    ] = "closed"
     certificate["digest"] = digest(certificate)
     with pytest.raises(CertificateError, match="sums close"):
         verify(certificate)
@@ -176,7 +213,9 @@ def test_a_wrong_gram_inverse_cannot_hide_couplings() -> None:
 @pytest.mark.parametrize("level", ["closed", "closed by symmetry", "coupled matrices"])
 def test_the_level_follows_from_the_couplings(level: str) -> None:
     certificate = json.loads(json.dumps(certificates()["white"]))
-    certificate["parts"][0]["stages"][0]["level"] = certificate["parts"][0]["level"] = certificate["level"] = level
+    certificate["parts"][0]["stages"][0]["level"] = certificate["parts"][0]["level"] = certificate[
+        "level"
+    ] = level
     certificate["digest"] = digest(certificate)
     with pytest.raises(CertificateError, match="level"):
         verify(certificate)
@@ -195,7 +234,9 @@ def test_factors_that_exist_cannot_be_denied() -> None:
     couplings = certificate["parts"][0]["stages"][0]["couplings"]
     couplings[:] = couplings[:1]
     couplings[0]["factors"] = None
-    certificate["parts"][0]["stages"][0]["level"] = certificate["parts"][0]["level"] = certificate["level"] = "coupled matrices"
+    certificate["parts"][0]["stages"][0]["level"] = certificate["parts"][0]["level"] = certificate[
+        "level"
+    ] = "coupled matrices"
     certificate["digest"] = digest(certificate)
     with pytest.raises(CertificateError, match="proven to leave"):
         verify(certificate)

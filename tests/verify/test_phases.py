@@ -82,7 +82,9 @@ def test_data_are_those_of_every_part(whole: Json) -> None:
     refused(whole, r"parts\[2\]")
 
 
-@pytest.mark.parametrize("steps", [(1, 5, 9), (0, 0, 9), (0, 9, 5), (0, 5, 5), (0, True, 9), (0, "5", 9)])
+@pytest.mark.parametrize(
+    "steps", [(1, 5, 9), (0, 0, 9), (0, 9, 5), (0, 5, 5), (0, True, 9), (0, "5", 9)]
+)
 def test_steps_ascend(whole: Json, steps: Any) -> None:
     for part, step in zip(whole["parts"], steps, strict=True):
         part["step"] = step

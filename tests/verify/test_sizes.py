@@ -261,7 +261,9 @@ def test_an_empty_sector_has_no_class() -> None:
         with pytest.raises(CertificateError):
             proven(more)
     moved = copy.deepcopy(found)
-    one = next(c["projector"] for c in root_classes(moved) if c["projector"]["e"]["entries"][-1][0] == 1)
+    one = next(
+        c["projector"] for c in root_classes(moved) if c["projector"]["e"]["entries"][-1][0] == 1
+    )
     one["d"], one["e"] = one["e"], table([])
     with pytest.raises(CertificateError, match="seen at this number"):
         proven(moved)
@@ -274,7 +276,10 @@ def test_an_empty_sector_has_no_class() -> None:
         ({"count": "1"}, "seen at this number"),
         ({"count": "3"}, "samples"),
         ({"samples": "1*n^1", "per_sample": "1 / 1*n^1"}, "samples"),
-        ({"symbols": ["c", "n", "u", "C"], "minimum": {"n": 2, "C": 2}, "at": {"n": 4, "C": 2}}, "minimum"),
+        (
+            {"symbols": ["c", "n", "u", "C"], "minimum": {"n": 2, "C": 2}, "at": {"n": 4, "C": 2}},
+            "minimum",
+        ),
     ],
 )
 def test_sizes_and_samples_are_those_of_the_dataset(changes: Json, words: str) -> None:

@@ -132,9 +132,7 @@ def _maps(stage: StageDerivation) -> Maps:
     return None if _closed(stage) else minimising_maps([p.effective for p in stage.pathways])
 
 
-def _stage(
-    stage: StageDerivation, like: Likeness, maps: Maps, texts: Texts, *, last: bool
-) -> Json:
+def _stage(stage: StageDerivation, like: Likeness, maps: Maps, texts: Texts, *, last: bool) -> Json:
     place = {p.number - 1: k for k, p in enumerate(stage.pathways)}
     known = {place[p]: (place[q], s) for p, (q, s) in like.items() if p in place}
     commute = all(p.spectrum.commutes for p in stage.pathways)
@@ -271,7 +269,9 @@ def _class(
         "eigenvalue": texts.ratios(mode_class.eigenvalue),
         "d": None if mode_class.d is None else texts.ratios(mode_class.d),
         "generators": texts.matrix(mode_class.generators),
-        "gram_inverse": _gram_inverse(spectrum, mode_class, texts) if projector and learns else None,
+        "gram_inverse": _gram_inverse(spectrum, mode_class, texts)
+        if projector and learns
+        else None,
         "inverse_d_eff": texts.ratios(Field(mode_class.minpoly).inverse(d_eff))
         if d_eff is not None and learns
         else None,
