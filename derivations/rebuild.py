@@ -63,7 +63,7 @@ def _relative(folder: Path, path: Path) -> str:
 
 
 def json_differences(old: Any, new: Any, path: str = "$") -> list[str]:
-    """Return where two JSON values differ; versions and digests are passed over, floats compared closely."""
+    """Return where two JSON values differ; versions are passed over, floats compared closely."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = [key for key in {**old, **new} if key not in ("versions", "provenance")]
         return [

@@ -122,13 +122,12 @@ class Session:
             return self._confront_graph(spec)
         # Written before training starts: an interrupted run keeps its derivation.
         derivation, validation = self._confronted(spec, lambda derived: self._written(derived, ()))
-        with Progress(quiet=request.quiet)("writing the report"):
-            with together(folder) as draft:
-                written = write_validation(validation, draft.folder, drawer=self.drawer)
-                written += write_derivation(
-                    derivation, draft.folder, validation=validation, drawer=self.drawer
-                )
-                written = draft.moved(written)
+        with Progress(quiet=request.quiet)("writing the report"), together(folder) as draft:
+            written = write_validation(validation, draft.folder, drawer=self.drawer)
+            written += write_derivation(
+                derivation, draft.folder, validation=validation, drawer=self.drawer
+            )
+            written = draft.moved(written)
         console.show_run(derivation, validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 

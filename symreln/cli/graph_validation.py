@@ -46,13 +46,12 @@ def confront_for_user(session: Session, spec: Spec) -> int:
         derivation = _derived(session, spec)
     with progress("validating") as report:
         validation = _trained(session, derivation, report)
-    with progress("writing the report"):
-        with together(request.folder) as draft:
-            folder, drawer = draft.folder, session.drawer
-            written = write_graph_validation(validation, folder, drawer=drawer)
-            if request.command == "run":
-                written += write_graph(derivation, folder, drawer=drawer, validation=validation)
-            written = draft.moved(written)
+    with progress("writing the report"), together(request.folder) as draft:
+        folder, drawer = draft.folder, session.drawer
+        written = write_graph_validation(validation, folder, drawer=drawer)
+        if request.command == "run":
+            written += write_graph(derivation, folder, drawer=drawer, validation=validation)
+        written = draft.moved(written)
     _show(session, validation, written)
     return 0 if validation.agrees else 3
 

@@ -16,8 +16,8 @@ from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
-from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.folder import together
+from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT

@@ -1,8 +1,8 @@
 """Check a certificate with exact integer arithmetic, using nothing but the standard library.
 
-``python -m symreln.verify certificate.json`` (or its folder), or :func:`verify`. No SymPy, no FLINT,
-no floats, and no other module of symreln: a copy of this folder checks certificates by itself
-(``python -m verify certificate.json``). The fields of a certificate are listed in
+``python -m symreln.verify certificate.json`` (or its folder), or :func:`verify`. No SymPy, no
+FLINT, no floats, and no other module of symreln: a copy of this folder checks certificates by
+itself (``python -m verify certificate.json``). The fields of a certificate are listed in
 ``docs/certificate.md``. What the checks prove, and why, stands at the top of the modules, which are
 read in this order:
 

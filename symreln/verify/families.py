@@ -1,20 +1,20 @@
 r"""Stages of pathways for every size: modes, couplings, levels and losses as identities in sizes.
 
 For every pathway and sector the certificate gives classes: f, lambda, d, the projector E and the
-multiplicity m. With T = M + weight·Sigma^x it is checked that the E of one pathway are self-adjoint,
-products of different ones vanish and they add up to 1; f(T) E = 0 (f monic, its leading coefficient
-left out), M E = lambda(T) E, Sigma^x E = d(T) E, and tr T^i E = m Σ theta^i over the roots of f for
-i below its degree, so that every root has multiplicity m. The level of the stage is computed from all
-couplings, with d_eff and its inverse, as in :mod:`.stages`; where it is closed by symmetry,
-``closed_at`` has the values of every size at which no pathway acts on another, all others of the
-sizes free. What the stage leaves to the next one, and the losses, are computed.
+multiplicity m. With T = M + weight·Sigma^x it is checked that the E of one pathway are
+self-adjoint, products of different ones vanish and they add up to 1; f(T) E = 0 (f monic, its
+leading coefficient left out), M E = lambda(T) E, Sigma^x E = d(T) E, and tr T^i E = m Σ theta^i
+over the roots of f for i below its degree, so that every root has multiplicity m. The level of the
+stage is computed from all couplings, with d_eff and its inverse, as in :mod:`.stages`; where it is
+closed by symmetry, ``closed_at`` has the values of every size at which no pathway acts on another,
+all others of the sizes free. What the stage leaves to the next one, and the losses, are computed.
 
 Polynomials are written for M and Sigma^x with the division by P (``s_squared``, ``d``, ``d_eff``),
 and computed without it.
 
-A part of every size stands beside one of pathways at the sizes ``at``. There both must have the same
-pathways, levels, losses, and the same polynomials of s², d and d_eff, compared at a point modulo a
-prime; not where a divisor vanishes, since nothing is claimed there.
+A part of every size stands beside one of pathways at the sizes ``at``. There both must have the
+same pathways, levels, losses, and the same polynomials of s², d and d_eff, compared at a point
+modulo a prime; not where a divisor vanishes, since nothing is claimed there.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _POINT: Final = 7**21
 def check_sizes(value: Any, path: str, seed: int) -> tuple[list[str], SimpleNamespace]:
     """Check a part for every size; return what was proven, a line a stage, and what it holds."""
     keys = (
-        "kind at symbols minimum copies items tree samples per_sample count sectors pathways stages "
-        "divisors"
+        "kind at symbols minimum copies items tree samples per_sample count sectors pathways "
+        "stages divisors"
     )
     v = take(value, path, keys)
     sizes = Range(v, path, seed)
@@ -456,7 +456,8 @@ class _AtSizes:
         """Go through every kind of copies of every sector; yield it with how many there are."""
         for part in parts:
             single = part.sector.multiplicity == self.sizes.constant(1)
-            for self.sizes.point in self.points[:1] if single else self.points:
+            for point in self.points[:1] if single else self.points:
+                self.sizes.point = point
                 yield part, self.number(part.sector.multiplicity)
         self.sizes.point = self.points[0]
 

@@ -1,8 +1,8 @@
 """A folder of results, verified as one thing: every file names the certificate that it belongs to.
 
 ``derivation.json`` and ``validation.json`` have the key ``provenance``; the last line of
-``derivation.tex`` and of ``derivation.html`` is a comment with the same: the SHA-256 of the spec, of
-the certificate (its ``digest``), and of the rest of the file.
+``derivation.tex`` and of ``derivation.html`` is a comment with the same: the SHA-256 of the spec,
+of the certificate (its ``digest``), and of the rest of the file.
 """
 
 from __future__ import annotations

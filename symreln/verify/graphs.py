@@ -8,13 +8,13 @@ write to a common output. With T_b the sum of the products of weights along the 
 .. math:: \tau\dot W_e = \sum_{p\ni e} W_{after}^T E_b W_{before}^T,\qquad
    E_b = \Sigma^{yx}(b) - \sum_c O_{bc} T_c \Sigma^x(c, b).
 
-**Aligned weights stay aligned.** ``spaces`` has, for every input and output node, a basis B and rows
-N with N B = 0 whose ranks add up to the node's size, so that the space of B is the kernel of N.
-What correlations map into it is found in it exactly where N times it is 0. That it is the smallest
-such space is shown by closing the images modulo a prime: no space that holds them all has a smaller
-dimension. *Claim.* Weights that start as :math:`W_e = R_t B_e R_s^T`, with R_n of orthonormal
-columns that span the space of node n, and any R_n at hidden nodes, keep that form, and the B_e
-follow the flow of the smaller graph.
+**Aligned weights stay aligned.** ``spaces`` has, for every input and output node, a basis B and
+rows N with N B = 0 whose ranks add up to the node's size, so that the space of B is the kernel of
+N. What correlations map into it is found in it exactly where N times it is 0. That it is the
+smallest such space is shown by closing the images modulo a prime: no space that holds them all has
+a smaller dimension. *Claim.* Weights that start as :math:`W_e = R_t B_e R_s^T`, with R_n of
+orthonormal columns that span the space of node n, and any R_n at hidden nodes, keep that form, and
+the B_e follow the flow of the smaller graph.
 *Proof.* T_b = R_out (…) R_inᵀ for such weights, so that every column of E_b is in the space of its
 output node and every row in that of its input node, by what is checked. In the term of edge e the
 factor left of e ends the product with the matrix of the next edge of the path, transposed, which
@@ -22,12 +22,12 @@ begins with R_t as that edge begins where e ends; where e is the last edge, E_b 
 space of its node. The same holds on the right. So the velocity has the form of W_e, and flows from
 a start are unique. ∎
 
-**Conserved.** At a hidden node let in- and out-edges be those that pathways join there, ``balances``:
-the verifier finds them itself. *Claim.* :math:`\sum_{out} W_e^T W_e - \sum_{in} W_e W_e^T` does not
-move. *Proof.* A path comes once at most to a node, by one edge e of *in* and leaves it by one f of
-*out*. Its term in :math:`\tau W_f^T\dot W_f` is :math:`W_f^T W_{after}^T E_b W_{before}^T W_e^T`,
-W_before being what comes before e, and that in :math:`\tau\dot W_e W_e^T` is the same. ∎
-``norms`` is a basis of all λ for which Σ λ_e ‖W_e‖² does not move along any pathway:
+**Conserved.** At a hidden node let in- and out-edges be those that pathways join there,
+``balances``: the verifier finds them itself. *Claim.* :math:`\sum_{out} W_e^T W_e - \sum_{in} W_e
+W_e^T` does not move. *Proof.* A path comes once at most to a node, by one edge e of *in* and
+leaves it by one f of *out*. Its term in :math:`\tau W_f^T\dot W_f` is :math:`W_f^T W_{after}^T E_b
+W_{before}^T W_e^T`, W_before being what comes before e, and that in :math:`\tau\dot W_e W_e^T` is
+the same. ∎ ``norms`` is a basis of all λ for which Σ λ_e ‖W_e‖² does not move along any pathway:
 :math:`\tau\,d\|W_e\|^2/dt = 2\sum_{p\ni e} tr(T_p^T E_b)`, the same number of p for all its edges.
 
 **Components** are pathways that share an edge or a bundle, or couple. Their flows never meet.
@@ -106,9 +106,8 @@ def check_graph(data: Data, value: Any, path: str) -> tuple[str, list[str]]:
         regular.append(counts)
         used = "" if counts is None else f", edges used {', '.join(map(str, counts))} times"
         lines.append(f"components[{n}]: {len(members)} pathways{used}: {level}")
-    counts = regular[0] if len(regular) == 1 and levels != [LEVELS[3]] else None
-    is_routing = counts is not None and len(counts) == 3 and counts[1] == len(graph.paths) > 1
-    is_routing = is_routing and counts[0] == counts[2]
+    counts = regular[0] or [] if len(regular) == 1 and levels != [LEVELS[3]] else []
+    is_routing = len(counts) == 3 and counts[1] == len(graph.paths) > 1 and counts[0] == counts[2]
     here = (v.routing is not None) == is_routing
     require(here, f"{path}.routing", "null exactly where it is no such network")
     if is_routing:
@@ -216,7 +215,7 @@ class _Graph:
         )
 
     def maps(self) -> Maps:
-        r"""Return every correlation that is not 0, with its ends, and O_{bc} of pairs that couple."""
+        r"""Return every correlation that is not 0, with its ends, and O_{bc} where two couple."""
         data = self.data
         found: Maps = {("yx", b): (p.source, p.target, p.yx) for b, p in enumerate(self.bundles)}
         for c, p in enumerate(self.bundles):
@@ -439,7 +438,7 @@ def _check_component(
             level = LEVELS[2 if proven else 3]
     closed = counts is not None and level != LEVELS[3]
     require((v.chain is not None) == closed, f"{path}.chain", "there where modes close")
-    if closed:
+    if counts is not None and closed:
         check_chain(v.chain, f"{path}.chain", [data.constant(n) for n in counts], data)
     require(v.level == level, f"{path}.level", level)
     return level, counts

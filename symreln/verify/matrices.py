@@ -3,13 +3,14 @@ r"""Exact matrices for the verifier, with the standard library alone: a row is o
 A matrix is Σ_e (monomial e) · C_e / q: integer matrices C_e, one for every monomial of the
 parameters that occurs, and one common denominator q, a polynomial over Z. It is held by its entries
 or *packed*, every row of every C_e as the single integer :math:`\sum_k v_k 2^{wk}`, so that a
-product is a few sums of long integers a row: entries of the left factor times rows of the right one.
+product is a few sums of long integers a row: entries of the left factor times rows of the right
+one.
 
 *Why this is exact.* While all :math:`|v_k| < 2^{w-1}`, the integer determines the v_k, and sums
-and multiples of rows are those of the integers. Packed rows carry a bound on all of their |v_k|, and
-every operation first derives the bound of its result from those of its operands (for a product: the
-largest Σ|entry| over the rows of the left factor, all monomials together, times the bound of the
-right one) and widens the slots where that bound needs it.
+and multiples of rows are those of the integers. Packed rows carry a bound on all of their |v_k|,
+and every operation first derives the bound of its result from those of its operands (for a
+product: the largest Σ|entry| over the rows of the left factor, all monomials together, times the
+bound of the right one) and widens the slots where that bound needs it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Matrix:
             self.__dict__["packed"] = Rows(kept, rows.size, rows.bound)
 
     @cached_property
-    def terms(self) -> Any:
+    def terms(self) -> dict[Any, dict[int, dict[int, int]]]:
         """The entries of packed rows."""
         rows, size, _ = self.packed
         mask, width = _mask(size, self.shape[1]), self.shape[1]
@@ -119,7 +120,7 @@ class Matrix:
         return found
 
     @cached_property
-    def T(self) -> Matrix:  # noqa: N802
+    def T(self) -> Matrix:
         """The transpose."""
         terms: Any = {}
         for key, part in self.terms.items():
@@ -427,7 +428,8 @@ def _scaled(whole: Poly, m: Matrix, size: int) -> Any:
         left = Matrix((m.shape[0], m.shape[0]), diagonal, m.below)
         return _multiplied([(packed, left, None)], size, m.shape[1])
     terms: Any = {}
-    for (shift, factor), (key, rows) in product(whole.items(), packed.items()):
+    pairs: Any = product(whole.items(), packed.items())
+    for (shift, factor), (key, rows) in pairs:
         found = terms.setdefault(_sum(shift, key), {})
         for i, row in rows.items():
             found[i] = found.get(i, 0) + factor * row

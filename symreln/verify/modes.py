@@ -1,7 +1,8 @@
 r"""The modes of a pathway: its correlations, computed from the data, and their joint eigenvalues.
 
 From X, Y and the gates g (0, 1, gains, or "/": the inputs are made orthogonal to that sample) the
-verifier builds every pathway's features F_p = X_p diag(g_p), :math:`A = \Sigma^{yx} = O_p Y F_p^T/P`,
+verifier builds every pathway's features F_p = X_p diag(g_p), :math:`A = \Sigma^{yx} = O_p Y
+F_p^T/P`,
 :math:`M = A^T A` and :math:`B = \Sigma^x` itself; Y is what earlier stages leave.
 
 **Modes.** A class gives a matrix T (as a rule pM + qB), a polynomial f of degree k, polynomials

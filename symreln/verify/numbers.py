@@ -1,4 +1,4 @@
-r"""The verifier's one arithmetic: polynomials over Z, their ratios, and elements of Q(parameters)[x]/f.
+r"""The verifier's one arithmetic: polynomials over Z, ratios of two, and Q(parameters)[x]/f.
 
 What is refused is refused here, in text that no certificate can make look like another one.
 """
@@ -12,10 +12,10 @@ from math import gcd, lcm, prod
 from typing import Any, Final
 
 try:
-    from symreln.errors import CertificateError
+    from symreln.errors import CertificateError  # pyright: ignore[reportAssignmentType]
 except ImportError:  # this folder alone, without the package
 
-    class CertificateError(ValueError):  # type: ignore[no-redef]
+    class CertificateError(ValueError):
         """A certificate is malformed or one of its identities does not hold."""
 
 
@@ -57,7 +57,8 @@ def refused(message: str) -> CertificateError:
 def require(holds: object, path: str, needed: str) -> None:
     """Raise CertificateError, which names the field, unless ``holds``."""
     if not holds:
-        raise refused(f"certificate, {path}: this needs to be {needed}, and is not")
+        msg = f"certificate, {path}: this needs to be {needed}, and is not"
+        raise refused(msg)
 
 
 # -- polynomials -----------------------------------------------------------------------------------
@@ -84,7 +85,8 @@ def multiply(a: Poly, b: Poly) -> Poly:
         key = tuple(map(int.__add__, x, y))
         total[key] = total.get(key, 0) + p * q
         if len(total) > MOST_TERMS:
-            raise refused(f"certificate: a polynomial has more than {MOST_TERMS} terms")
+            msg = f"certificate: a polynomial has more than {MOST_TERMS} terms"
+            raise refused(msg)
     return {key: value for key, value in total.items() if value}
 
 

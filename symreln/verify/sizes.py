@@ -8,15 +8,16 @@ k = 1…N. A matrix that commutes with all permutations of the values has entrie
 
 with W = N on indexed inner vectors and 1 on plain ones: identities of polynomials in N, true for
 N = 0, 1, 2, …. A gate that treats one value apart leaves N - 1 exchangeable ones
-(:meth:`Pair.refined`); :meth:`Pair.summed` adds up over the choice of that value. Where N is a number
-below 2 a pair says more than the matrix has entries, and what is not seen is left out, so that a
-matrix is zero exactly where its pair is: an empty sector is found to be empty.
+(:meth:`Pair.refined`); :meth:`Pair.summed` adds up over the choice of that value. Where N is a
+number below 2 a pair says more than the matrix has entries, and what is not seen is left out, so
+that a matrix is zero exactly where its pair is: an empty sector is found to be empty.
 
 All that is read has denominators which are products of the listed ``divisors``, and nothing is ever
 divided by anything else: an identity holds at all values of the symbols at which no divisor is 0.
-Eigenvalues that are claimed not to be 0 and numbers of samples that a gate leaves open are products of
-divisors too, unless the signs of their coefficients show that they never vanish in the range. Every
-divisor is shown never to vanish in the same way, or the certificate lists all values at which it does.
+Eigenvalues that are claimed not to be 0 and numbers of samples that a gate leaves open are
+products of divisors too, unless the signs of their coefficients show that they never vanish in the
+range. Every divisor is shown never to vanish in the same way, or the certificate lists all values
+at which it does.
 """
 
 from __future__ import annotations

@@ -191,8 +191,8 @@ def changed(name: str, *path: Any, value: Any) -> str:
 CLASS = ("parts", 0, "stages", 0, "pathways", 0, "classes", 0)
 HOSTILE = {
     "a key twice": lambda: '{"format": 1, ' + json.dumps(certificates()["xor"])[1:],
-    "a long integer": lambda: '{"format": %s}' % ("9" * 4301),
-    "a long list of integers": lambda: '{"format": [%s]}' % ", ".join(["9" * 100_000] * 50),
+    "a long integer": lambda: f'{{"format": {"9" * 4301}}}',
+    "a long list of integers": lambda: f'{{"format": [{", ".join(["9" * 100_000] * 50)}]}}',
     "a surrogate in a name": lambda: changed("xor", *CLASS[:6], "name", value="\ud800"),
     "a surrogate as a key": lambda: '{"\\udfff": 1}',
     "coprime gains": coprime,

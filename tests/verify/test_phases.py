@@ -1,4 +1,5 @@
-"""Certificates of gates that switch: a part for the gates from every switch on, of the same pathways."""
+"""Certificates of gates that switch: a part for the gates from every switch on, of the same
+pathways."""
 
 from __future__ import annotations
 

@@ -7,10 +7,9 @@ import copy
 import pytest
 
 import symreln as sr
-from symreln.verify import process as verification
 from symreln.errors import CertificateError
-from symreln.pipeline import verification
 from symreln.verify import digest, verify
+from symreln.verify import process as verification
 
 
 @pytest.fixture(scope="module")

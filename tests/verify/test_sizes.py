@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import symreln as sr
-from symreln.errors import CertificateError
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.stage import least_squares
+from symreln.errors import CertificateError
 from symreln.verify import FORMAT, digest, verify
 from tests.certificates import leaves
 from tests.families.examples import EXAMPLES, THIRD, tables
@@ -375,7 +375,7 @@ def test_a_family_of_other_sizes_scales_or_pathways_is_foreign():
         spec = sr.load("contextual-C", overrides=overrides)
         other = derive_family_unchecked(spec).certified[0]
         assert proven(other)
-        with pytest.raises(CertificateError, match="of the (modes|first part's)"):
+        with pytest.raises(CertificateError, match=r"of the (modes|first part's)"):
             verify(joined(own.certificate, other))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from symreln.pipeline.certificate.graphs import graph_part, texts_of_graph
-from symreln.pipeline.certificate.pathways import pathways_part, texts_of
-from symreln.pipeline.certificate.texts import Json, Texts, spec_digest
 from symreln.claims.derivation import Derivation
 from symreln.claims.families.derivation import FamilyDerivation
 from symreln.graphs.derivation import GraphDerivation
+from symreln.pipeline.certificate.graphs import graph_part, texts_of_graph
+from symreln.pipeline.certificate.pathways import pathways_part, texts_of
+from symreln.pipeline.certificate.texts import Json, Texts, spec_digest
 from symreln.spec.model import Spec
 from symreln.verify import FORMAT, digest
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from symreln.pipeline.certificate.texts import Json, Texts, names_used
 from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
 from symreln.exact.field import Field
 from symreln.exact.linear import inverse
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import JointSpectrum, ModeClass
-from symreln.verdict.minimiser import minimising_maps
 from symreln.network.symmetry import Symmetry, SymmetrySearch
+from symreln.pipeline.certificate.texts import Json, Texts, names_used
 from symreln.spec.model import PathwaySpec, Spec
 from symreln.verdict.judge import Level
+from symreln.verdict.minimiser import minimising_maps
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
 Likeness = dict[int, tuple[int, int]]

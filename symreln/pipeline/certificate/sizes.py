@@ -6,19 +6,19 @@ from typing import Any
 
 from flint import fmpz_mpoly
 
-from symreln.pipeline.certificate.texts import Json, Texts
-from symreln.errors import InputError
-from symreln.exact.factoring import factorisation
-from symreln.exact.field import Field
-from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.claims.families.algebra import FamilyMatrix, Space
 from symreln.claims.families.derivation import FamilyDerivation, SectorStage
 from symreln.claims.families.domain import Condition, Domain
 from symreln.claims.families.spectrum import FamilyClass
 from symreln.claims.families.stage import Learner
 from symreln.claims.families.template import PathwayTemplate, Sector
+from symreln.errors import InputError
+from symreln.exact.factoring import factorisation
+from symreln.exact.field import Field
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.pipeline.certificate.texts import Json, Texts
 
 
 class _Divisors(Texts):

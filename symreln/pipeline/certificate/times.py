@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from symreln.graphs.routing import DOMAINS, PARTNERS, RoutingNetwork
-from symreln.graphs.three_edges import X, ThreeEdges
+from symreln.graphs.three_edges import ThreeEdges, X
 from symreln.verify.numbers import render
 
 Json = dict[str, Any]
