@@ -125,9 +125,9 @@ def test_forgeries_by_hand_are_named_by_their_field() -> None:
 
     # Counts that agree with each other and with M, but are not K, KM, K.
     def counted(whole: Json) -> None:
-        whole["routing"]["uses"] = ["1*K^2", "1*M^1*K^2", "1*K^2"]
-        whole["routing"]["chain"]["radicand"] = "1*M^1*K^6"
-        whole["routing"]["equal_weights"]["factor_squared"] = "1*M^1*K^4 + -1*K^4"
+        main(whole)["routing"]["uses"] = ["1*K^2", "1*M^1*K^2", "1*K^2"]
+        main(whole)["routing"]["chain"]["radicand"] = "1*M^1*K^6"
+        main(whole)["routing"]["equal_weights"]["factor_squared"] = "1*M^1*K^4 + -1*K^4"
 
     assert "routing.uses" in forged("routing", counted)
     # Modes of another bundle, said to be the same or shown in its place.
