@@ -10,10 +10,13 @@ import numpy as np
 
 from symreln.base.progress import phase
 from symreln.claims.prediction import closed_forms, predict
+from symreln.claims.solve import at_values
 from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
+from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
+from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawer import Drawer
 from symreln.report.folder import CERTIFICATE, together
 from symreln.report.loss_unit import loss_unit
@@ -29,8 +32,8 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
+    from symreln.document.model import Drawing
     from symreln.experiment.confront import Validation
-    from symreln.report.document import Drawing
 
 FORMATS = ("json", "tex", "html")
 
@@ -80,10 +83,10 @@ def write_proven(
 @phase("certificate")
 def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
     written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], derivation.certificate)
+    jsonio.write_json(written[0], derivation.ask(certificate))
     if "json" in wanted:
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation.to_json())
+        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
     return written
 
 
@@ -126,7 +129,7 @@ class _Documents:
 
     def seal(self, name: str, text: str) -> str:
         """Return a document with its provenance."""
-        return sealed_text(name, text, self.derivation.certificate)
+        return sealed_text(name, text, self.derivation.ask(certificate))
 
     def write(self, folder: Path) -> list[Path]:
         """Write what is wanted; return the files."""
@@ -158,8 +161,8 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
         return None
     times = drawn_times(network.steps)
     try:
-        return closed_forms(derivation.at_values, times) or predict(
-            derivation.at_values, times, accuracy=DRAWN
+        return closed_forms(derivation.ask(at_values), times) or predict(
+            derivation.ask(at_values), times, accuracy=DRAWN
         )
     except (InputError, NotSupportedError):
         return None

@@ -14,7 +14,6 @@ from symreln.cli.request import Request
 from symreln.graphs.derivation import GraphDerivation
 from symreln.limits import supervise as supervising
 from symreln.limits.supervise import supervise
-from symreln.cli.request import Request
 from symreln.verify import verify_file
 
 SPEC = """

@@ -14,15 +14,15 @@ from symreln.pipeline.certificate.texts import Json, Texts, spec_digest
 from symreln.spec.model import Spec
 from symreln.verify import FORMAT, digest
 
-__all__ = ["certificate_of_family", "certificate_of_graph", "certificate_of_pathways"]
+__all__ = ["certificate", "certificate_of_family", "certificate_of_graph"]
 
 
-def certificate_of_pathways(derivation: Derivation) -> Json:
+def certificate(derivation: Derivation) -> Json:
     """Return the certificate of a derivation: its gates, those taken later, and every size."""
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
     parts = [
-        pathways_part(derivation),
-        *({**phase.certificate["parts"][0], "step": step} for step, phase in steps),
+        derivation.ask(pathways_part),
+        *({**phase.ask(pathways_part), "step": step} for step, phase in steps),
     ]
     family = derivation.family
     if family is not None and family.template is not None and not derivation.later:

@@ -14,7 +14,7 @@ from symreln.exact.scalar import Scalar
 from symreln.graphs.components import Component
 from symreln.graphs.derivation import GraphDerivation
 from symreln.graphs.diagonal import Arrow, Diagonality
-from symreln.pipeline.certificate.pathways import pathway_json
+from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
 from symreln.pipeline.certificate.texts import Json, Texts, names_used
 from symreln.pipeline.certificate.times import chain_json, routing_json
 from symreln.spec.model import Gain
@@ -116,7 +116,7 @@ def _component(component: Component, texts: Texts) -> Json:
         "modes": None if ordinary is not None else _modes(component, texts),
         "diagonal": _diagonal(component, component.decision, texts) if general else None,
         "chain": chain_json([sp.Integer(n) for n in component.counts]) if closed else None,
-        "ordinary": None if ordinary is None else ordinary.certificate["parts"][0],
+        "ordinary": None if ordinary is None else ordinary.ask(pathways_part),
         "level": component.level.value,
     }
 
