@@ -35,12 +35,12 @@ from spectrum_page import Row, exponent, versions, write_page
 from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
+from symreln.claims.families.certificate import sizes_part
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate as certificate_of
-from symreln.pipeline.certificate.sizes import sizes_part
 from symreln.verify import verify
 
 HERE = Path(__file__).resolve().parent

@@ -11,9 +11,9 @@ import numpy as np
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.exact.texts import Texts
 from symreln.network.effective import effective_dataset
 from symreln.pipeline.certificate.pathways import pathway_json
-from symreln.pipeline.certificate.texts import Texts
 from symreln.spec.model import Spec
 
 ITEMS, CONTEXTS = 128, 16

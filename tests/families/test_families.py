@@ -20,6 +20,7 @@ from symreln.verdict.judge import Level
 from symreln.verify import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
 from tests.unchecked import derive_unchecked
+from tests.verify.test_sizes import whole
 
 
 def at(name: str, **values: int) -> Spec:
@@ -101,7 +102,7 @@ def test_two_contexts_for_every_number_of_items_are_closed() -> None:
     spec = sr.load(tables(items="n", contexts=2))
     family = derive_family_unchecked(spec)
     assert [stage.level for stage in family.stages] == [Level.CLOSED, Level.CLOSED]
-    assert "closed" in verify(family.certificate)[-1]
+    assert "closed" in verify(whole(family.certified[0]))[-1]
     compare_at(family, derive_unchecked(spec), sizes_of(spec))
 
 
@@ -143,7 +144,7 @@ def test_few_contexts_are_the_ordinary_derivations(name: str, contexts: int, sca
     if scale == "0":
         del spec["parameters"]["c"]
     family = derive_family_unchecked(sr.load(spec))
-    verify(family.certificate)
+    verify(whole(family.certified[0]))
     for items in (4, 8):
         spec["parameters"]["n"]["value"] = items
         special = sr.load(spec)
@@ -161,7 +162,7 @@ def test_sectors_that_are_empty_at_some_sizes_have_no_modes_there(name: str, con
     """The number of contexts is a symbol from 1, so that C - 1 and C - 2 copies may be none."""
     spec = least(tables(items=4, pathways=LAYOUTS[name]), C=1)
     family = derive_family_unchecked(sr.load(spec))
-    verify(family.certificate)
+    verify(whole(family.certified[0]))
     spec["parameters"]["C"]["value"] = contexts
     sizes = {"C": Fraction(contexts)}
     broken = broken_at(family, sizes)

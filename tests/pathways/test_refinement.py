@@ -18,7 +18,7 @@ from symreln.claims.prediction import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pipeline.certificate import certificate_of_pathways
+from symreln.pipeline.certificate import certificate
 from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
@@ -122,7 +122,7 @@ def test_couplings_that_cancel_in_parts_are_no_coupled_modes_to_the_verifier() -
     assert "what acts on them from other modes adds up to 0" in derivation.verdict.reasons[-1]
     assert {each.heights for each in equal_starts(derivation)} == {Truth.UNDECIDED}
     weaker = replace(stage.verdict, level=Level.COUPLED_MODES)
-    claimed = certificate_of_pathways(replace(derivation, stages=(replace(stage, verdict=weaker),)))
+    claimed = certificate(replace(derivation, stages=(replace(stage, verdict=weaker),)))
     with pytest.raises(CertificateError, match="closed by symmetry"):
         verify(claimed)
 

@@ -209,16 +209,9 @@ class FamilyDerivation:
         Raises:
             InputError: The spec is not the same for every size.
         """
-        from symreln.pipeline.certificate.sizes import sizes_part
+        from symreln.claims.families.certificate import sizes_part
 
         return sizes_part(self)
-
-    @property
-    def certificate(self) -> dict[str, Any]:
-        """A certificate of every size alone (symreln.verify), as JSON values."""
-        from symreln.pipeline.certificate import certificate_of_family
-
-        return certificate_of_family(self)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

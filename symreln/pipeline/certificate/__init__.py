@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
 from symreln.claims.derivation import Derivation
-from symreln.claims.families.derivation import FamilyDerivation
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.exact.texts import Json, Texts
 from symreln.graphs.derivation import GraphDerivation
 from symreln.pipeline.certificate.graphs import graph_part, texts_of_graph
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
-from symreln.pipeline.certificate.texts import Json, Texts, spec_digest
 from symreln.spec.model import Spec
 from symreln.verify import FORMAT, digest
 
-__all__ = ["certificate", "certificate_of_family", "certificate_of_graph"]
+__all__ = ["certificate", "certificate_of_graph"]
 
 
 def certificate(derivation: Derivation) -> Json:
@@ -35,29 +42,38 @@ def certificate_of_graph(derivation: GraphDerivation) -> Json:
     return _whole(derivation.spec, texts_of_graph(derivation), [graph_part(derivation)])
 
 
-def certificate_of_family(family: FamilyDerivation) -> Json:
-    """Return a certificate of every size alone."""
-    empty: dict[str, Any] = {"parameters": [], "inputs": None, "targets": None, "level": None}
-    return _sealed({**_header(family.spec), **empty, "parts": [family.certified[0]]})
-
-
 def _whole(spec: Spec, texts: Texts, parts: Iterable[Json]) -> Json:
     found = list(parts)
-    return _sealed(
-        {
-            **_header(spec),
-            "parameters": list(texts.names),
-            "inputs": texts.matrix(spec.dataset.sparse_inputs),
-            "targets": texts.matrix(spec.dataset.sparse_targets),
-            "parts": found,
-            "level": found[0]["level"],
-        }
-    )
+    whole = {
+        "format": FORMAT,
+        "spec": _spec_digest(spec),
+        "parameters": list(texts.names),
+        "inputs": texts.matrix(spec.dataset.sparse_inputs),
+        "targets": texts.matrix(spec.dataset.sparse_targets),
+        "parts": found,
+        "level": found[0]["level"],
+        "free_constants": 0,
+    }
+    return {**whole, "digest": digest(whole)}
 
 
-def _header(spec: Spec) -> Json:
-    return {"format": FORMAT, "spec": spec_digest(spec), "free_constants": 0}
+def _spec_digest(spec: Any) -> str:
+    """Return the SHA-256 of everything that a spec says."""
+    return hashlib.sha256(json.dumps(_plain(spec)).encode()).hexdigest()
 
 
-def _sealed(certificate: Json) -> Json:
-    return {**certificate, "digest": digest(certificate)}
+def _plain(value: Any) -> Any:
+    """Return JSON values that are equal for equal values only."""
+    if isinstance(value, ExactMatrix | SparseMatrix):
+        return Texts(value.parameters).matrix(value)
+    if isinstance(value, Scalar):
+        return Texts(value.parameters).ratio(value)
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, frozenset | set):
+        return sorted(map(str, value))
+    return value.tolist() if isinstance(value, np.ndarray) else f"{type(value).__name__} {value}"

@@ -11,11 +11,11 @@ from flint import fmpz_mat
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.exact.texts import Json, Texts, names_used
 from symreln.graphs.components import Component
 from symreln.graphs.derivation import GraphDerivation
 from symreln.graphs.diagonal import Arrow, Diagonality
 from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
-from symreln.pipeline.certificate.texts import Json, Texts, names_used
 from symreln.pipeline.certificate.times import chain_json, routing_json
 from symreln.spec.model import Gain
 from symreln.truth import Truth

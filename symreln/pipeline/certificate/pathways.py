@@ -17,8 +17,8 @@ from symreln.exact.linear import inverse
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import JointSpectrum, ModeClass
+from symreln.exact.texts import Json, Texts, names_used
 from symreln.network.symmetry import Symmetry, SymmetrySearch
-from symreln.pipeline.certificate.texts import Json, Texts, names_used
 from symreln.spec.model import PathwaySpec, Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.minimiser import minimising_maps

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
-import numpy as np
 from flint import fmpz_mpoly
 
 from symreln.exact.entries import content
@@ -122,25 +118,3 @@ def names_used(
         keys = (*value.numerator.to_dict(), *value.denominator.to_dict())
         used |= {n for key in keys for n, e in zip(value.parameters, key, strict=True) if int(e)}
     return tuple(name for name in order if name in used)
-
-
-def spec_digest(spec: Any) -> str:
-    """Return the SHA-256 of everything that a spec says."""
-    return hashlib.sha256(json.dumps(_plain(spec)).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Return JSON values that are equal for equal values only."""
-    if isinstance(value, ExactMatrix | SparseMatrix):
-        return Texts(value.parameters).matrix(value)
-    if isinstance(value, Scalar):
-        return Texts(value.parameters).ratio(value)
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Mapping):
-        return [[_plain(key), _plain(item)] for key, item in value.items()]
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, frozenset | set):
-        return sorted(map(str, value))
-    return value.tolist() if isinstance(value, np.ndarray) else f"{type(value).__name__} {value}"

@@ -18,7 +18,7 @@ from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
-from symreln.pipeline.certificate.texts import Json, Texts
+from symreln.exact.texts import Json, Texts
 
 
 class _Divisors(Texts):
