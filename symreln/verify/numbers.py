@@ -25,7 +25,7 @@ Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
 #: bound, 4300, guards programs that read numbers of any length.
 MOST_DIGITS: Final = 200_000
 #: Terms of a polynomial: those of a denominator double with every new factor.
-MOST_TERMS: Final = 100_000
+MOST_TERMS: Final = 50_000
 #: Pairs of terms from which on polynomials are multiplied as integers, and coefficients below which
 #: that is quicker than term by term.
 MOST_PAIRS: Final = 400

@@ -7,8 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -203,29 +203,30 @@ HOSTILE = {
     "no finite number": lambda: '{"format": NaN}',
 }
 PROGRAM = """
-import sys
+import sys, time
 from symreln.verify.__main__ import main
 try:
     main()
 finally:
     status = open("/proc/self/status").read()
-    sys.stderr.write(f"peak {int(status.split('VmHWM:')[1].split()[0]) >> 10}")
+    peak = int(status.split("VmHWM:")[1].split()[0]) >> 10
+    sys.stderr.write(f"peak {peak} {time.process_time()}")
 """
 
 
 def ended(path: Path) -> str:
     """Check a file in a process of its own; return what it says."""
-    began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-S", "-c", PROGRAM, str(path)],
         capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    said, _, peak = done.stderr.rpartition("peak ")
+    said, _, used = done.stderr.rpartition("peak ")
+    peak, seconds = map(float, used.split())
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in said
-    assert int(peak) < 200
-    assert time.monotonic() - began < 5
+    assert peak < 200
+    assert seconds < 5
     return said
 
 
@@ -281,13 +282,16 @@ FREE = {"name", "operator", "digest"}
 
 @pytest.mark.parametrize("name", ["xor", "contextual", "white", "leak", "gains"])
 def test_no_field_can_be_emptied(name: str) -> None:
+    """Every field of small certificates, some of large ones."""
+    random = Random(name)
     certificate = json.loads(json.dumps(certificates()[name]))
     accepted = []
     for holder, key in list(fields(certificate)):
         if holder[key] in (0, "0", None, []):
             continue
-        kept = holder[key]
-        for nothing in emptied(kept):
+        kept, choices = holder[key], emptied(holder[key])
+        few = name in ("contextual", "leak")
+        for nothing in random.sample(choices, 1) if few else choices:
             holder[key] = nothing
             try:
                 verify(renewed(certificate))

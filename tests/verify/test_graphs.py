@@ -313,14 +313,5 @@ def test_with_a_stale_digest_everything_is_rejected(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_with_its_own_digest_only_other_words_pass(name: str) -> None:
-    """8 · 250 mutations with a renewed digest."""
-    assert campaign(certificates()[name], name, 250) < 60
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_long_campaign(name: str) -> None:
-    assert campaign(certificates()[name], "long " + name, 4000) < 900
-
-
-#: Data and vectors, where random mutations do, and names that only the digest binds.
+    """8 · 30 mutations; `python -m tests.campaigns.mutations` makes more."""
+    assert campaign(certificates()[name], name, 30) < 12

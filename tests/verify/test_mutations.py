@@ -6,15 +6,13 @@ or the truth about another problem; :func:`tests.certificates.claims` says what 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from random import Random
 
 import pytest
 
 import symreln as sr
-from benchmarks.certificate import spec_text
 from symreln.errors import CertificateError
 from symreln.verify import digest, verify
 from tests.certificates import Json, certificates, claims, leaves, mutation, rederived
@@ -22,11 +20,11 @@ from tests.unchecked import derive_unchecked
 
 SMALL = ("xor", "contextual", "coupled", "generic", "white", "leak", "gains")
 TASKS = ("linear-hierarchy", "xor", "xor-linear", "contextual-3", "contextual-3-modular", "iris")
-#: Mutations with a renewed digest: 7 · 1300 + 6 · 300 = 10 900.
-MANY, SOME = 1300, 300
+#: Mutations with a renewed digest; `python -m tests.campaigns.mutations` makes ten times as many.
+MANY, SOME = 130, 15
 
 
-@lru_cache(maxsize=1)
+@cache
 def of_task(name: str) -> Json:
     return derive_unchecked(sr.load(name)).certificate
 
@@ -60,7 +58,7 @@ def campaign(certificate: Json, name: str, count: int) -> int:
 def test_with_a_stale_digest_everything_is_rejected(name: str) -> None:
     certificate = certificates()[name]
     random, paths = Random(name), list(leaves(certificate))
-    for _ in range(300):
+    for _ in range(30):
         with mutation(certificate, random, paths) as what:
             assert not accepted(certificate), f"{name}: accepted {what}"
     assert accepted(certificate)
@@ -74,21 +72,4 @@ def test_with_a_stale_digest_everything_is_rejected(name: str) -> None:
 def test_with_its_own_digest_only_other_words_pass(
     find: Callable[[str], Json], name: str, count: int
 ) -> None:
-    assert campaign(find(name), name, count) < count // 8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("everything", [False, True])
-def test_a_campaign_on_many_items(everything: bool) -> None:
-    """32 items in 6 contexts, with a symbol: closed by symmetry, and coupled matrices."""
-    spec = tomllib.loads(spec_text(32, 6, everything=everything))
-    certificate = derive_unchecked(sr.load(spec)).certificate
-    assert campaign(certificate, f"many {everything}", 1000) < 125
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [*TASKS, "contextual-4", "contextual-5", "contextual-different", "iris-classes"]
-)
-def test_a_long_campaign(name: str) -> None:
-    assert campaign(of_task(name), "long " + name, 4000) < 500
+    assert campaign(find(name), name, count) < max(count // 8, 4)
