@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 # Exact results may have more digits than Python writes by default: importing symreln raises that.
-# As symreln.verify_numbers does for those who have the verifier alone; importing that from here
+# As symreln.verify.numbers does for those who have the verifier alone; importing that from here
 # would take a tenth of a second in which Ctrl-C prints a traceback.
 if (
     sys.flags.int_max_str_digits in (-1, sys.int_info.default_max_str_digits)

@@ -24,7 +24,7 @@ from symreln.claims.widths import narrow_pathways
 from symreln.exact.spectrum import joint_spectrum
 from symreln.gates.support import unsupported_pathways
 from symreln.pipeline import derive as pipeline
-from symreln.pipeline.certify import certificate
+from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json

@@ -342,9 +342,11 @@ class Validation:
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
+        from symreln.pipeline.certificate import certificate
         from symreln.report.validation_json import validation_to_json
+        from symreln.verify.folder import sealed_json
 
-        return validation_to_json(self)
+        return sealed_json(validation_to_json(self), self.derivation.ask(certificate))
 
 
 def _of_reduced(pair: str) -> str:

@@ -213,23 +213,24 @@ class GraphDerivation:
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The exact claims, checked by :func:`symreln.verify_graph.verify`.
+        """The exact claims, checked by :func:`symreln.verify.verify`.
 
         Raises:
             CertificateError: The verifier rejects it: a bug of symreln.
         """
-        from symreln.graphs.certificate import graph_certificate
-        from symreln.verify_graph import verify
+        from symreln.pipeline.certificate import certificate_of_graph
+        from symreln.verify import verify
 
-        found = graph_certificate(self)
+        found = certificate_of_graph(self)
         verify(found)
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the derivation as JSON values, format symreln-graph/1."""
         from symreln.report.graph_json import graph_to_json
+        from symreln.verify.folder import sealed_json
 
-        return graph_to_json(self)
+        return sealed_json(graph_to_json(self), self.certificate)
 
     def to_document(self) -> Document:
         """Return the derivation as a document."""

@@ -18,10 +18,10 @@ from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
 from symreln.exact.truth import Truth
-from symreln.pipeline.certify import certificate
-from symreln.pipeline.verification import Verification
+from symreln.pipeline.certificate import certificate
 from symreln.verdict.judge import stage_modes
 from symreln.verdict.residual import plateau_errors, plateau_gain
+from symreln.verify.process import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    with Verification(derivation.ask(certificate)) as verification:
+    with Verification(certificate(derivation)) as verification:
         steps: list[Step] = []
         modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
         if modes and not carried:
@@ -58,27 +58,29 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         if derivation.spec.parameters and _has_values(derivation):
             steps.append(_values(derivation))
         if carried:
-            return (_certificate(verification.lines()), *steps)
+            verification.lines()
+            return (_certificate(len(derivation.stages)), *steps)
         if derivation.ask(races_of):
             steps += equilibrium_steps(derivation.ask(races_of))
         steps += steps_of(derivation, convergence_of)
         if derivation.ask(narrow_pathways):
             steps += width_steps(derivation)
-        return (_certificate(verification.lines()), *steps)
+        verification.lines()
+        return (_certificate(len(derivation.stages)), *steps)
 
 
 def _fail(what: str) -> ArithmeticError:
     return ArithmeticError(f"the derivation's own check failed: {what}")
 
 
-def _certificate(lines: tuple[str, ...]) -> Step:
+def _certificate(stages: int) -> Step:
     return Step(
         name="spectra and verdict",
         statement=(
             "Correlations, joint eigenspaces, multiplicities, commutators, couplings, d_eff and "
             "the residuals of converged stages are what is printed."
         ),
-        check=f"certificate, recomputed from the dataset by the verifier ({_parts(len(lines))})",
+        check=f"certificate, recomputed from the dataset by the verifier ({_parts(stages)})",
         outcome=Truth.PROVEN,
     )
 

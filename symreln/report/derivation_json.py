@@ -20,11 +20,13 @@ from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.gates.support import unsupported_pathways
+from symreln.pipeline.certificate import certificate
 from symreln.report.chapters.phases import phases_to_json
 from symreln.report.chapters.width import width_to_json
 from symreln.report.encode import Encoder
 from symreln.report.equilibria_json import equilibria_to_json
 from symreln.report.spec_json import DIGITS, spec_to_json
+from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import (
@@ -39,7 +41,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec = derivation.spec
     encode = Encoder.of(spec)
-    return {
+    content = {
         **spec_to_json(spec),
         "free_constants": count_free(derivation.ask(printed_constants)),
         "constants": [constant.to_json() for constant in derivation.ask(printed_constants)],
@@ -84,6 +86,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         ],
         "versions": library_versions(),
     }
+    return sealed_json(content, derivation.ask(certificate))
 
 
 def _final(derivation: Derivation) -> dict[str, str] | None:

@@ -202,7 +202,7 @@ class _Data:
         )
 
 
-LEMMA = {"root": "2*n - 1", "wavelets_times_u": "n - u"}
+LEMMA = {"root": "2*n^1 + -1", "wavelets_times_u": "1*n^1 + -1*u^1"}
 """Eigenvalues of HᵀH, those of the wavelets times u; the certificate proves them by induction."""
 
 

@@ -21,7 +21,7 @@ from symreln.report import html
 from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
 from symreln.verdict.judge import Level
-from symreln.verify_graph import verify
+from symreln.verify import verify
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90
@@ -85,7 +85,7 @@ def test_coloured_inputs_that_do_not_commute_are_kept_as_matrices(depth: int) ->
     assert "No strengths are drawn" in page
     lines = verify(found.certificate)
     assert lines[-1].endswith("coupled matrices")
-    shown = found.certificate["components"][0]
+    shown = found.certificate["parts"][0]["components"][0]
     assert shown["chain"] is None
     assert found.network is None
     assert "Routing" not in page

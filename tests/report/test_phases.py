@@ -160,4 +160,4 @@ def test_the_contribution_of_a_pathway_has_all_its_layers(layers, product):
 
 def test_files_are_written_for_all_of_it(tmp_path: Path):
     written = {path.name for path in derivation().save(tmp_path)}
-    assert {"derivation.tex", "derivation.html", "certificate-step-60.json"} <= written
+    assert {"derivation.tex", "derivation.html", "certificate.json"} <= written
