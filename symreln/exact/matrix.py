@@ -364,7 +364,8 @@ class ExactMatrix:
         self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None
     ) -> ExactMatrix:
         """Return the matrix with every row and column that is not listed set to zero."""
-        return self._moved(_open(rows, self.shape[0]), _open(columns, self.shape[1]), self.shape)
+        kept = _open(rows, self.shape[0]), _open(columns, self.shape[1])
+        return self._with({key: part.masked(*kept) for key, part in self.terms.items()})
 
     def placed(
         self, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]
@@ -613,11 +614,8 @@ def _places(chosen: Sequence[int] | None, size: int) -> np.ndarray:
 
 
 def _open(chosen: Iterable[int] | None, size: int) -> np.ndarray:
-    """Return every index at its own place, -1 for those that are not chosen."""
-    places = np.arange(size)
-    if chosen is None:
-        return places
-    kept = np.fromiter(chosen, dtype=np.int64)
-    result = np.full(size, -1, dtype=np.int64)
-    result[kept] = kept
+    """Return whether every index is chosen."""
+    result = np.full(size, chosen is None)
+    if chosen is not None:
+        result[np.fromiter(chosen, dtype=np.int64)] = True
     return result
