@@ -425,18 +425,23 @@ class ExactMatrix:
         parts = list(self.terms.values())
         if all(part.by_flint for part in parts):
             flats = zip(*(part.flint.entries() for part in parts), strict=True)
-            rows = {place: row for place, row in enumerate(flats) if any(row)}
-            spelled = [
-                ring.from_dict(dict(zip(self.terms, row, strict=True))) for row in rows.values()
-            ]
-            return np.array(list(rows), dtype=np.int64), spelled, np.arange(len(rows))
-        places = merged([part.places for part in parts])
-        big = any(part.values.dtype == object for part in parts)
-        table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
-        for column, part in enumerate(parts):
-            table[np.searchsorted(places, part.places), column] = part.values
-        rows, kinds = distinct_rows(table)
-        spelled = [ring.from_dict(dict(zip(self.terms, row, strict=True))) for row in rows.tolist()]
+            filled = {place: row for place, row in enumerate(flats) if any(row)}
+            places, kinds = np.array(list(filled), dtype=np.int64), np.arange(len(filled))
+            rows = list(filled.values())
+        else:
+            places = merged([part.places for part in parts])
+            big = any(part.values.dtype == object for part in parts)
+            table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
+            for column, part in enumerate(parts):
+                table[np.searchsorted(places, part.places), column] = part.values
+            found, kinds = distinct_rows(table)
+            rows = found.tolist()
+        spelled = [
+            ring.from_dict(
+                {key: value for key, value in zip(self.terms, row, strict=True) if value}
+            )
+            for row in rows
+        ]
         return places, spelled, kinds
 
     def nonzero(self) -> Iterator[tuple[int, int, Scalar]]:
