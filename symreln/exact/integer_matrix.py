@@ -301,6 +301,12 @@ class IntegerMatrix:
 
     # -- parts ----------------------------------------------------------------------------------
 
+    def masked(self, rows: np.ndarray, columns: np.ndarray) -> IntegerMatrix:
+        """Return the matrix with every row and column that is not True set to zero."""
+        keep = rows[self.rows] & columns[self.columns]
+        kept = (part[keep] for part in self.entries)
+        return IntegerMatrix(self.shape, entries=_Entries(*kept))
+
     def moved(
         self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]
     ) -> IntegerMatrix:

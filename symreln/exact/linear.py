@@ -120,11 +120,11 @@ def coordinates(basis: ExactMatrix, targets: ExactMatrix) -> ExactMatrix | None:
     Exact: a square subsystem is solved by Cramer's rule, and the whole equation is checked.
     """
     width, names = basis.shape[1], basis.parameters
-    rows = polynomials.independent_rows(basis.T.numerators())
+    top, goal = basis.numerators(), targets.numerators()
+    rows = polynomials.independent_rows(list(zip(*top, strict=True)))
     if len(rows) < width:
         return None
-    top, goal = basis.select(rows).numerators(), targets.select(rows).numerators()
-    wide = [left + right for left, right in zip(top, goal, strict=True)]
+    wide = [[*top[row], *goal[row]] for row in rows]
     packing = polynomials.Packing.for_minors(wide, names)
     packed = [[packing.pack(entry) for entry in row] for row in wide]
     left = fmpz_mat([row[:width] for row in packed])

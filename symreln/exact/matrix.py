@@ -364,7 +364,8 @@ class ExactMatrix:
         self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None
     ) -> ExactMatrix:
         """Return the matrix with every row and column that is not listed set to zero."""
-        return self._moved(_open(rows, self.shape[0]), _open(columns, self.shape[1]), self.shape)
+        kept = _open(rows, self.shape[0]), _open(columns, self.shape[1])
+        return self._with({key: part.masked(*kept) for key, part in self.terms.items()})
 
     def placed(
         self, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]
@@ -424,18 +425,23 @@ class ExactMatrix:
         parts = list(self.terms.values())
         if all(part.by_flint for part in parts):
             flats = zip(*(part.flint.entries() for part in parts), strict=True)
-            rows = {place: row for place, row in enumerate(flats) if any(row)}
-            spelled = [
-                ring.from_dict(dict(zip(self.terms, row, strict=True))) for row in rows.values()
-            ]
-            return np.array(list(rows), dtype=np.int64), spelled, np.arange(len(rows))
-        places = merged([part.places for part in parts])
-        big = any(part.values.dtype == object for part in parts)
-        table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
-        for column, part in enumerate(parts):
-            table[np.searchsorted(places, part.places), column] = part.values
-        rows, kinds = distinct_rows(table)
-        spelled = [ring.from_dict(dict(zip(self.terms, row, strict=True))) for row in rows.tolist()]
+            filled = {place: row for place, row in enumerate(flats) if any(row)}
+            places, kinds = np.array(list(filled), dtype=np.int64), np.arange(len(filled))
+            rows = list(filled.values())
+        else:
+            places = merged([part.places for part in parts])
+            big = any(part.values.dtype == object for part in parts)
+            table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
+            for column, part in enumerate(parts):
+                table[np.searchsorted(places, part.places), column] = part.values
+            found, kinds = distinct_rows(table)
+            rows = found.tolist()
+        spelled = [
+            ring.from_dict(
+                {key: value for key, value in zip(self.terms, row, strict=True) if value}
+            )
+            for row in rows
+        ]
         return places, spelled, kinds
 
     def nonzero(self) -> Iterator[tuple[int, int, Scalar]]:
@@ -613,11 +619,8 @@ def _places(chosen: Sequence[int] | None, size: int) -> np.ndarray:
 
 
 def _open(chosen: Iterable[int] | None, size: int) -> np.ndarray:
-    """Return every index at its own place, -1 for those that are not chosen."""
-    places = np.arange(size)
-    if chosen is None:
-        return places
-    kept = np.fromiter(chosen, dtype=np.int64)
-    result = np.full(size, -1, dtype=np.int64)
-    result[kept] = kept
+    """Return whether every index is chosen."""
+    result = np.full(size, chosen is None)
+    if chosen is not None:
+        result[np.fromiter(chosen, dtype=np.int64)] = True
     return result

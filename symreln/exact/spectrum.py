@@ -375,9 +375,11 @@ def _mode_class(
             weight_m = Scalar.of(weight_m.substitute(dict(at)), names)
             weight_x = Scalar.of(weight_x.substitute(dict(at)), names)
         operator = Operator(weight_m=weight_m, weight_x=weight_x, at=at)
-    words = ExactMatrix.from_integers(integers.stack_columns(basis, basis[0].nrows()), 1, names)
-    alone = values.vectors.shape == (1, 1)  # a block of one word
-    generators = words if alone else words @ values.vectors.repeated(basis[0].ncols())
+    generators = ExactMatrix.from_integers(basis[0], 1, names)
+    if len(basis) > 1:
+        words = integers.stack_columns(basis, basis[0].nrows())
+        copies = values.vectors.repeated(basis[0].ncols())
+        generators = ExactMatrix.from_integers(words, 1, names) @ copies
     return ModeClass(
         minpoly=minpoly,
         eigenvalue=eigenvalue,
