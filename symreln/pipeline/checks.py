@@ -9,11 +9,10 @@ from flint import fmpq, fmpq_poly
 from symreln.claims.claim import Step, steps_of
 from symreln.claims.convergence import convergence_of
 from symreln.claims.descending import descent_steps
-from symreln.claims.equilibria import races_of
-from symreln.claims.equilibrium_steps import equilibrium_steps
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.half_speed import half_speed_steps
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways, width_steps
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
@@ -59,11 +58,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
             steps.append(_values(derivation))
         if carried:
             return (_certificate(verification.lines()), *steps)
-        if derivation.ask(races_of):
-            steps += equilibrium_steps(derivation.ask(races_of))
-        steps += steps_of(derivation, convergence_of)
-        if derivation.ask(narrow_pathways):
-            steps += width_steps(derivation)
+        steps += steps_of(derivation, equilibria_of, convergence_of, narrow_pathways)
         return (_certificate(verification.lines()), *steps)
 
 

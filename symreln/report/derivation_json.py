@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
+from symreln.claims.claim import Claim
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.descending import flow_error
 from symreln.claims.equal_starts import equal_starts_to_json
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.halving import half_time
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.gates.support import unsupported_pathways
 from symreln.report.chapters.phases import phases_to_json
-from symreln.report.chapters.width import width_to_json
 from symreln.report.couplings_json import couplings_to_json
 from symreln.report.encode import Encoder
-from symreln.report.equilibria_json import equilibria_to_json
 from symreln.report.spec_json import DIGITS, spec_to_json
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
         **equal_starts_to_json(derivation),
-        **equilibria_to_json(derivation),
+        **_known(encode, equilibria=derivation.ask(equilibria_of)),
         "convergence": encode(derivation.ask(convergence_of)),
-        **width_to_json(derivation),
+        **_known(encode, width=derivation.ask(width_of)),
         "regime": encode(derivation.ask(regime_of)),
         "unsupported": dict(derivation.ask(unsupported_pathways)),
         **phases_to_json(derivation),
@@ -84,6 +85,11 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         ],
         "versions": library_versions(),
     }
+
+
+def _known(encode: Encoder, **findings: Claim | tuple[Claim, ...] | None) -> dict[str, Any]:
+    """Return the entries of findings that there are."""
+    return {name: encode(found) for name, found in findings.items() if found}
 
 
 def _final(derivation: Derivation) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.regime import regime_of
+from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -27,7 +28,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.gates.support import unsupported_pathways
@@ -46,7 +47,6 @@ from symreln.report.chapters.solution import (
 )
 from symreln.report.chapters.steps import finite_steps
 from symreln.report.chapters.support import unsupported_blocks
-from symreln.report.chapters.width import own_units, width
 from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*said_of(derivation, convergence_of), *width(derivation), *_initial(derivation)]
+    blocks += [*said_of(derivation, convergence_of, width_of), *_initial(derivation)]
     blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
     if figures:
         blocks.append(
@@ -354,7 +354,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
             label="eq:initial",
         ),
-        *own_units(derivation),
+        *_own_units(derivation),
         *said_of(derivation, regime_of),
         *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
         prose(
@@ -364,6 +364,21 @@ def _initial(derivation: Derivation) -> list[Block]:
             Reference("sec:provenance"),
             ".",
         ),
+    ]
+
+
+def _own_units(derivation: Derivation) -> list[Block]:
+    """Return what is said of pathways with hidden units of their own; nothing without any."""
+    own = [p.number for p in derivation.pathways if p.effective.pathway.hidden is not None]
+    if not own:
+        return []
+    which = f"Pathway{'s' * (len(own) > 1)} {', '.join(map(str, own))}"
+    whose = "their" if len(own) > 1 else "its"
+    return [
+        say(
+            f"{which} with hidden units of {whose} own: "
+            r"$\sigma$ is scaled there so that this mean is the same."
+        )
     ]
 
 
