@@ -8,7 +8,7 @@ from flint import fmpq, fmpq_poly
 
 from symreln.claims.claim import Step, steps_of
 from symreln.claims.convergence import convergence_of
-from symreln.claims.descending import descent_steps
+from symreln.claims.descending import flow_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.half_speed import half_speed_steps
 from symreln.claims.solve import at_values
@@ -51,7 +51,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
         if modes and not carried:
             steps.append(_trajectories(modes))
-            steps += half_speed_steps(derivation) + descent_steps(derivation)
+            steps += half_speed_steps(derivation) + steps_of(derivation, flow_errors)
         if derivation.loss_separates:
             steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
         if derivation.spec.parameters and _has_values(derivation):

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
-from symreln.claims.claim import Claim
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.descending import flow_error
-from symreln.claims.equal_starts import equal_starts_to_json
+from symreln.claims.equal_starts import equal_starts
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.halving import half_time
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.gates.support import unsupported_pathways
 from symreln.report.chapters.phases import phases_to_json
 from symreln.report.couplings_json import couplings_to_json
 from symreln.report.encode import Encoder
@@ -43,7 +42,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     return {
         **spec_to_json(spec),
         "free_constants": count_free(derivation.ask(printed_constants)),
-        "constants": [constant.to_json() for constant in derivation.ask(printed_constants)],
+        "constants": encode(derivation.ask(printed_constants)),
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),
@@ -65,12 +64,15 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "final": _final(derivation),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
-        **equal_starts_to_json(derivation),
+        **_known(
+            encode,
+            equal_starts=[each for s in derivation.ask(equal_starts) for each in s.found],
+        ),
         **_known(encode, equilibria=derivation.ask(equilibria_of)),
         "convergence": encode(derivation.ask(convergence_of)),
         **_known(encode, width=derivation.ask(width_of)),
         "regime": encode(derivation.ask(regime_of)),
-        "unsupported": dict(derivation.ask(unsupported_pathways)),
+        "unsupported": encode(derivation.ask(unsupported_of)),
         **phases_to_json(derivation),
         "exceptional": _exceptional(derivation),
         "family": _family(derivation),
@@ -87,7 +89,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     }
 
 
-def _known(encode: Encoder, **findings: Claim | tuple[Claim, ...] | None) -> dict[str, Any]:
+def _known(encode: Encoder, **findings: Any) -> dict[str, Any]:
     """Return the entries of findings that there are."""
     return {name: encode(found) for name, found in findings.items() if found}
 

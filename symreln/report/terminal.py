@@ -11,10 +11,9 @@ from symreln.base.tables import plain_table, render_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import printed_constants
 from symreln.claims.convergence import convergence_of
-from symreln.claims.early import early_strengths
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
-from symreln.gates.support import unsupported_pathways
+from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.exceptional_words import sentence
 from symreln.report.jsonio import Json, dumps
@@ -70,7 +69,6 @@ def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
     from symreln.claims.constants import constants_text
     from symreln.claims.relaxation import diverging_lines
-    from symreln.report.chapters.support import unsupported_lines
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
@@ -89,8 +87,7 @@ def summary_of(derivation: Derivation) -> Summary:
         "tail": [
             *_family_lines(derivation),
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
-            *lines_of(derivation, convergence_of, regime_of),
-            *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
+            *lines_of(derivation, convergence_of, regime_of, unsupported_of),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
             + constants_text(derivation.ask(printed_constants)),
@@ -204,7 +201,6 @@ def show_run(
 def _show_agreement(validation: Validation | GraphValidation) -> None:
     from symreln.experiment.confront import Validation
     from symreln.experiment.told import modes_lines
-    from symreln.report.chapters.support import counted, unsupported_lines
 
     rows = [list(row) for row in validation.metric_rows()]
     _table(
@@ -221,11 +217,7 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         _show_study(validation)
         lines = [
             *modes_lines(validation),
-            *lines_of(validation.derivation, regime_of),
-            *unsupported_lines(
-                validation.derivation.ask(early_strengths).unsupported, validation.derivation.spec
-            ),
-            *counted(validation.derivation.ask(early_strengths)),
+            *lines_of(validation.derivation, regime_of, unsupported_early),
         ]
         for line in lines:
             click.echo(line)

@@ -10,8 +10,10 @@ from symreln.claims.alike import Alike, alike, decays, heights_latex
 from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
+from symreln.claims.descending import flow_errors
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.regime import regime_of
+from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -31,7 +33,6 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
-from symreln.gates.support import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
@@ -45,8 +46,6 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.report.chapters.steps import finite_steps
-from symreln.report.chapters.support import unsupported_blocks
 from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def dynamics_chapter(
     else:
         blocks += not_closed(derivation)
     blocks += [*said_of(derivation, convergence_of, width_of), *_initial(derivation)]
-    blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
+    blocks += [*said_of(derivation, flow_errors), *whole_matrices(derivation)]
     if figures:
         blocks.append(
             Figure(
@@ -355,8 +354,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *_own_units(derivation),
-        *said_of(derivation, regime_of),
-        *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
+        *said_of(derivation, regime_of, unsupported_of),
         prose(
             "The number of free constants is ",
             Math(str(count_free(derivation.ask(printed_constants)))),

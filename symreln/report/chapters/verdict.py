@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from symreln.claims.equal_starts import equal_starts
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -23,7 +24,6 @@ from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import number_cell
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.report.chapters.equal_starts import equal_start_blocks
 from symreln.report.couplings import original, overlap
 from symreln.report.couplings_json import MOST_ENTRIES
 from symreln.verdict.judge import Level, acts_across
@@ -383,7 +383,9 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             alignment="pcc",
         )
     )
-    return blocks + equal_start_blocks(derivation, stage)
+    for each in derivation.ask(equal_starts):
+        blocks += each.says() if each.stage == stage.stage else ()
+    return blocks
 
 
 def _math_list(labels: list[str]) -> Content:
