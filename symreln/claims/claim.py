@@ -48,7 +48,7 @@ class Claim:
     whoever folds them decides how many digits are printed (:mod:`symreln.report.encode`).
     """
 
-    def values(self) -> Mapping[str, Any] | None:
+    def values(self) -> Mapping[str, Any]:
         """Return what JSON and Python give out: exact values, claims, lists and dicts of them.
 
         The fields of the dataclass, but for those that only prose needs.

@@ -18,8 +18,8 @@ from math import comb
 
 from flint import fmpz_mpoly, fmpz_poly
 
+from symreln.claims.exceptional.conditions import in_x, resultant
 from symreln.errors import LimitReachedError, NotSupportedError
-from symreln.exact.exceptional import in_x, resultant
 from symreln.exact.field import Field, quotient_coefficients
 from symreln.exact.integers import pivot_columns
 from symreln.exact.linear import rank

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.alike import alike
+from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
@@ -156,16 +157,12 @@ def whole_document(
     )
 
 
-def _optional(derivation: Derivation) -> list[Section]:
+def _optional(derivation: Derivation) -> list[Block]:
     """Return the chapters that only some derivations have.
 
     Imported where they are needed: most documents have none of them.
     """
-    chapters: list[Section] = []
-    if derivation.ask(exceptional_sets) is not None:
-        from symreln.report.chapters import exceptional
-
-        chapters.append(exceptional.chapter(derivation))
+    chapters = said_of(derivation, exceptional_sets)
     if derivation.family is not None:
         from symreln.report.chapters import family
 

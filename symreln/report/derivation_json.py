@@ -74,7 +74,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         "regime": encode(derivation.ask(regime_of)),
         "unsupported": encode(derivation.ask(unsupported_of)),
         **phases_to_json(derivation),
-        "exceptional": _exceptional(derivation),
+        "exceptional": encode(derivation.ask(exceptional_sets)),
         "family": _family(derivation),
         "steps": [
             {
@@ -104,14 +104,6 @@ def _final(derivation: Derivation) -> dict[str, str] | None:
     if decimal is not None:
         found["decimal"], found["radius"] = decimal
     return found
-
-
-def _exceptional(derivation: Derivation) -> Any:
-    if derivation.ask(exceptional_sets) is None:
-        return None
-    from symreln.report.exceptional_json import exceptional_to_json
-
-    return exceptional_to_json(derivation)
 
 
 def _family(derivation: Derivation) -> Any:

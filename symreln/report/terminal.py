@@ -15,7 +15,6 @@ from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.exceptional_words import sentence
 from symreln.report.jsonio import Json, dumps
 
 if TYPE_CHECKING:
@@ -86,7 +85,10 @@ def summary_of(derivation: Derivation) -> Summary:
         "phases": phases,
         "tail": [
             *_family_lines(derivation),
-            *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
+            *(
+                f"{until.strip()}: {line}" if until else line
+                for line in lines_of(derivation, exceptional_sets)
+            ),
             *lines_of(derivation, convergence_of, regime_of, unsupported_of),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
@@ -110,14 +112,8 @@ def _modes_of(derivation: Derivation, when: str) -> Summary:
         ],
         "table": list(table),
         "plain": plain_table(*table),
-        "tail": _exceptional(derivation),
+        "tail": lines_of(derivation, exceptional_sets),
     }
-
-
-def _exceptional(derivation: Derivation) -> list[str]:
-    """Say where the generic answer ends, where there are parameters."""
-    found = derivation.ask(exceptional_sets)
-    return [] if found is None else [sentence(found)]
 
 
 def _family_lines(derivation: Derivation) -> list[str]:

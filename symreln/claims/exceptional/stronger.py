@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from symreln.exact.exceptional import norm, resultant
+from symreln.claims.exceptional.conditions import norm, resultant
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
