@@ -13,6 +13,7 @@ from symreln.claims.descending import flow_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
 from symreln.claims.halving import half_time
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
@@ -21,7 +22,6 @@ from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.report.chapters.phases import phases_to_json
 from symreln.report.couplings_json import couplings_to_json
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import DIGITS, spec_to_json
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
         PathwayDerivation,
     )
     from symreln.spec.model import PathwaySpec, Spec
+
+
+#: What a mode says of a start at t = 0.
+STARTING = ("strength0", "strength", "half_time", "flow_error")
 
 
 def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
@@ -73,18 +77,10 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         **_known(encode, width=derivation.ask(width_of)),
         "regime": encode(derivation.ask(regime_of)),
         "unsupported": encode(derivation.ask(unsupported_of)),
-        **phases_to_json(derivation),
+        **_known(encode, phases=[_phase(*each) for each in derivation.phases[1:]]),
         "exceptional": encode(derivation.ask(exceptional_sets)),
-        "family": _family(derivation),
-        "steps": [
-            {
-                "name": step.name,
-                "statement": step.statement,
-                "check": step.check,
-                "outcome": step.outcome.value,
-            }
-            for step in derivation.steps
-        ],
+        "family": encode(derivation.ask(every_size)),
+        "steps": encode(derivation.steps),
         "versions": library_versions(),
     }
 
@@ -106,12 +102,14 @@ def _final(derivation: Derivation) -> dict[str, str] | None:
     return found
 
 
-def _family(derivation: Derivation) -> Any:
-    if derivation.family is None:
-        return None
-    from symreln.report.family_json import family_to_json
-
-    return family_to_json(derivation)
+def _phase(step: int, phase: Derivation) -> dict[str, Any]:
+    """Return what the gates from a step on change; no mode of theirs starts at t = 0."""
+    whole = derivation_to_json(phase)
+    for pathway in whole["pathways"]:
+        pathway["modes"] = [mode | dict.fromkeys(STARTING) for mode in pathway["modes"]]
+    kept = ("verdict", "pathways", "couplings", "exceptional")
+    loss = {"final": whole["loss"]["final"]}
+    return {"step": step, **{key: whole[key] for key in kept}, "loss": loss}
 
 
 def _number(

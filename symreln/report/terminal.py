@@ -12,6 +12,7 @@ from symreln.claims.claim import lines_of
 from symreln.claims.constants import printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.report.derivation_json import derivation_to_json
@@ -84,7 +85,7 @@ def summary_of(derivation: Derivation) -> Summary:
         ],
         "phases": phases,
         "tail": [
-            *_family_lines(derivation),
+            *lines_of(derivation, every_size),
             *(
                 f"{until.strip()}: {line}" if until else line
                 for line in lines_of(derivation, exceptional_sets)
@@ -114,20 +115,6 @@ def _modes_of(derivation: Derivation, when: str) -> Summary:
         "plain": plain_table(*table),
         "tail": lines_of(derivation, exceptional_sets),
     }
-
-
-def _family_lines(derivation: Derivation) -> list[str]:
-    """Return the modes for every size and what was proven of them."""
-    family = derivation.family
-    if family is None:
-        return []
-    from symreln.report import family_text
-
-    if family.template is None:
-        return [family_text.title(family)]
-    rows = family_text.mode_rows(family)
-    table = plain_table(family_text.title(family), family_text.HEADER, rows)
-    return [*table.splitlines(), *(f"  - {line}" for line in family_text.levels(family))]
 
 
 _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
