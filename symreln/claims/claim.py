@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar
 
+import sympy as sp
+from flint import arb
+
 from symreln.document.blocks import Block
+from symreln.exact.enclosure import decimal_of
 from symreln.truth import Truth
 
 Found = TypeVar("Found")
+#: Digits of decimals.
+DIGITS = 21
 
 
 class Asked(Protocol):
@@ -71,6 +77,28 @@ class Claim:
             ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
         """
         return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula(Claim):
+    """A formula with its value.
+
+    Attributes:
+        expr: In the declared parameters.
+        ball: Its value where they have values, else None.
+    """
+
+    expr: sp.Expr
+    ball: arb | None = field(compare=False)
+
+    def values(self) -> dict[str, Any]:
+        """Return "expr", and "decimal" and "radius" where there is a value."""
+        return {"expr": self.expr} | ({} if self.ball is None else decimals(self.ball))
+
+
+def decimals(ball: arb) -> dict[str, str]:
+    """Return a ball as "decimal" and "radius", text."""
+    return dict(zip(("decimal", "radius"), decimal_of(ball, DIGITS), strict=True))
 
 
 def claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:

@@ -102,9 +102,17 @@ class PathwayDerivation:
         """Whether the two correlations have a joint eigenbasis."""
         return diagonalisable(self.spectrum)
 
+    @property
+    def class_numbers(self) -> dict[int, list[int]]:
+        """Numbers of the modes of every class."""
+        numbers: dict[int, list[int]] = {}
+        for mode in self.modes:
+            numbers.setdefault(mode.class_index, []).append(mode.number)
+        return numbers
+
     def mode_numbers(self, class_index: int) -> str:
         """Return the numbers of the modes of a class, as text."""
-        return ", ".join(str(m.number) for m in self.modes if m.class_index == class_index)
+        return ", ".join(map(str, self.class_numbers[class_index]))
 
 
 @short_repr

@@ -9,6 +9,7 @@ from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
+from symreln.claims.couplings import couplings_of
 from symreln.claims.descending import flow_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.equilibria import equilibria_of
@@ -22,7 +23,6 @@ from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.report.couplings_json import couplings_to_json
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import DIGITS, spec_to_json
 
@@ -61,7 +61,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         },
         "pathways": _pathways(derivation),
         "couplings": [
-            entry for stage in derivation.stages for entry in couplings_to_json(derivation, stage)
+            encode(entry) for stage in derivation.ask(couplings_of) for entry in stage.entries()
         ],
         "loss": {
             "initial": _number(derivation, derivation.initial_loss),

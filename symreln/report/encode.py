@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -13,16 +13,12 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
-from symreln.claims.claim import Claim
+from symreln.claims.claim import DIGITS, Claim, decimals
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.enclosure import decimal_of
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec
-
-#: Digits of decimals.
-DIGITS = 21
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +28,12 @@ class Encoder:
     Attributes:
         values: What parameters are where a decimal is asked for.
         symbols: Symbols of the parameters.
-        digits: Of every decimal.
+        known: Numbers and claims by id, with what they became: many places show the same ones.
     """
 
     values: Mapping[str, Fraction]
     symbols: Mapping[str, sp.Symbol]
-    digits: int = DIGITS
+    known: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spec: Spec) -> Encoder:
@@ -53,18 +49,16 @@ class Encoder:
         match value:
             case None | bool() | int() | float() | str():
                 return value
-            case AlgebraicNumber():
-                return value.to_json(self.values, self.symbols, self.digits)
-            case Scalar():
-                return self(AlgebraicNumber.rational(value))
+            case AlgebraicNumber() | Scalar() | Claim():
+                if id(value) not in self.known:
+                    self.known[id(value)] = value, self._object(value)
+                return self.known[id(value)][1]
             case arb():
-                return dict(zip(("decimal", "radius"), decimal_of(value, self.digits), strict=True))
+                return decimals(value)
             case Fraction() | sp.Basic() | Path():
                 return str(value)
             case Enum():
                 return value.value
-            case Claim():
-                return self(value.values())
             case Mapping():
                 return {str(key): self(entry) for key, entry in value.items()}
             case np.ndarray() | np.generic():
@@ -73,3 +67,9 @@ class Encoder:
                 return {f.name: self(getattr(value, f.name)) for f in fields(value)}
             case _:
                 return [self(entry) for entry in value]
+
+    def _object(self, value: AlgebraicNumber | Scalar | Claim) -> dict[str, Any]:
+        if isinstance(value, Claim):
+            return self(value.values())
+        number = AlgebraicNumber.rational(value) if isinstance(value, Scalar) else value
+        return number.to_json(self.values, self.symbols, DIGITS)

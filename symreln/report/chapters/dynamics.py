@@ -18,11 +18,9 @@ from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
-    Citation,
     Details,
     Figure,
     Math,
-    Reference,
     Section,
     Table,
     Theorem,
@@ -200,23 +198,13 @@ def _two_layers() -> list[Block]:
             r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
             label="eq:mode",
         ),
-        prose(
-            "with ",
-            Math("d"),
-            " replaced by ",
-            Math(r"d_{\mathrm{eff}}"),
-            " where pathways couple. The solution is",
-        ),
+        say(r"with $d$ replaced by $d_{\mathrm{eff}}$ where pathways couple. The solution is"),
         equation(_template_latex() + ".", label="eq:sigmoid"),
         _solution_proof(),
-        prose(
-            "Sources: ",
-            Citation("Saxe2014"),
-            ", ",
-            Citation("Saxe2019"),
-            " for the two-layer solution. Assumed: balanced and aligned initial weights, small "
-            "enough that alignment precedes growth (silent alignment, measured in the "
-            "confrontation with training).",
+        say(
+            "Sources: [@Saxe2014], [@Saxe2019] for the two-layer solution. Assumed: balanced "
+            "and aligned initial weights, small enough that alignment precedes growth (silent "
+            "alignment, measured in the confrontation with training)."
         ),
     ]
 
@@ -231,25 +219,12 @@ def _solution_proof() -> Theorem:
     return Theorem(
         kind="Proof",
         blocks=(
-            prose(
-                "Substitution of ",
-                Reference("eq:sigmoid"),
-                " into ",
-                Reference("eq:mode"),
-                " with ",
-                Math(r"s, d, \pi_0, \tau"),
-                " as free symbols leaves a rational function of them and of the exponential; the "
-                "program cancels it to exactly 0, and likewise ",
-                Math(r"\pi(0) - \pi_0"),
-                ". Where ",
-                Math("s"),
-                " or ",
-                Math("d"),
-                " vanishes identically the limits ",
-                Math(r"\pi_0 / (1 + 2 d \pi_0 t/\tau)"),
-                " and ",
-                Math(r"\pi_0 e^{2 s t/\tau}"),
-                " take its place, proven in the same way.",
+            say(
+                r"Substitution of [#eq:sigmoid] into [#eq:mode] with $s, d, \pi_0, \tau$ as "
+                "free symbols leaves a rational function of them and of the exponential; the "
+                r"program cancels it to exactly 0, and likewise $\pi(0) - \pi_0$. Where $s$ or "
+                r"$d$ vanishes identically the limits $\pi_0 / (1 + 2 d \pi_0 t/\tau)$ and "
+                r"$\pi_0 e^{2 s t/\tau}$ take its place, proven in the same way."
             ),
         ),
     )
@@ -334,18 +309,13 @@ def _initial(derivation: Derivation) -> list[Block]:
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
     share = "all" if linear else "half"
     return [
-        prose(
-            "Initial strengths are derived, not fitted. Weights are drawn from ",
-            Math(r"\mathcal{N}(0, \sigma^2)"),
-            " with ",
-            Math(rf"\sigma = {fraction_latex(network.init_std)}"),
-            " and ",
-            Math(f"H = {network.hidden}"),
-            " hidden units. Of a mode's two amplitudes ",
-            Math("(a, b)"),
-            " in a unit only ",
-            Math(r"(a+b)/\sqrt{2}"),
-            f" grows; over the units that take part ({share} of them"
+        say(
+            "Initial strengths are derived, not fitted. Weights are drawn from "
+            r"$\mathcal{N}(0, \sigma^2)$ with {init_std} and {hidden} hidden units. Of a "
+            r"mode's two amplitudes $(a, b)$ in a unit only $(a+b)/\sqrt{2}${share}",
+            init_std=Math(rf"\sigma = {fraction_latex(network.init_std)}"),
+            hidden=Math(f"H = {network.hidden}"),
+            share=f" grows; over the units that take part ({share} of them"
             + ("" if linear else ", a ReLU's gate being open on half of all directions")
             + ") the product starts in effect from its mean",
         ),
@@ -355,12 +325,9 @@ def _initial(derivation: Derivation) -> list[Block]:
         ),
         *_own_units(derivation),
         *said_of(derivation, regime_of, unsupported_of),
-        prose(
-            "The number of free constants is ",
-            Math(str(count_free(derivation.ask(printed_constants)))),
-            ", see ",
-            Reference("sec:provenance"),
-            ".",
+        say(
+            "The number of free constants is {count_free}, see [#sec:provenance].",
+            count_free=Math(str(count_free(derivation.ask(printed_constants)))),
         ),
     ]
 
