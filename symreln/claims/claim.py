@@ -38,13 +38,13 @@ class Step:
         name: What was derived.
         statement: The claim, in words.
         check: How the program checked it.
-        outcome: PROVEN, or UNDECIDED where there was nothing that could be checked.
+        outcome: UNDECIDED where there was nothing that could be checked.
     """
 
     name: str
     statement: str
     check: str
-    outcome: Truth
+    outcome: Truth = Truth.PROVEN
 
 
 class Claim:

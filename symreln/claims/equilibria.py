@@ -457,7 +457,7 @@ class Equilibria(Claim):
         for name, said in proven.items():
             if said:
                 statement, check = said
-                yield Step(name=name, statement=statement, check=check, outcome=Truth.PROVEN)
+                yield Step(name=name, statement=statement, check=check)
         for race in races:
             if race.undecided:
                 yield Step(

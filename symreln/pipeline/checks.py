@@ -18,7 +18,6 @@ from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
 from symreln.pipeline.certify import certificate
 from symreln.pipeline.verification import Verification
-from symreln.truth import Truth
 from symreln.verdict.judge import stage_modes
 from symreln.verdict.residual import plateau_errors, plateau_gain
 
@@ -74,7 +73,6 @@ def _certificate(lines: tuple[str, ...]) -> Step:
             "the residuals of converged stages are what is printed."
         ),
         check=f"certificate, recomputed from the dataset by the verifier ({_parts(len(lines))})",
-        outcome=Truth.PROVEN,
     )
 
 
@@ -98,7 +96,6 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
             f"The {len(modes)} closed forms of strengths{among} solve their equations from pi_0."
         ),
         check="substitution; residual and initial value cancel to 0",
-        outcome=Truth.PROVEN,
     )
 
 
@@ -130,7 +127,6 @@ def _least_loss(stage: StageDerivation, reached: str) -> Step:
             "normal equations of least squares at the plateaus, entry by entry; "
             "sum of s²/(2 d_eff) against what they take off the loss"
         ),
-        outcome=Truth.PROVEN,
     )
 
 
@@ -154,7 +150,6 @@ def _values(derivation: Derivation) -> Step:
         statement="The formulas give the singular values at the declared values"
         + ("." if same else f"; the verdict there is '{level.value}'."),
         check="a second exact derivation at the values; polynomials of all s² equal exactly",
-        outcome=Truth.PROVEN,
     )
 
 

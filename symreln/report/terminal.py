@@ -14,6 +14,7 @@ from symreln.claims.convergence import convergence_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.regime import regime_of
+from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
@@ -68,7 +69,6 @@ def show_summary(summary: Summary) -> None:
 def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
     from symreln.claims.constants import constants_text
-    from symreln.claims.relaxation import diverging_lines
     from symreln.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
@@ -90,8 +90,7 @@ def summary_of(derivation: Derivation) -> Summary:
                 f"{until.strip()}: {line}" if until else line
                 for line in lines_of(derivation, exceptional_sets)
             ),
-            *lines_of(derivation, convergence_of, regime_of, unsupported_of),
-            *diverging_lines(derivation),
+            *lines_of(derivation, convergence_of, regime_of, unsupported_of, diverging),
             f"checks: {proven} of {len(derivation.steps)} proven; "
             + constants_text(derivation.ask(printed_constants)),
             *(

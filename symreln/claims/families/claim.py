@@ -11,7 +11,7 @@ import sympy as sp
 
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
-from symreln.claims.families.forms import Root, root_of, stage_loss, total_multiplicity
+from symreln.claims.families.forms import root_of, stage_loss, total_multiplicity
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
 from symreln.document.typeset import phrase, say
@@ -76,11 +76,12 @@ class EverySize(Claim):
         values = " or ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in found)
         return f"; at {values} closed, because no two pathways couple there" if values else ""
 
-    def _root(self, number: AlgebraicNumber) -> Root | None:
-        """Return the factored square root that a number is, if it is one."""
-        if number.scalar is None or not number.is_sqrt:
-            return None
-        return root_of(number.scalar, self._template.domain, self.family.symbols)
+    def _expr(self, number: AlgebraicNumber) -> sp.Expr | None:
+        """Return a number by radicals, a square root of a rational function factored."""
+        symbols = self.family.symbols
+        if number.scalar is not None and number.is_sqrt:
+            return root_of(number.scalar, self._template.domain, symbols).expr
+        return number.to_sympy(symbols) if number.is_radical else None
 
     def values(self) -> dict[str, Any]:
         """Return sizes, stages and pathways.
@@ -148,8 +149,8 @@ class EverySize(Claim):
     def _number(self, number: AlgebraicNumber | None) -> dict[str, str] | None:
         if number is None:
             return None
-        found, root = number.to_json(self.family.values, self.family.symbols), self._root(number)
-        return found if root is None else found | {"expr": str(root.expr)}
+        found, expr = number.to_json(self.family.values, self.family.symbols), self._expr(number)
+        return found if expr is None else found | {"expr": str(expr)}
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal the modes that learn, and what was proven of every stage."""
@@ -191,14 +192,8 @@ class EverySize(Claim):
         yield from (f"  - excepted: {text}" for text in self._exceptions)
 
     def _text(self, number: AlgebraicNumber | None) -> str:
-        if number is None:
-            return "-"
-        root = self._root(number)
-        if root is not None:
-            return str(root.expr)
-        if number.is_radical:
-            return str(number.to_sympy(self.family.symbols))
-        return f"root of degree {number.degree}"
+        expr = None if number is None else self._expr(number)
+        return _no_formula(number, "-") if expr is None else str(expr)
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
@@ -335,17 +330,8 @@ class EverySize(Claim):
         )
 
     def _cell(self, number: AlgebraicNumber | None) -> Content:
-        if number is None:
-            return NONE
-        root = self._root(number)
-        if root is not None:
-            if root.inside == 1:
-                return Math(to_latex(root.outside))
-            radical = rf"\sqrt{{{to_latex(root.inside)}}}"
-            return Math(radical if root.outside == 1 else f"{to_latex(root.outside)} {radical}")
-        if number.is_radical:
-            return Math(to_latex(number.to_sympy(self.family.symbols)))
-        return f"root of degree {number.degree}"
+        expr = None if number is None else self._expr(number)
+        return _no_formula(number, NONE) if expr is None else Math(to_latex(expr))
 
     def _proof(self) -> Iterator[Block]:
         yield say(
@@ -355,3 +341,7 @@ class EverySize(Claim):
             "Besides:"
         )
         yield Items(tuple(f"{step.statement} ({step.check})" for step in self.family.steps[1:]))
+
+
+def _no_formula(number: AlgebraicNumber | None, nothing: str) -> str:
+    return nothing if number is None else f"root of degree {number.degree}"
