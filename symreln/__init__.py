@@ -25,6 +25,7 @@ TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would
 if TYPE_CHECKING:
     from symreln.api import Derivation, derive
     from symreln.claims.given_weights import from_weights
+    from symreln.exact.truth import Truth
     from symreln.experiment.confront import Validation, validate
     from symreln.graphs.derivation import derive_graph
     from symreln.limits.within import PartialDerivation, derive_within
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         ValidationSpec,
     )
     from symreln.spec.reader import load
-    from symreln.truth import Truth
     from symreln.verdict.judge import Level
 
 __version__ = "0.1.0"
@@ -51,7 +51,7 @@ _HOMES = {
     "Parameter": "symreln.spec.model",
     "PathwaySpec": "symreln.spec.model",
     "Spec": "symreln.spec.model",
-    "Truth": "symreln.truth",
+    "Truth": "symreln.exact.truth",
     "Validation": "symreln.experiment.confront",
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.within",

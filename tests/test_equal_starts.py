@@ -10,7 +10,7 @@ from symreln.claims.equal_starts import equal_starts, started_apart, unequal_sta
 from symreln.claims.mode_system import mode_system
 from symreln.claims.prediction import mode_starts, predict_training
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec
 from tests.pathways.examples import CUBIC, RATIONAL, equal_race, one_hot_contexts, scaled_structure

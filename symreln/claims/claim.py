@@ -11,7 +11,7 @@ from flint import arb
 
 from symreln.document.blocks import Block
 from symreln.exact.enclosure import decimal_of
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 Found = TypeVar("Found")
 #: Digits of decimals.

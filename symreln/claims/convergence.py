@@ -27,7 +27,7 @@ from symreln.document.typeset import few, say, typeset
 from symreln.dynamics.converging import Earlier, Later, Push, antiderivative, residuals
 from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes
 

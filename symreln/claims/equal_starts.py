@@ -19,7 +19,7 @@ from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block
 from symreln.document.typeset import few, say, typeset
 from symreln.dynamics.competition import Competition
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from symreln.dynamics.competition import MOST_LISTED, Competition, Equilibrium
 from symreln.dynamics.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from symreln.claims.prediction import ModeCurve, Prediction
 from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.errors import NotSupportedError
+from symreln.exact.numeric import numpy_modes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -164,7 +165,7 @@ def _modes(
     for begin, phase in derivation.phases:
         for p, pathway in enumerate(phase.pathways):
             sigma = pathway.effective.sigma_yx.to_numpy()
-            for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+            for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
                 if not mode.is_null:
                     equal = EqualModes(pathway=p, u=sigma @ v / s, v=v)
                     found.append((equal, pathway, mode, begin))

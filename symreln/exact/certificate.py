@@ -105,7 +105,6 @@ from symreln.exact.field import Field
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.verify import FORMAT, LEVELS, digest
 
 if TYPE_CHECKING:
@@ -207,7 +206,7 @@ class CertifiedStage:
     final_loss: Scalar
     components: tuple[CertifiedComponent, ...] = ()
     couplings: tuple[CertifiedCoupling, ...] = ()
-    maps: tuple[SparseMatrix, ...] | None = None
+    maps: tuple[ExactMatrix, ...] | None = None
 
     @property
     def commutes(self) -> bool:
@@ -217,8 +216,8 @@ class CertifiedStage:
 
 def build_certificate(
     *,
-    inputs: ExactMatrix | SparseMatrix,
-    targets: ExactMatrix | SparseMatrix,
+    inputs: ExactMatrix,
+    targets: ExactMatrix,
     stages: Sequence[CertifiedStage],
     symmetries: Sequence[CertifiedSymmetry] = (),
     phases: Sequence[tuple[int, str]] = (),
@@ -361,10 +360,10 @@ def _mode_class(
 
 
 def _gram_inverse(spectrum: JointSpectrum, mode_class: ModeClass, texts: Texts) -> Json:
-    words = [SparseMatrix.from_exact(mode_class.generators)]
+    words = [mode_class.generators]
     if mode_class.degree > 1:
-        operator = SparseMatrix.from_exact(spectrum.operator_matrix(mode_class))
+        operator = spectrum.operator_matrix(mode_class)
         while len(words) < mode_class.degree:
             words.append((operator @ words[-1]).reduced())
-    basis = SparseMatrix.beside(words)
-    return texts.matrix(inverse((basis.T @ basis).reduced().exact))
+    basis = ExactMatrix.beside(words)
+    return texts.matrix(inverse((basis.T @ basis).reduced()))

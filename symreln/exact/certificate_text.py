@@ -5,10 +5,8 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from symreln.exact.entries import content
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.verify_numbers import render
 
 if TYPE_CHECKING:
@@ -58,11 +56,10 @@ class Texts:
         """Return several rational functions."""
         return [self.ratio(value) for value in values]
 
-    def matrix(self, matrix: ExactMatrix | SparseMatrix) -> Json:
+    def matrix(self, sparse: ExactMatrix) -> Json:
         """Return {"rows", "columns", "denominator", "entries": [[row, column, text], …]}."""
-        sparse = matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_exact(matrix)
         below = self.polynomial(sparse.denominator, sparse.parameters)
-        common = gcd(*below.values(), *(content(part) for part in sparse.terms.values()))
+        common = gcd(*below.values(), *(part.content() for part in sparse.terms.values()))
         if below[max(below)] < 0:
             common = -common
         return {
@@ -72,7 +69,7 @@ class Texts:
             "entries": self._entries(sparse, common),
         }
 
-    def _entries(self, sparse: SparseMatrix, common: int) -> list[list]:
+    def _entries(self, sparse: ExactMatrix, common: int) -> list[list]:
         """Return [row, column, text of the numerator over ``common``] in reading order."""
         found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
         for key, part in sparse.terms.items():
@@ -98,9 +95,7 @@ class Texts:
         return result
 
 
-def names_used(
-    matrices: Sequence[ExactMatrix | SparseMatrix], scalars: Iterable[Scalar] = ()
-) -> tuple[str, ...]:
+def names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
     """Return the parameters that occur, in the order in which they are declared."""
     order = dict.fromkeys(name for matrix in matrices for name in matrix.parameters)
     used: set[str] = set()

@@ -11,6 +11,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import NotSupportedError
+from symreln.exact.truth import Truth
 from symreln.experiment.trained import gain_value
 from symreln.graphs.aligned import aligned_weights, lacking_units, learning
 from symreln.graphs.components import components
@@ -18,7 +19,6 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.modes import graph_modes
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.graphs.components import Component

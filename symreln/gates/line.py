@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from symreln.claims.exceptional.conditions import factors
 from symreln.errors import InputError
 from symreln.exact import enclosure
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.domain import Range, real_roots, variables
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import Range, variables
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:

@@ -66,9 +66,9 @@ from symreln.exact import integers
 from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.certificate_text import Json, Texts, names_used
 from symreln.exact.scalar import Scalar
+from symreln.exact.truth import Truth
 from symreln.graphs.certified_forms import chain_form, routing_form
 from symreln.pipeline.certify import certificate
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verify import LEVELS, digest
 from symreln.verify_graph import FORMAT
@@ -91,14 +91,14 @@ def graph_certificate(derivation: GraphDerivation) -> Json:
     """Return the certificate of a graph's derivation."""
     data, graph = derivation.data, derivation.graph
     dataset = data.dataset
-    matrices = [dataset.sparse_inputs, dataset.sparse_targets]
+    matrices = [dataset.inputs, dataset.targets]
     texts = Texts(names_used(matrices, _gains([*graph.nodes, *graph.edges])))
     found = derivation.recognised
     certificate: Json = {
         "format": FORMAT,
         "parameters": list(texts.names),
-        "inputs": texts.matrix(dataset.sparse_inputs),
-        "targets": texts.matrix(dataset.sparse_targets),
+        "inputs": texts.matrix(dataset.inputs),
+        "targets": texts.matrix(dataset.targets),
         "nodes": [
             {
                 "name": node.name,
@@ -273,7 +273,7 @@ def _combination(
         monomial = Scalar(names, 1)
         for name, power in zip(names, key, strict=True):
             monomial = monomial * Scalar.symbol(name, names) ** int(power)
-        for place, value in _coordinates(part, ends, generators):
+        for place, value in _coordinates(part.flint, ends, generators):
             share = Scalar.of(value, names) * monomial / below
             totals[place] = totals[place] + share if place in totals else share
     return [[texts.ratio(value), place] for place, value in totals.items() if value != 0]

@@ -21,11 +21,11 @@ import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import Diagonality, decide_diagonal
 from symreln.graphs.recognise import unequal_data
 from symreln.graphs.words import Letter, Rules, Words
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

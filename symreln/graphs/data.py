@@ -72,7 +72,7 @@ class GraphData:
         members: dict[tuple, list[int]] = {}
         for place, path in enumerate(self.paths):
             members.setdefault((path.source, path.target, path.gate), []).append(place)
-        goal = Targets.of(self.dataset.sparse_targets)
+        goal = Targets.of(self.dataset.targets)
         return tuple(
             Bundle(
                 source=source,

@@ -10,6 +10,7 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.graphs.components import LEVELS, components
 from symreln.graphs.conserved import balances, norm_balances
 from symreln.graphs.data import GraphData
@@ -18,7 +19,6 @@ from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
 from symreln.spec.arguments import instance_of
 from symreln.spec.model import Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from symreln.base.summaries import short_repr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.exact.sparse import SparseMatrix
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import Dataset, PathwaySpec, Spec
 
 ROUNDS = 3
@@ -70,7 +70,7 @@ class SymmetrySearch:
     def __init__(
         self, dataset: Dataset, pathways: Sequence[PathwaySpec], stages: Sequence[int]
     ) -> None:
-        self._x, self._y = dataset.sparse_inputs, dataset.sparse_targets
+        self._x, self._y = dataset.inputs, dataset.targets
         self._samples = dataset.samples
         kinds: dict[object, int] = {0: 0, 1: 1}
         for pathway in pathways:
@@ -205,7 +205,7 @@ def _summed(places: np.ndarray, values: np.ndarray, colours: np.ndarray, size: i
     return total
 
 
-def _hashed(matrix: SparseMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _hashed(matrix: ExactMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows, columns, values = [], [], []
     for place, part in enumerate(matrix.terms.values()):
         words = (
@@ -250,7 +250,7 @@ def _aligned(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
     return _moved(others, order)
 
 
-def _maps(matrix: SparseMatrix, rows: np.ndarray, columns: np.ndarray) -> bool:
+def _maps(matrix: ExactMatrix, rows: np.ndarray, columns: np.ndarray) -> bool:
     """Whether moving rows and columns gives the same matrix again, entry by entry."""
     for part in matrix.terms.values():
         places = rows[part.rows] * matrix.shape[1] + columns[part.columns]

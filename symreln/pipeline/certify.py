@@ -26,7 +26,7 @@ from symreln.verdict.minimiser import minimising_maps
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.exact.sparse import SparseMatrix
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import Gain, PathwaySpec
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
@@ -48,8 +48,8 @@ def certificate(derivation: Derivation) -> dict[str, Any]:
     if not kept or any(stage.verdict.split for stage in derivation.stages):
         symmetries, like = [], {}
     return build_certificate(
-        inputs=dataset.sparse_inputs,
-        targets=dataset.sparse_targets,
+        inputs=dataset.inputs,
+        targets=dataset.targets,
         symmetries=[
             CertifiedSymmetry(
                 inputs=tuple(s.inputs.tolist()),
@@ -106,7 +106,7 @@ def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], Likeness]:
     return (found, like) if closed else ([], {})
 
 
-def _keeps(symmetry: Symmetry, stage: StageDerivation, maps: tuple[SparseMatrix, ...]) -> bool:
+def _keeps(symmetry: Symmetry, stage: StageDerivation, maps: tuple[ExactMatrix, ...]) -> bool:
     """Whether a symmetry maps a stage's weights onto themselves."""
     place = {p.number - 1: k for k, p in enumerate(stage.pathways)}
     origin_outputs = np.argsort(symmetry.outputs).tolist()
@@ -135,12 +135,12 @@ def _closed(stage: StageDerivation) -> bool:
     return stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
 
 
-def _maps(stage: StageDerivation) -> tuple[SparseMatrix, ...] | None:
+def _maps(stage: StageDerivation) -> tuple[ExactMatrix, ...] | None:
     return None if _closed(stage) else minimising_maps([p.effective for p in stage.pathways])
 
 
 def _stage(
-    stage: StageDerivation, like: Likeness, maps: tuple[SparseMatrix, ...] | None
+    stage: StageDerivation, like: Likeness, maps: tuple[ExactMatrix, ...] | None
 ) -> CertifiedStage:
     place = {p.number - 1: k for k, p in enumerate(stage.pathways)}
     known = {place[p]: (place[q], s) for p, (q, s) in like.items() if p in place}

@@ -176,7 +176,7 @@ def _later_verdicts(derivation: Derivation) -> list[tuple]:
 
 
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:
-    from symreln.truth import Truth
+    from symreln.exact.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     items: list[Content] = [

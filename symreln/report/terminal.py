@@ -69,7 +69,7 @@ def show_summary(summary: Summary) -> None:
 def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
     from symreln.claims.constants import constants_text
-    from symreln.truth import Truth
+    from symreln.exact.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -148,16 +146,6 @@ class Dataset:
     def __post_init__(self) -> None:
         for name in ("labels", "input_groups", "output_groups", "options"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
-
-    @cached_property
-    def sparse_inputs(self) -> SparseMatrix:
-        """X without its zeros."""
-        return SparseMatrix.from_exact(self.inputs)
-
-    @cached_property
-    def sparse_targets(self) -> SparseMatrix:
-        """Y without its zeros."""
-        return SparseMatrix.from_exact(self.targets)
 
     @property
     def samples(self) -> int:

@@ -212,7 +212,7 @@ def _gain_over(gain: Gain, names: tuple[str, ...]) -> Gain:
 
 def _names_in(dataset: Dataset) -> set[str]:
     names: set[str] = set()
-    for matrix in (dataset.sparse_inputs, dataset.sparse_targets):
+    for matrix in (dataset.inputs, dataset.targets):
         keys = [*matrix.terms, *matrix.denominator.to_dict()]
         for key in keys:
             names |= {matrix.parameters[i] for i, exponent in enumerate(key) if exponent}

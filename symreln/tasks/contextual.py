@@ -9,7 +9,6 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.spec.expression import Declared
 from symreln.spec.finding import counted, nearest, shown
 from symreln.spec.model import Dataset
@@ -122,11 +121,9 @@ def _inputs(items: int, contexts: int, scale: Scalar, names: tuple[str, ...]) ->
     shape = (items + contexts, items * contexts)
     samples = np.arange(items * contexts)
     ones = np.ones_like(samples)
-    of_items = SparseMatrix.from_entries(shape, samples % items, samples, ones, 1, names)
-    of_contexts = SparseMatrix.from_entries(
-        shape, items + samples // items, samples, ones, 1, names
-    )
-    return (of_items + of_contexts.scale(scale)).exact
+    of_items = ExactMatrix.from_entries(shape, samples % items, samples, ones, 1, names)
+    of_contexts = ExactMatrix.from_entries(shape, items + samples // items, samples, ones, 1, names)
+    return of_items + of_contexts.scale(scale)
 
 
 def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
@@ -140,13 +137,13 @@ def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
             rows.append(place * height + features)
             samples.append(context * items + holders)
             values.append(entries * (common // block.denominator))
-    return SparseMatrix.from_entries(
+    return ExactMatrix.from_entries(
         ((contexts + 1) * height, items * contexts),
         np.concatenate(rows),
         np.concatenate(samples),
         np.concatenate(values),
         common,
-    ).exact
+    )
 
 
 TASK = Task(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.matrix import ExactMatrix
 from symreln.spec.expression import Declared
 from symreln.spec.model import Dataset
 from symreln.spec.schema import StrictModel
@@ -38,8 +38,8 @@ def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
     for level in range(items.bit_length()):
         levels[f"level_{level}"] = tuple(range(2**level - 1, 2 ** (level + 1) - 1))
     return Dataset(
-        inputs=SparseMatrix.from_entries((items, items), each, each, np.ones_like(each)).exact,
-        targets=SparseMatrix.from_entries((height, items), features, holders, values).exact,
+        inputs=ExactMatrix.from_entries((items, items), each, each, np.ones_like(each)),
+        targets=ExactMatrix.from_entries((height, items), features, holders, values),
         labels={"item": tuple(range(1, items + 1))},
         output_groups=levels,
         description=f"{items} one-hot items with the {height} properties of a binary tree.",

@@ -7,15 +7,12 @@ import importlib
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from symreln.errors import Problem, SpecError
-from symreln.exact.sparse import SparseMatrix
-
-if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
+from symreln.exact.matrix import ExactMatrix
 
 
 class Bundled(NamedTuple):
@@ -95,12 +92,10 @@ def scaled_integers(samples: Sequence[Sequence[float]], denominator: int) -> Exa
     shape = (numerators.shape[0], numerators.shape[1])
     features, holders = np.nonzero(numerators)
     values = numerators[features, holders]
-    return SparseMatrix.from_entries(shape, features, holders, values, denominator).exact
+    return ExactMatrix.from_entries(shape, features, holders, values, denominator)
 
 
 def one_hot(classes: Sequence[int], count: int) -> ExactMatrix:
     """Return one-hot targets, shape (count, P)."""
     samples = np.arange(len(classes))
-    return SparseMatrix.from_entries(
-        (count, len(classes)), classes, samples, np.ones_like(samples)
-    ).exact
+    return ExactMatrix.from_entries((count, len(classes)), classes, samples, np.ones_like(samples))

@@ -6,7 +6,6 @@ import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.sparse import SparseMatrix
 from symreln.spec.expression import Declared
 from symreln.spec.model import Dataset
 from symreln.spec.schema import StrictModel, size_field
@@ -91,7 +90,7 @@ def _inputs(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMatr
     samples = np.arange(len(pairs) * items)
     rows = np.array([i for i, _ in pairs])[samples // items] * items + samples % items
     shape = (domains * items, len(samples))
-    return SparseMatrix.from_entries(shape, rows, samples, np.ones_like(samples)).exact
+    return ExactMatrix.from_entries(shape, rows, samples, np.ones_like(samples))
 
 
 def _targets(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMatrix:
@@ -99,12 +98,12 @@ def _targets(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMat
     height = 2 * items - 1
     rows = [j * height + features for _, j in pairs]
     samples = [place * items + holders for place in range(len(pairs))]
-    return SparseMatrix.from_entries(
+    return ExactMatrix.from_entries(
         (domains * height, len(pairs) * items),
         np.concatenate(rows),
         np.concatenate(samples),
         np.tile(values, len(pairs)),
-    ).exact
+    )
 
 
 TASK = Task(

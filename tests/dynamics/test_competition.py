@@ -18,10 +18,10 @@ from symreln.claims.mode_system import mode_system
 from symreln.dynamics.competition import Competition, null_space, solve
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import ModeClass, Operator
 from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import ModeClass, Operator
+from symreln.exact.truth import Truth
 from symreln.spec.model import Parameter
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.pathways.examples import (
     CUBIC,

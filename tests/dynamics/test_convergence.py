@@ -9,8 +9,9 @@ import pytest
 
 import symreln as sr
 from symreln.claims.convergence import _first_step
+from symreln.exact.numeric import numpy_modes
+from symreln.exact.truth import Truth
 from symreln.report.terminal import summary_of
-from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, sources
 from symreln.verdict.judge import stage_modes
 from tests.cases import matrix_spec
@@ -132,13 +133,11 @@ def by_tables(derivation):
     found = {}
     for p, pathway in enumerate(second):
         own = pathway.effective
-        for mode, (_, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+        for mode, (_, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
             gains = []
             for early in first:
                 cross = early.effective.cross_sigma_x(own).to_numpy()
-                for source, (s, _, w) in zip(
-                    early.modes, early.spectrum.numpy_modes(), strict=True
-                ):
+                for source, (s, _, w) in zip(early.modes, numpy_modes(early.spectrum), strict=True):
                     if not source.is_null:
                         u = early.effective.sigma_yx.to_numpy() @ w / s
                         gains.append(np.linalg.norm(u @ w.T @ cross @ v, 2))

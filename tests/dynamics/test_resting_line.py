@@ -28,7 +28,7 @@ from symreln.dynamics.resting_line import (
     is_semidefinite,
     resting_line,
 )
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from tests.dynamics.test_competition import ended, plain
 from tests.pathways.examples import GOLDEN, RATIONAL, scaled_structure
 

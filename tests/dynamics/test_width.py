@@ -17,9 +17,9 @@ from symreln.dynamics.width import compare
 from symreln.errors import NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.exact.truth import Truth
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.train.gdln import train_gdln
-from symreln.truth import Truth
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import RATIONAL
 

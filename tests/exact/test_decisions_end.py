@@ -14,7 +14,6 @@ from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
-from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.spec.expression import parse_formula
 from tests.exact.test_spectrum_edges import proven
@@ -129,8 +128,8 @@ def test_multiples_of_the_prime_are_not_taken_for_zero() -> None:
 
 def test_rows_that_are_dependent_modulo_the_prime_span_what_they_do_over_q() -> None:
     prime = integers.PRIME
-    features = SparseMatrix.from_exact(ExactMatrix.from_rows([[1, 0, 0], [1, prime, 0]]))
-    rows = SparseMatrix.from_exact(ExactMatrix.from_rows([[3, 4, 5]]))
+    features = ExactMatrix.from_rows([[1, 0, 0], [1, prime, 0]])
+    rows = ExactMatrix.from_rows([[3, 4, 5]])
     found = projected(rows, features)
-    assert found.exact == ExactMatrix.from_rows([[3, 4, 0]])
-    assert found.exact.entry(0, 1).to_fraction() == Fraction(4)
+    assert found == ExactMatrix.from_rows([[3, 4, 0]])
+    assert found.entry(0, 1).to_fraction() == Fraction(4)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.truth import Truth
 from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
@@ -20,7 +21,6 @@ from symreln.graphs.flow import GraphFlow
 from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.numbers import chain_strengths
 from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
@@ -51,7 +51,7 @@ def graph_of(spec: Spec) -> Spec:
 def printed(spectrum: object) -> list[tuple[str, str | None, int]]:
     modes = spectrum.modes  # type: ignore[attr-defined]
     return [
-        (str(m.s.to_sympy({})), None if m.d_is_average else str(m.d.to_sympy({})), m.multiplicity)
+        (str(m.s.to_sympy({})), None if m.d is None else str(m.d.to_sympy({})), m.multiplicity)
         for m in modes
     ]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from symreln.exact.truth import Truth
 from symreln.graphs.conserved import (
     balances,
     edge_letter,
@@ -17,7 +18,6 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.words import Words, derivative
-from symreln.truth import Truth
 from tests.graphs.examples import dataset, random_data, start
 from tests.strategies import seeds
 

@@ -13,13 +13,13 @@ from symreln.errors import NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.modes import GraphMode, graph_modes
 from symreln.spec.model import Dataset
-from symreln.truth import Truth
 from tests.graphs.examples import dataset, random_data
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 

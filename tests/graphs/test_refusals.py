@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.truth import Truth
 from symreln.graphs.curves import Curves
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import GraphDerivation, derive_graph
@@ -19,7 +20,6 @@ from symreln.graphs.spaces import minimal_spaces
 from symreln.report import html
 from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verify_graph import verify
 

@@ -18,9 +18,9 @@ from symreln.claims.prediction import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.pipeline.certify import certificate
 from symreln.spec.model import Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verdict.refinement import split_spectrum
 from symreln.verify import digest, verify

@@ -17,8 +17,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Details, Items, Math, Section, Table, Theorem
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.domain import real_roots
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.scalar import factored
 from symreln.exact.text import polynomial as text_of
 

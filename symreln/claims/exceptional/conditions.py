@@ -22,9 +22,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from symreln.exact.factoring import factorisation
-from symreln.exact.field import Field, common_denominator
+from symreln.exact.field import Field
 from symreln.exact.polynomials import SPECTRAL
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
     from flint import fmpz_mpoly
@@ -146,10 +146,9 @@ def _of_class(a: int, one: ModeClass) -> Iterable[Condition]:
     elif one.d is not None and any(not c.is_zero for c in one.d):
         yield from _vanishing(a, one, one.d, Effect.FLAT)
     for element in (one.eigenvalue, one.d or ()):
-        if one.degree > 1:
-            bottom = common_denominator(element, element[0].parameters) if element else None
-            if bottom is not None:
-                yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
+        if one.degree > 1 and element:
+            _, bottom = cleared(element, element[0].parameters)
+            yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
 
 
 def _vanishing(
@@ -195,11 +194,9 @@ def in_x(coefficients: Sequence[Scalar]) -> fmpz_mpoly:
     """Return Σ c_j x^j over Z[x, parameters], denominators cleared."""
     names = coefficients[0].parameters
     ring = polynomial_ring((SPECTRAL, *names))
-    common = common_denominator(coefficients, names)
     x, total = ring.gen(0), ring.constant(0)
-    for power, value in enumerate(coefficients):
-        cleared = value.numerator * (common // value.denominator)
-        total += cleared.project_to_context(ring) * x**power
+    for power, top in enumerate(cleared(coefficients, names)[0]):
+        total += top.project_to_context(ring) * x**power
     return total
 
 

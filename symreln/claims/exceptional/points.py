@@ -13,8 +13,8 @@ from symreln.claims.exceptional.conditions import factors
 from symreln.claims.solve import derive_unchecked
 from symreln.document.typeset import few
 from symreln.errors import LimitReachedError
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.domain import real_roots, variables
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import variables
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:

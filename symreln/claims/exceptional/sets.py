@@ -21,7 +21,8 @@ from symreln.claims.exceptional.stronger import witnesses
 from symreln.claims.widths import narrow_pathways
 from symreln.document.typeset import few
 from symreln.exact import domain
-from symreln.exact.field import common_denominator
+from symreln.exact.algebraic import real_roots
+from symreln.exact.scalar import cleared
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
         if one.is_null or mode is None or mode.d_eff is None:
             continue
         d_eff = mode.d_eff.coefficients
-        bottom = common_denominator(d_eff, pathway.spectrum.parameters)
+        _, bottom = cleared(d_eff, pathway.spectrum.parameters)
         yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
         top, below = norm(one, one.eigenvalue), norm(one, d_eff)
         # The product of the shares of all conjugates. Shares are bounded by the loss, so that where
@@ -261,7 +262,7 @@ def _placed(
             excluded=domain.never_zero(polynomial, ranges, names),
         )
     name = "".join(used)
-    roots = domain.real_roots(polynomial, names)
+    roots = real_roots(polynomial, names)
     inside = tuple(root for root in roots if ranges[name].contains(root))
     excluded = ""
     if not roots:

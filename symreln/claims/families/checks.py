@@ -10,8 +10,8 @@ from symreln.claims.claim import Step
 from symreln.claims.families.realised import wrong_image
 from symreln.claims.families.separate import vanishes
 from symreln.exact import polynomials
-from symreln.exact.field import Field, common_denominator
-from symreln.exact.scalar import Scalar
+from symreln.exact.field import Field
+from symreln.exact.scalar import Scalar, cleared
 from symreln.verdict.judge import Level
 from symreln.verify_family import verify
 
@@ -215,9 +215,7 @@ def _count(
         return
     exact = [value.substitute(values) for value in polynomial]
     names = exact[0].parameters
-    common = common_denominator(exact, names)
-    cleared = [value.numerator * (common // value.denominator) for value in exact]
-    for factor, exponent in polynomials.factor_univariate(cleared, names):
+    for factor, exponent in polynomials.factor_univariate(cleared(exact, names)[0], names):
         total[tuple(str(value) for value in factor)] += exponent * int(number)
 
 

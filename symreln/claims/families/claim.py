@@ -17,7 +17,7 @@ from symreln.document.model import Block, Content, Items, Math, Section, Table, 
 from symreln.document.typeset import phrase, say
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
