@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from symreln.claims.convergence import Convergence
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
-    from symreln.claims.exceptional.conditions import ExceptionalSets
+    from symreln.claims.exceptional.claim import ExceptionalSets
     from symreln.claims.prediction import Prediction
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum

@@ -11,7 +11,7 @@ import numpy as np
 from symreln.claims.divergence import check_start, check_step_size
 from symreln.claims.early import start_factor
 from symreln.claims.integration import check_range, coupled_matrices, network_of
-from symreln.claims.phase_names import in_phase
+from symreln.claims.phases import in_phase
 from symreln.claims.prediction import ModeCurve, Prediction
 from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices

@@ -43,7 +43,7 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
         "loss": loss_unit(spec).to_json(),
         "free_constants": count_free(validation.constants),
-        "constants": [constant.to_json() for constant in validation.constants],
+        "constants": [constant.values() for constant in validation.constants],
         "method": "gradient descent on the scalar modes of the graph, step by step",
         "metrics": dict.fromkeys(("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"))
         | {name: asdict(found) for name, found in validation.metrics.items()},

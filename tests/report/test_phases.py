@@ -11,7 +11,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.claims.phase_names import in_phase
+from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters

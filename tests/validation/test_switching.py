@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from symreln.report.chapters.phases import STARTING
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
@@ -21,7 +22,6 @@ from symreln.experiment.rules import compare_rules
 from symreln.experiment.switching import gated_phases, train_phases
 from symreln.experiment.trained import map_recording, training_settings
 from symreln.pipeline.certificate.pathways import pathways_part
-from symreln.report.chapters.phases import STARTING
 from symreln.report.content import derivation_document
 from symreln.report.html import Page
 from symreln.spec.model import Switch

@@ -21,18 +21,14 @@ from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import short_repr
 from symreln.exact.factoring import factorisation
 from symreln.exact.field import Field
 from symreln.exact.polynomials import SPECTRAL
 from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from flint import fmpz_mpoly
 
-    from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.spectrum import JointSpectrum, ModeClass
 
 MAX_DEGREE = (12, 5)
@@ -81,6 +77,8 @@ class Condition:
         count: Of how many modes of a class of conjugates it holds at every zero; 0 where it is not
             counted, or holds of all.
         exact: Whether it is never more than ``count``.
+        stage: The stage concerned, or 0 for the data; told by whoever knows, as the pathways are.
+        pathways: Numbers of the pathways concerned, whose classes are the same.
     """
 
     polynomial: fmpz_mpoly
@@ -89,114 +87,8 @@ class Condition:
     proven: bool = False
     count: int = 0
     exact: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Consequence:
-    """What happens on one exceptional set.
-
-    Attributes:
-        effect: What it is.
-        stage: The stage concerned, or 0 for the data.
-        pathways: Numbers of the pathways concerned, which are alike.
-        classes: Indices of the mode classes concerned, in each of these pathways.
-        proven: Whether it happens at every point of the set; otherwise it is only possible there.
-        count: Of how many modes of a class of conjugates it holds at every point; 0 where it is not
-            counted, or holds of all.
-        exact: Whether it is never more than ``count``.
-    """
-
-    effect: Effect
     stage: int = 0
     pathways: tuple[int, ...] = ()
-    classes: tuple[int, ...] = ()
-    proven: bool = False
-    count: int = 0
-    exact: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpecialPoint:
-    """A rational special value and what a second, exact derivation found there.
-
-    Attributes:
-        values: Parameters and their values.
-        generic: Parameters that were left free: what is said holds for their generic values.
-        level: The verdict there, or "" where it was not derived again.
-        modes: Number of modes that learn, with multiplicity, one entry a pathway.
-        changes: What differs from the generic answer, in words; empty where nothing does.
-        note: Why it was not derived again, or "".
-    """
-
-    values: tuple[tuple[str, Fraction], ...]
-    generic: tuple[str, ...] = ()
-    level: str = ""
-    modes: tuple[int, ...] = ()
-    changes: tuple[str, ...] = ()
-    note: str = ""
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class ExceptionalSet:
-    """The zeros of one irreducible polynomial.
-
-    Attributes:
-        polynomial: Irreducible over Z, primitive, positive leading coefficient.
-        parameters: Names of its ring.
-        consequences: What happens on it.
-        values: Its real roots in the domain, where one parameter occurs in it; else empty.
-        excluded: Proof that it does not meet the domain, in words, or "".
-        points: Its rational roots in the domain, or one rational point of it where several
-            parameters occur, derived again.
-    """
-
-    polynomial: fmpz_mpoly
-    parameters: tuple[str, ...]
-    consequences: tuple[Consequence, ...]
-    values: tuple[AlgebraicNumber, ...] = ()
-    excluded: str = ""
-    points: tuple[SpecialPoint, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parameters that occur in it."""
-        degrees = self.polynomial.degrees()
-        return tuple(n for n, d in zip(self.parameters, degrees, strict=True) if int(d) > 0)
-
-    @property
-    def harmless(self) -> bool:
-        """Whether every printed formula stays true on it."""
-        return all(consequence.effect.harmless for consequence in self.consequences)
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class ExceptionalSets:
-    """Where the generic answer does not hold as it stands.
-
-    Outside ``sets``, at every point of the domain, the derivation at that point has the same
-    verdict and, pathway by pathway, the same pairs (s, d) with the same multiplicities, up to what
-    ``undecided`` names.
-
-    Attributes:
-        parameters: Names of the parameters.
-        domain: The declared ranges in words, "" where every real value is allowed.
-        sets: Those that meet the domain, or may do so.
-        outside: Those that are proven not to.
-        undecided: What was not followed, in words.
-    """
-
-    parameters: tuple[str, ...]
-    domain: str
-    sets: tuple[ExceptionalSet, ...]
-    outside: tuple[ExceptionalSet, ...]
-    undecided: tuple[str, ...] = ()
-
-    @property
-    def breaking(self) -> tuple[ExceptionalSet, ...]:
-        """The sets on which a printed formula can fail or improve."""
-        return tuple(item for item in self.sets if not item.harmless)
 
 
 # -- conditions of one spectrum ------------------------------------------------------------------

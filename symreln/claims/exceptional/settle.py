@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.exceptional.conditions import Consequence, SpecialPoint
+    from symreln.claims.exceptional.claim import Consequence, SpecialPoint
 
 _FROM_STRONGEST = list(Level)
 
