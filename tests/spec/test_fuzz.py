@@ -26,7 +26,7 @@ TEXTS = [spec_path(name).read_text(encoding="utf-8") for name in READABLE]
 TEXTS += [
     own('labels = {kind = ["a", "b"]}\ngroups = {inputs = {one = [0]}}')
     + 'gate = \'kind == "a"\'\n[validation]\ntolerance = 0.1\nreason = "x"\n',
-    *(text for _, text, _ in SPECS if len(text) < 2000),
+    *(text for _, text in SPECS if len(text) < 2000),
 ]
 TOKENS = [
     *("[", "]", "[[", "]]", "{", "}", '"', "'", "=", ".", ",", "#", "\n", "\x00", "\u202e"),
