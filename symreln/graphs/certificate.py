@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
     from symreln.graphs.diagonal import Arrow, Diagonality
-    from symreln.graphs.model import Edge, Node
     from symreln.graphs.spaces import NodeSpaces
+    from symreln.network.parts import Edge, Node
     from symreln.spec.model import Gain
 
 

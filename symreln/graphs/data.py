@@ -12,14 +12,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.graphs.paths import pathways
 from symreln.pathways.effective import effective_dataset
 from symreln.pathways.targets import Targets
+from symreln.spec.model import PathwaySpec
 from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
-    from symreln.graphs.model import Graph
-    from symreln.graphs.paths import GraphPath
+    from symreln.network.model import Network, Path
     from symreln.pathways.effective import EffectiveDataset
     from symreln.spec.model import Dataset
 
@@ -58,13 +57,13 @@ class GraphData:
         dataset: The dataset; gates of the graph have one entry for each of its samples.
     """
 
-    graph: Graph
+    graph: Network
     dataset: Dataset
 
     @cached_property
-    def paths(self) -> tuple[GraphPath, ...]:
+    def paths(self) -> tuple[Path, ...]:
         """All pathways."""
-        return pathways(self.graph, self.dataset.samples)
+        return self.graph.paths(self.dataset.samples)
 
     @cached_property
     def bundles(self) -> tuple[Bundle, ...]:
@@ -79,7 +78,7 @@ class GraphData:
                 target=target,
                 paths=tuple(places),
                 effective=effective_dataset(
-                    self.dataset, self.paths[places[0]].spec(self.graph), goal
+                    self.dataset, PathwaySpec.along(self.graph, self.paths[places[0]]), goal
                 ),
             )
             for (source, target, _), places in members.items()

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from symreln.errors import LimitReachedError, Problem, SpecError
-from symreln.graphs.model import Edge, Graph, Node
-from symreln.graphs.paths import pathways
+from symreln.network.model import Network
+from symreln.network.parts import Edge, Node
 from symreln.spec.each import bare, entry_text, filled_gate, label_values
 from symreln.spec.expression import Declared
 from symreln.spec.finding import check_text, shown
@@ -38,7 +38,7 @@ class GraphTables(NamedTuple):
 
     pathways: tuple[PathwaySpec, ...] = ()
     families: tuple[PathwayFamily, ...] = ()
-    graph: Graph | None = None
+    graph: Network | None = None
 
 
 def is_graph(tables: Mapping[str, Any]) -> bool:
@@ -78,8 +78,8 @@ def read_graph(
     if len(problems.found) > before:
         return GraphTables()
     try:
-        graph = Graph(nodes=found_nodes, edges=found_edges)
-        paths = pathways(graph, dataset.samples)
+        graph = Network(nodes=found_nodes, edges=found_edges)
+        paths = graph.paths(dataset.samples)
     except SpecError as error:
         asked = {"node": nodes, "edge": edges}
         problems.extend(dict.fromkeys(_of_tables(problem, asked) for problem in error.problems))
@@ -90,7 +90,9 @@ def read_graph(
     if not paths:
         found = "no path from an input to an output whose gates are open together"
         problems.add("edge", found, "at least one, on some sample")
-    return GraphTables(pathways=tuple(path.spec(graph) for path in paths), graph=graph)
+    return GraphTables(
+        pathways=tuple(PathwaySpec.along(graph, path) for path in paths), graph=graph
+    )
 
 
 def _of_tables(problem: Problem, asked: Mapping[str, Sequence[tuple[int, Any]]]) -> Problem:
@@ -115,7 +117,7 @@ def _of_tables(problem: Problem, asked: Mapping[str, Sequence[tuple[int, Any]]])
     )
 
 
-def restricted_graph(graph: Graph, names: tuple[str, ...]) -> Graph:
+def restricted_graph(graph: Network, names: tuple[str, ...]) -> Network:
     """Return the graph with its gains over exactly these parameters, the ring of the data."""
     return replace(
         graph,

@@ -10,22 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
+from symreln.network.model import Network, Path
+from symreln.network.parts import Edge, Gain, Node, Switch, gate_at
 from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.graphs.model import Graph
-
 Label = int | str
-Gain = int | Scalar
-"""What a gate multiplies a sample by: 0, 1, or a gain in the declared parameters."""
 
 
 def _frozen(mapping: Mapping) -> Mapping:
@@ -177,22 +176,6 @@ class Dataset:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class Switch:
-    """A gate that a pathway takes during the training.
-
-    Attributes:
-        step: The first update that is made with it, from 1.
-        gate: 0 or 1 a sample, length P.
-        gate_text: What the user wrote for it.
-    """
-
-    step: int
-    gate: tuple[Gain, ...]
-    gate_text: str
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
 class PathwaySpec:
     """One pathway of the gated deep linear network, as asked for.
 
@@ -224,6 +207,20 @@ class PathwaySpec:
     boundary: tuple[int, ...] = ()
     then: tuple[Switch, ...] = ()
 
+    @classmethod
+    def along(cls, network: Network, path: Path) -> PathwaySpec:
+        """Return what a path of a network applies to the dataset: its gate, inputs and outputs."""
+        source, target = network.node(path.source), network.node(path.target)
+        return cls(
+            name=network.name(path),
+            gate=path.gate,
+            gate_text="product of the gates on its nodes and edges",
+            inputs=source.inputs,
+            inputs_text=source.inputs_text or "all",
+            outputs=target.outputs,
+            outputs_text=target.outputs_text or "all",
+        )
+
     @property
     def open_samples(self) -> tuple[int, ...]:
         """Indices of the samples on which the gate is not identically 0."""
@@ -240,9 +237,7 @@ class PathwaySpec:
         Raises:
             ZeroDivisionError: A gain is infinite there.
         """
-        if not self.has_gains:
-            return self
-        return replace(self, gate=tuple(_gain_at(value, values) for value in self.gate))
+        return replace(self, gate=gate_at(self.gate, values)) if self.has_gains else self
 
     def during(self, step: int) -> PathwaySpec:
         """Return the pathway with the gate that an update at ``step`` is made with, for good."""
@@ -250,14 +245,6 @@ class PathwaySpec:
         if not taken:
             return replace(self, then=())
         return replace(self, gate=taken[-1].gate, gate_text=taken[-1].gate_text, then=())
-
-
-def _gain_at(value: Gain, values: Mapping[str, Fraction]) -> Gain:
-    """Return a gain at values, as 0 or 1 where it is one of them."""
-    if isinstance(value, int):
-        return value
-    value = value.substitute(values)
-    return int(value.to_fraction()) if value == 0 or value == 1 else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,10 +341,24 @@ class Spec:
     sizes: tuple[SizeSymbol, ...] = ()
     families: tuple[PathwayFamily, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
-    graph: Graph | None = None
+    graph: Network | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "written", _frozen(self.written))
+
+    @cached_property
+    def network_graph(self) -> Network:
+        """The network as nodes and edges, however the spec is written: ``.paths(P)`` are its paths.
+
+        That of a graph is ``graph``. A [[pathway]] is shorthand for two edges through a node of
+        its own, which has its name, gate, stage and units (L - 1 nodes where the network has L
+        layers, and a gated edge where it has one). Nodes that hold the same inputs or outputs are
+        one, called "x: all" or "y: context_1". Where nothing says how many units a node has, they
+        are as many as every map between its ends needs.
+
+        New code asks this alone, and ``dataset``; ``pathways`` and ``graph`` are its two spellings.
+        """
+        return self.graph or _network(self.pathways, self.network)
 
     @property
     def values(self) -> dict[str, Fraction]:
@@ -396,3 +397,58 @@ class Spec:
         pathways = tuple(pathway.at(self.values) for pathway in self.pathways)
         graph = None if self.graph is None else self.graph.at(self.values)
         return replace(self, dataset=dataset, parameters=left, pathways=pathways, graph=graph)
+
+
+def _network(pathways: tuple[PathwaySpec, ...], network: NetworkSpec | None) -> Network:
+    """Return the nodes and edges for which pathways are shorthand."""
+    layers = 2 if network is None else network.layers
+    taken = {pathway.name for pathway in pathways}
+
+    def free(name: str) -> str:
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        return name
+
+    ends: dict[tuple[str, tuple[int, ...]], Node] = {}
+    hidden: list[Node] = []
+    edges: list[Edge] = []
+    for path in pathways:
+        for kind in ("inputs", "outputs"):
+            indices, text = getattr(path, kind), getattr(path, f"{kind}_text")
+            if (kind, indices) not in ends:
+                name = free(f"{'x' if kind == 'inputs' else 'y'}: {text}")
+                held: dict[str, Any] = {kind: indices, f"{kind}_text": text}
+                ends[kind, indices] = Node(name=name, size=len(indices), **held)
+        fewest = min(len(path.inputs), len(path.outputs))
+        size = path.hidden or (fewest if network is None else network.hidden)
+        gate = None if all(gain == 1 for gain in path.gate) else path.gate
+        own = [path.name, *(free(f"{path.name} ({layer})") for layer in range(2, layers))]
+        trail = [ends["inputs", path.inputs].name, ends["outputs", path.outputs].name]
+        if layers == 1:
+            source, target = trail
+            edges.append(
+                Edge(
+                    name=path.name,
+                    source=source,
+                    target=target,
+                    gate=gate,
+                    gate_text=path.gate_text,
+                )
+            )
+            continue
+        first = Node(
+            name=path.name,
+            size=size,
+            gate=gate,
+            gate_text=path.gate_text,
+            stage=path.stage,
+            boundary=path.boundary,
+            then=path.then,
+        )
+        hidden += [first, *(Node(name=name, size=size) for name in own[1:])]
+        trail[1:1] = own
+        edges += [Edge(name=f"{a} → {b}", source=a, target=b) for a, b in pairwise(trail)]
+    inputs = [node for node in ends.values() if node.inputs]
+    outputs = [node for node in ends.values() if node.outputs]
+    return Network(nodes=(*inputs, *hidden, *outputs), edges=tuple(edges))

@@ -22,8 +22,8 @@ from symreln.validation.trained import gain_value
 
 if TYPE_CHECKING:
     from symreln.graphs.components import Component
-    from symreln.graphs.model import Graph
     from symreln.graphs.modes import GraphMode
+    from symreln.network.model import Network
     from symreln.spec.model import Gain, Spec
 
 
@@ -223,7 +223,7 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-def gated_graph(graph: Graph) -> GatedGraph:
+def gated_graph(graph: Network) -> GatedGraph:
     """Return a spec's graph in floats; its gains must have no parameters left."""
     return GatedGraph(
         nodes=tuple(

@@ -1,0 +1,1 @@
+"""The network: nodes, edges and the gated paths between them; knows no text and no dataset."""
