@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Spec,
         ValidationSpec,
     )
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
     from symreln.truth import Truth
     from symreln.validation.confront import Validation, validate
     from symreln.verdict import Level
@@ -60,7 +60,7 @@ _HOMES = {
     "derive_graph": "symreln.graphs.derivation",
     "derive_within": "symreln.limits.within",
     "from_weights": "symreln.given_weights",
-    "load": "symreln.spec.reader",
+    "load": "symreln.tasks.load",
     "validate": "symreln.validation.confront",
 }
 

@@ -88,7 +88,7 @@ def depth(
     from symreln.report.folder import require_folder
     from symreln.report.jsonio import dumps
     from symreln.request import Request
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
     from symreln.validation.depth import compare_depth
 
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-depth"

@@ -13,7 +13,7 @@ from symreln.exact.enclosure import ball
 from symreln.pipeline import derive_unchecked
 from symreln.relaxation import relaxation
 from symreln.spec.model import NetworkSpec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 @pytest.mark.parametrize(("rate", "warned"), [("99/100", False), ("101/100", True)])

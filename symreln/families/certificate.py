@@ -5,7 +5,7 @@ library alone. What is stated, sector by sector (see :mod:`symreln.families.alge
 
 * the dataset: types with their squared lengths, X and Y, and as many samples as there are;
 * where items form a binary tree, the lemma that makes the sectors invariant, as identities in n
-  and u (:mod:`symreln.tasks.contextual_family`);
+  and u (:mod:`symreln.families.contextual`);
 * for every pathway its classes: f, lambda, d, the projector E, the multiplicity. Checked:
   the E of one pathway are self-adjoint, products of different ones vanish and they add up to 1,
   f(T) E = 0 (f monic, its leading coefficient left out), M E = lambda(T) E, Sigma^x E = d(T) E,

@@ -1,7 +1,7 @@
 """What a checked spec is: dataset, parameters, pathways, network.
 
-The reader in :mod:`symreln.spec.reader` builds these from TOML or from Python objects; everything
-behind the door may trust them.
+The reader in :mod:`symreln.spec.reader` builds these from tables; everything behind the door may
+trust them.
 """
 
 from __future__ import annotations
@@ -54,13 +54,19 @@ class Parameter:
     value: Fraction | None = None
 
     @property
+    def is_nonnegative(self) -> bool:
+        """Whether it is >= 0 by what is declared."""
+        least = self.minimum is not None and self.minimum >= 0
+        return self.positive or self.nonnegative or least
+
+    @property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol with the declared assumptions (real in any case)."""
         import sympy as sp
 
         if self.positive or (self.minimum is not None and self.minimum > 0):
             return sp.Symbol(self.name, positive=True)
-        if self.nonnegative or self.minimum == 0:
+        if self.is_nonnegative:
             return sp.Symbol(self.name, nonnegative=True)
         return sp.Symbol(self.name, real=True)
 

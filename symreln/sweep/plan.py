@@ -19,10 +19,10 @@ from symreln.integration import network_of
 from symreln.provenance import library_versions
 from symreln.report.jsonio import write_json
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
 from symreln.summaries import short_repr
 from symreln.sweep.axes import Axis, Combination, combinations
 from symreln.sweep.files import TaskFolder
+from symreln.tasks.load import load
 
 FORMAT = "symreln-sweep-plan/1"
 PLAN, TASKS = "plan.json", "tasks"

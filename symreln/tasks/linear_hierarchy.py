@@ -6,11 +6,10 @@ import numpy as np
 from pydantic import Field
 
 from symreln.exact.sparse import SparseMatrix
-from symreln.spec.expression import Declared
+from symreln.spec.kinds import StrictModel
 from symreln.spec.model import Dataset
-from symreln.spec.schema import StrictModel
-from symreln.tasks.structures import hierarchy
-from symreln.tasks.task import Task, check_power_of_two
+from symreln.spec.task import Task
+from symreln.tasks.structures import check_power_of_two, hierarchy
 
 MAX_ITEMS = 2048
 """X and Y then hold 12 million numbers, 100 MB."""
@@ -24,7 +23,7 @@ class LinearHierarchyOptions(StrictModel):
     )
 
 
-def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
+def build(options: LinearHierarchyOptions) -> Dataset:
     """Return n one-hot items with 2n - 1 tree features.
 
     X has shape (n, n), Y shape (2n - 1, n).

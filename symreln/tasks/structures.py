@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from symreln.spec.finding import Finding
+
 Row = dict[int, int]
 """Item -> numerator of the feature's value, zeros left out."""
 
@@ -39,6 +41,18 @@ class Structure:
         ]
         features, items, values = np.array(found, dtype=np.int64).T
         return features, items, values
+
+
+def check_power_of_two(items: int) -> None:
+    """Check that a binary tree has this many leaves, as the option ``items`` says.
+
+    Raises:
+        Finding: It is no power of two, or too small.
+    """
+    if items < 2 or items & (items - 1):
+        lower = 1 << max(1, items.bit_length() - 1)
+        hint = f"The hierarchy is a binary tree: {lower} and {2 * lower} are near."
+        raise Finding(str(items), "a power of two, at least 2", hint, ".items")
 
 
 def hierarchy(items: int) -> Structure:

@@ -30,7 +30,7 @@ from symreln.early import mode_kappas, pathway_kappas
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.pipeline import derive
 from symreln.prediction import predict_training
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 from symreln.validation.band import predicted_band, relative_spread
 from symreln.validation.trained import gated_pathways
 
@@ -242,7 +242,7 @@ def check(seed: int, data: Symmetric, figures: Figures, draws: int = 40) -> None
             "steps": STEPS,
         },
     }
-    derivation = derive(read_spec(tables))
+    derivation = derive(load(tables))
     early = derivation.early
     kappas = pathway_kappas(derivation, early)
     supported = [p for p in derivation.pathways if p.name not in early.unsupported]

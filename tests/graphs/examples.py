@@ -15,7 +15,7 @@ from symreln.graphs.data import GraphData
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset, Gain, PathwaySpec, Spec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 Gate = tuple[Gain, ...] | None
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.tasks.registry import SPECS
 
 DATASET = {"task": "contextual", "contexts": 3, "context_scale": "c"}

@@ -21,8 +21,8 @@ from symreln.report.exceptional_words import (
 )
 from symreln.report.html import render as html
 from symreln.report.latex import render as latex
-from symreln.spec.expression import parse_formula
-from symreln.spec.reader import load, read_spec
+from symreln.spec.expression import Declared
+from symreln.tasks.load import load
 
 TABLES = {
     "poles and ranges": {
@@ -48,7 +48,7 @@ TABLES = {
 
 @lru_cache
 def derived(name: str):
-    return derive_unchecked(read_spec(TABLES[name]) if name in TABLES else load(name))
+    return derive_unchecked(load(TABLES[name]) if name in TABLES else load(name))
 
 
 @pytest.mark.parametrize("name", [*TABLES, "contextual-3", "xor"])
@@ -72,7 +72,7 @@ def test_json_holds_polynomials_that_can_be_read_back(name):
     sets = derivation.exceptional
     both = [*sets.sets, *sets.outside]
     for entry, item in zip([*found["sets"], *found["outside"]], both, strict=True):
-        read = parse_formula(entry["polynomial"], sets.parameters)
+        read = Declared(names=sets.parameters).parse(entry["polynomial"])
         assert read == Scalar(sets.parameters, item.polynomial)
         assert bool(entry["excluded"]) == bool(item.excluded)
         assert entry["breaking"] == (not item.harmless)
@@ -106,7 +106,7 @@ def test_a_statement_on_conjugate_modes_names_no_mode_that_it_may_not_hold_of():
         "parameters": {"a": {}, "b": {}},
         "pathway": [{"name": "p1", "gate": [1, 1, 0]}],
     }
-    derivation = derive_unchecked(read_spec(tables))
+    derivation = derive_unchecked(load(tables))
     texts = {
         polynomial_text(item): consequences_text(derivation, item)
         for item in derivation.exceptional.sets

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from symreln.errors import InputError
 from symreln.spec.overrides import apply_overrides
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.spec.corpus import OVERRIDDEN, OVERRIDES, cases
 
 FILE = Path(__file__).parent / "messages.txt"

@@ -8,7 +8,7 @@ import pytest
 
 from symreln.errors import SpecError
 from symreln.spec.finding import problem_of_character
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.spec.corpus import cases
 from tests.spec.messages import FILE, messages
 

@@ -18,7 +18,8 @@ from symreln.spec.npzfile import matrices_from_npz
 from symreln.spec.problems import Origin
 from symreln.spec.reader import read_spec
 from symreln.spec.tomlfile import parse_toml
-from symreln.tasks.registry import spec_path
+from symreln.tasks.load import load
+from symreln.tasks.registry import TASKS, spec_path
 from tests.spec.corpus import SPECS, X, Y, npz, own
 
 READABLE = ("xor", "contextual-3", "contextual-different", "linear-hierarchy")
@@ -55,7 +56,7 @@ def damaged_specs(draw: st.DrawFn) -> str:
 def test_damaged_specs(text: str):
     with contextlib.suppress(SpecError):
         tables, text = parse_toml(text.encode("utf-8", "surrogatepass"), "spec.toml")
-        read_spec(tables, origin=Origin(file="spec.toml", text=text))
+        read_spec(tables, tasks=TASKS, origin=Origin(file="spec.toml", text=text))
 
 
 values = st.recursive(
@@ -98,14 +99,14 @@ KEYS = ("X", "Y", "task", "Delta", "labels", "groups", "inputs", "targets", "dat
 @settings(max_examples=600, deadline=None)
 def test_tables_of_anything(tables: dict[str, object]):
     with pytest.raises(SpecError):
-        read_spec(tables)
+        load(tables)
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='0123456789.,;-+e/"\t\r\nan ', max_size=60))
 @settings(max_examples=400, deadline=None)
 def test_csv_of_anything(data: bytes | str):
     with contextlib.suppress(SpecError):
-        matrix_from_csv(data.encode() if isinstance(data, str) else data, "x.csv", "inputs")
+        matrix_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
 
 
 ARCHIVE = npz(X=X, Y=Y)
@@ -128,7 +129,7 @@ def test_loading_a_task_needs_no_heavy_library():
     """`derive` must start fast; tasks need flint, pydantic and numpy."""
     heavy = ("sympy", "scipy", "matplotlib", "sklearn")
     code = (
-        "import sys; from symreln.spec.reader import load; load('contextual-3');"
+        "import sys; from symreln.tasks.load import load; load('contextual-3');"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
-from symreln.spec.gates import parse_gate
+from symreln.spec.gates import gate_values
 
 LABELS = {
     "context": (1, 1, 2, 2, 3, 3),
@@ -115,10 +115,10 @@ def printed(tree: tuple, above: int = 0) -> str:
 def test_agrees_with_reference(tree: tuple):
     expected = tuple(int(opens(tree, sample)) for sample in range(P))
     if any(expected):
-        assert parse_gate(printed(tree), LABELS, P) == expected
+        assert gate_values(printed(tree), LABELS, P) == expected
     else:
         with pytest.raises(SpecError, match="0 on every sample"):
-            parse_gate(printed(tree), LABELS, P)
+            gate_values(printed(tree), LABELS, P)
 
 
 @pytest.mark.parametrize(
@@ -138,12 +138,12 @@ def test_agrees_with_reference(tree: tuple):
     ],
 )
 def test_known_gates(gate: str | list[int], expected: tuple[int, ...]):
-    assert parse_gate(gate, LABELS, P) == expected
+    assert gate_values(gate, LABELS, P) == expected
 
 
 def test_the_caret_stands_under_the_mistake():
     with pytest.raises(SpecError) as caught:
-        parse_gate("context == 1 and itm == 2", LABELS, P)
+        gate_values("context == 1 and itm == 2", LABELS, P)
     formula, caret = caught.value.problems[0].hint.splitlines()[-2:]
     assert formula[caret.index("^") :].startswith("itm")
 
@@ -154,7 +154,7 @@ def test_the_caret_stands_under_the_mistake():
 @settings(max_examples=600, deadline=None)
 def test_any_text_is_a_gate_or_one_message(text: str):
     try:
-        gate, problems = parse_gate(text, LABELS, P), ()
+        gate, problems = gate_values(text, LABELS, P), ()
     except SpecError as error:
         gate, problems = (0,) * P, error.problems
     assert (any(gate) and len(gate) == P and set(gate) <= {0, 1}) != (len(problems) == 1)

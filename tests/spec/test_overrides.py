@@ -9,7 +9,7 @@ import pytest
 from symreln.errors import SpecError
 from symreln.spec.number import DecimalText
 from symreln.spec.overrides import apply_overrides, parse_override
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 BASE = {
     "network": {"hidden": 10},

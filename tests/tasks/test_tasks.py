@@ -12,7 +12,7 @@ import pytest
 
 from symreln.errors import SpecError
 from symreln.spec.model import Dataset
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.tasks.real_data import bundled
 from symreln.tasks.structures import cross, hierarchy, ring
 

@@ -13,7 +13,7 @@ from scipy import stats
 from symreln.cli import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.report.chapters.depth import depth_rows
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.validation.depth import compare_depth
 from symreln.validation.distributions import (
     compare_crossings,

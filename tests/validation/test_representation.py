@@ -16,7 +16,7 @@ from symreln.prediction import probe_bases
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.inlines import plain_text
 from symreln.report.representation_figure import representation_drawing
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.validation.distributions import spread_moments
 from symreln.validation.representation import (
     check_representations,

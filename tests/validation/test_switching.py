@@ -19,7 +19,7 @@ from symreln.report.chapters.phases import STARTING
 from symreln.report.content import derivation_document
 from symreln.report.html import Page
 from symreln.spec.model import Switch
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 from symreln.validation.aligned import gdln_alignment
 from symreln.validation.decay import why_no_decay
 from symreln.validation.rules import compare_rules
@@ -60,7 +60,7 @@ SPEC = {
 
 
 def spec(**changes) -> sr.Spec:
-    return read_spec({**SPEC, **changes})
+    return load({**SPEC, **changes})
 
 
 @lru_cache(maxsize=1)
