@@ -68,7 +68,7 @@ from symreln.exact.certificate_text import Json, Texts, names_used
 from symreln.exact.scalar import Scalar
 from symreln.graphs.certified_forms import chain_form, routing_form
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from symreln.verify import LEVELS, digest
 from symreln.verify_graph import FORMAT
 
@@ -82,8 +82,7 @@ if TYPE_CHECKING:
     from symreln.graphs.derivation import GraphDerivation
     from symreln.graphs.diagonal import Arrow, Diagonality
     from symreln.graphs.spaces import NodeSpaces
-    from symreln.network.parts import Edge, Node
-    from symreln.spec.model import Gain
+    from symreln.network.parts import Edge, Gain, Node
 
 
 def graph_certificate(derivation: GraphDerivation) -> Json:

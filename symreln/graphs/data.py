@@ -11,15 +11,15 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.targets import Targets
+from symreln.network.effective import effective_dataset
+from symreln.network.targets import Targets
 from symreln.spec.model import PathwaySpec
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
+    from symreln.network.effective import EffectiveDataset
     from symreln.network.model import Network, Path
-    from symreln.pathways.effective import EffectiveDataset
     from symreln.spec.model import Dataset
 
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.certified import root_bound
 from symreln.limits.projecting import leftover
-from symreln.pathways.alike import StageSymmetry
-from symreln.pathways.effective import EffectiveDataset, effective_dataset
-from symreln.pathways.symmetry import symmetry_search
-from symreln.pathways.targets import Targets
+from symreln.network.effective import EffectiveDataset, effective_dataset
+from symreln.network.symmetry import symmetry_search
+from symreln.network.targets import Targets
+from symreln.verdict.alike import StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.pathways.symmetry import SymmetrySearch
+    from symreln.network.symmetry import SymmetrySearch
     from symreln.spec.model import Spec
 
 
@@ -48,7 +48,7 @@ def orbits(spec: Spec) -> Iterator[Orbit]:
     Raises:
         ArithmeticError: The data's entries are beyond the range of floats.
     """
-    search = symmetry_search(spec)
+    search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
     goal, error = Targets.of(spec.dataset.sparse_targets), Fraction(0)
     for stage in spec.stages:
         found = _members(spec, stage, goal, search)
@@ -62,7 +62,12 @@ def orbits(spec: Spec) -> Iterator[Orbit]:
 def first_orbits(spec: Spec) -> Iterator[Orbit]:
     """Yield the pathways of the first stage, for all parameter values."""
     goal = Targets.of(spec.dataset.sparse_targets)
-    for numbers, first in _members(spec, spec.stages[0], goal, symmetry_search(spec)):
+    for numbers, first in _members(
+        spec,
+        spec.stages[0],
+        goal,
+        symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1),
+    ):
         yield Orbit(numbers=numbers, first=first, error=Fraction(0))
 
 

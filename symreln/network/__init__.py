@@ -1,1 +1,1 @@
-"""The network: nodes, edges and the gated paths between them; knows no text and no dataset."""
+"""Nodes, edges, gates, paths and what a path sees: its effective dataset."""

@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
+from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError, SpecError
 from symreln.network.checks import in_order, problems_of
 from symreln.network.parts import Edge, Gain, Gate, Node, gate_at
-from symreln.summaries import short_repr
 
 Part = TypeVar("Part", Node, Edge)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symreln.base.summaries import short_repr
 from symreln.exact.scalar import Scalar
-from symreln.summaries import short_repr
 
 Gain = int | Scalar
 """What a gate multiplies a sample by: 0, 1, or a gain in the declared parameters."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from symreln.graphs.curves import Curves
     from symreln.graphs.derivation import GraphDerivation
     from symreln.network.model import Network
-    from symreln.spec.model import Gain
+    from symreln.network.parts import Gain
 
 #: Nodes, edges and samples up to which a graph can be read in print.
 MOST_NODES = 60

@@ -10,21 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
-from symreln.network.model import Network, Path
-from symreln.network.parts import Edge, Gain, Node, Switch, gate_at
-from symreln.summaries import short_repr
+from symreln.base.summaries import short_repr
+from symreln.network.dataset import Dataset, Label
+from symreln.network.model import Network
+from symreln.network.pathway import PathwaySpec, network_of
 
 if TYPE_CHECKING:
     import sympy as sp
-
-Label = int | str
 
 
 def _frozen(mapping: Mapping) -> Mapping:
@@ -123,134 +118,6 @@ class PathwayFamily:
     inputs: str = "all"
     outputs: str = "all"
     stage: int = 1
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
-    """Inputs and targets, one column a sample.
-
-    Attributes:
-        inputs: X, shape (n_x, P), exact. Tasks give a view of a sparse matrix, dense when needed.
-        targets: Y, shape (n_y, P), exact; likewise.
-        labels: Labels of the samples, each of length P, for gate formulas.
-        input_groups: Named groups of input indices.
-        output_groups: Named groups of output indices.
-        description: One sentence on where the data comes from.
-        task: Name in the registry, or "" for a user's own data.
-        options: The task's options as text, for the provenance table.
-    """
-
-    inputs: ExactMatrix
-    targets: ExactMatrix
-    labels: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
-    input_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    output_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    description: str = ""
-    task: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("labels", "input_groups", "output_groups", "options"):
-            object.__setattr__(self, name, _frozen(getattr(self, name)))
-
-    @cached_property
-    def sparse_inputs(self) -> SparseMatrix:
-        """X without its zeros."""
-        return SparseMatrix.from_exact(self.inputs)
-
-    @cached_property
-    def sparse_targets(self) -> SparseMatrix:
-        """Y without its zeros."""
-        return SparseMatrix.from_exact(self.targets)
-
-    @property
-    def samples(self) -> int:
-        """P, the number of samples."""
-        return self.inputs.shape[1]
-
-    @property
-    def n_x(self) -> int:
-        """The number of inputs."""
-        return self.inputs.shape[0]
-
-    @property
-    def n_y(self) -> int:
-        """The number of outputs."""
-        return self.targets.shape[0]
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class PathwaySpec:
-    """One pathway of the gated deep linear network, as asked for.
-
-    Attributes:
-        name: Unique name.
-        gate: 0, 1 or an exact gain for every sample, length P.
-        gate_text: What the user wrote for it.
-        inputs: Indices of the inputs that the pathway sees, ascending.
-        inputs_text: What the user wrote for them ("all", a group's name, or a list).
-        outputs: Indices of the outputs that it writes to, ascending.
-        outputs_text: What the user wrote for them.
-        stage: Training stage, from 1.
-        hidden: Hidden units of its own, or None for what the network gives to every pathway.
-        boundary: Samples to which the pathway's inputs are made orthogonal, written / in its gate:
-            it sees Π X, Π the projector on the complement of their inputs. Units of a partial gate
-            have a pre-activation of 0 on them; see :mod:`symreln.gates.partial`.
-        then: Gates that it takes later, by ascending step.
-    """
-
-    name: str
-    gate: tuple[Gain, ...]
-    gate_text: str = "all"
-    inputs: tuple[int, ...]
-    inputs_text: str = "all"
-    outputs: tuple[int, ...]
-    outputs_text: str = "all"
-    stage: int = 1
-    hidden: int | None = None
-    boundary: tuple[int, ...] = ()
-    then: tuple[Switch, ...] = ()
-
-    @classmethod
-    def along(cls, network: Network, path: Path) -> PathwaySpec:
-        """Return what a path of a network applies to the dataset: its gate, inputs and outputs."""
-        source, target = network.node(path.source), network.node(path.target)
-        return cls(
-            name=network.name(path),
-            gate=path.gate,
-            gate_text="product of the gates on its nodes and edges",
-            inputs=source.inputs,
-            inputs_text=source.inputs_text or "all",
-            outputs=target.outputs,
-            outputs_text=target.outputs_text or "all",
-        )
-
-    @property
-    def open_samples(self) -> tuple[int, ...]:
-        """Indices of the samples on which the gate is not identically 0."""
-        return tuple(index for index, value in enumerate(self.gate) if value != 0)
-
-    @property
-    def has_gains(self) -> bool:
-        """Whether the gate takes other values than 0 and 1, which no ReLU gives."""
-        return any(issubclass(kind, Scalar) for kind in set(map(type, self.gate)))
-
-    def at(self, values: Mapping[str, Fraction]) -> PathwaySpec:
-        """Return the pathway with parameters in its gains replaced by values.
-
-        Raises:
-            ZeroDivisionError: A gain is infinite there.
-        """
-        return replace(self, gate=gate_at(self.gate, values)) if self.has_gains else self
-
-    def during(self, step: int) -> PathwaySpec:
-        """Return the pathway with the gate that an update at ``step`` is made with, for good."""
-        taken = [switch for switch in self.then if switch.step <= step]
-        if not taken:
-            return replace(self, then=())
-        return replace(self, gate=taken[-1].gate, gate_text=taken[-1].gate_text, then=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,7 +231,11 @@ class Spec:
 
         New code asks this alone, and ``dataset``; ``pathways`` and ``graph`` are its two spellings.
         """
-        return self.graph or _network(self.pathways, self.network)
+        if self.graph is not None:
+            return self.graph
+        if self.network is None:
+            return network_of(self.pathways)
+        return network_of(self.pathways, layers=self.network.layers, hidden=self.network.hidden)
 
     @property
     def values(self) -> dict[str, Fraction]:
@@ -403,58 +274,3 @@ class Spec:
         pathways = tuple(pathway.at(self.values) for pathway in self.pathways)
         graph = None if self.graph is None else self.graph.at(self.values)
         return replace(self, dataset=dataset, parameters=left, pathways=pathways, graph=graph)
-
-
-def _network(pathways: tuple[PathwaySpec, ...], network: NetworkSpec | None) -> Network:
-    """Return the nodes and edges for which pathways are shorthand."""
-    layers = 2 if network is None else network.layers
-    taken = {pathway.name for pathway in pathways}
-
-    def free(name: str) -> str:
-        while name in taken:
-            name += "'"
-        taken.add(name)
-        return name
-
-    ends: dict[tuple[str, tuple[int, ...]], Node] = {}
-    hidden: list[Node] = []
-    edges: list[Edge] = []
-    for path in pathways:
-        for kind in ("inputs", "outputs"):
-            indices, text = getattr(path, kind), getattr(path, f"{kind}_text")
-            if (kind, indices) not in ends:
-                name = free(f"{'x' if kind == 'inputs' else 'y'}: {text}")
-                held: dict[str, Any] = {kind: indices, f"{kind}_text": text}
-                ends[kind, indices] = Node(name=name, size=len(indices), **held)
-        fewest = min(len(path.inputs), len(path.outputs))
-        size = path.hidden or (fewest if network is None else network.hidden)
-        gate = None if all(gain == 1 for gain in path.gate) else path.gate
-        own = [path.name, *(free(f"{path.name} ({layer})") for layer in range(2, layers))]
-        trail = [ends["inputs", path.inputs].name, ends["outputs", path.outputs].name]
-        if layers == 1:
-            source, target = trail
-            edges.append(
-                Edge(
-                    name=path.name,
-                    source=source,
-                    target=target,
-                    gate=gate,
-                    gate_text=path.gate_text,
-                )
-            )
-            continue
-        first = Node(
-            name=path.name,
-            size=size,
-            gate=gate,
-            gate_text=path.gate_text,
-            stage=path.stage,
-            boundary=path.boundary,
-            then=path.then,
-        )
-        hidden += [first, *(Node(name=name, size=size) for name in own[1:])]
-        trail[1:1] = own
-        edges += [Edge(name=f"{a} → {b}", source=a, target=b) for a, b in pairwise(trail)]
-    inputs = [node for node in ends.values() if node.inputs]
-    outputs = [node for node in ends.values() if node.outputs]
-    return Network(nodes=(*inputs, *hidden, *outputs), edges=tuple(edges))

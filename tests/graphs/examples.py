@@ -13,8 +13,8 @@ from symreln.exact.scalar import Scalar
 from symreln.graphs.curves import pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.network.model import Network
-from symreln.network.parts import Edge, Node
-from symreln.spec.model import Dataset, Gain, PathwaySpec, Spec
+from symreln.network.parts import Edge, Gain, Node
+from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.tasks.load import load
 
 Gate = tuple[Gain, ...] | None

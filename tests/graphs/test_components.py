@@ -19,10 +19,10 @@ from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.numbers import chain_strengths
 from symreln.network.model import Network
-from symreln.network.parts import Edge, Node
-from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
+from symreln.network.parts import Edge, Gain, Node
+from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
