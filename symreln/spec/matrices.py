@@ -47,12 +47,12 @@ def matrix_of_fractions(rows: Sequence[Sequence[Fraction]]) -> ExactMatrix:
     Raises:
         Finding: The common denominator is too large.
     """
-    common = common_denominator({value.denominator for row in rows for value in row})
+    common = _common_denominator({value.denominator for row in rows for value in row})
     scaled = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
     return ExactMatrix.from_integers(fmpz_mat(scaled), common)
 
 
-def common_denominator(denominators: Iterable[int]) -> int:
+def _common_denominator(denominators: Iterable[int]) -> int:
     """Return the least common multiple.
 
     Raises:

@@ -72,7 +72,7 @@ def exact_fraction(text: str) -> Fraction:
     divisor = exact_decimal(bottom.strip())
     if divisor == 0:
         raise Finding(quoted(text), "a fraction with a denominator that is not zero")
-    return bounded(value / divisor)
+    return _bounded(value / divisor)
 
 
 def exact_float(value: float) -> Fraction:
@@ -90,7 +90,7 @@ def exact_float(value: float) -> Fraction:
     return Fraction(repr(value))
 
 
-def bounded(value: Fraction) -> Fraction:
+def _bounded(value: Fraction) -> Fraction:
     """Return a fraction after checking MAX_BITS.
 
     Raises:
@@ -115,13 +115,13 @@ def exact_number(value: object) -> Fraction:
         case bool():
             raise Finding(shown(value), "a number", "Write 1 or 0.")
         case int():
-            return bounded(Fraction(value))
+            return _bounded(Fraction(value))
         case DecimalText():
             return exact_decimal(value.text.replace("_", ""))
         case float():
             return exact_float(value)
         case Fraction():
-            return bounded(value)
+            return _bounded(value)
         case Decimal():
             return exact_decimal(str(value))
         case _:

@@ -28,7 +28,7 @@ MAX_ENTRIES = 50_000_000
 """Entries of X and Y together, 8 bytes each: 256 items in 16 contexts are 37 million."""
 
 
-class ContextualOptions(StrictModel):
+class _ContextualOptions(StrictModel):
     """Options of ``contextual``."""
 
     items: int = size_field(
@@ -47,7 +47,7 @@ class ContextualOptions(StrictModel):
     )
 
 
-def build(options: ContextualOptions) -> Dataset:
+def _build(options: _ContextualOptions) -> Dataset:
     """Return every item in every context, context-major.
 
     X has shape (n + C, nC): the item one-hot on top of the context one-hot times the scale.
@@ -91,7 +91,7 @@ def build(options: ContextualOptions) -> Dataset:
     )
 
 
-def _structure_names(options: ContextualOptions) -> list[str]:
+def _structure_names(options: _ContextualOptions) -> list[str]:
     given, contexts = options.structures, options.contexts
     names: list[object] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(names) != contexts:
@@ -153,6 +153,6 @@ def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
 TASK = Task(
     name="contextual",
     summary="items in contexts, with features shared by all contexts and features of each",
-    options=ContextualOptions,
-    build=build,
+    options=_ContextualOptions,
+    build=_build,
 )

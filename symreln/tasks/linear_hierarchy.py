@@ -15,7 +15,7 @@ MAX_ITEMS = 2048
 """X and Y then hold 12 million numbers, 100 MB."""
 
 
-class LinearHierarchyOptions(StrictModel):
+class _LinearHierarchyOptions(StrictModel):
     """Options of ``linear-hierarchy``."""
 
     items: int = Field(
@@ -23,7 +23,7 @@ class LinearHierarchyOptions(StrictModel):
     )
 
 
-def build(options: LinearHierarchyOptions) -> Dataset:
+def _build(options: _LinearHierarchyOptions) -> Dataset:
     """Return n one-hot items with 2n - 1 tree features.
 
     X has shape (n, n), Y shape (2n - 1, n).
@@ -50,6 +50,6 @@ def build(options: LinearHierarchyOptions) -> Dataset:
 TASK = Task(
     name="linear-hierarchy",
     summary="one-hot items with the properties of a binary tree",
-    options=LinearHierarchyOptions,
-    build=build,
+    options=_LinearHierarchyOptions,
+    build=_build,
 )

@@ -97,11 +97,11 @@ def _read(path: Path) -> Bundled:
     return Bundled(table[:, :-1], classes, names)
 
 
-class IrisOptions(StrictModel):
+class _IrisOptions(StrictModel):
     """Options of ``iris``: none."""
 
 
-def _iris(options: IrisOptions) -> Dataset:
+def _iris(options: _IrisOptions) -> Dataset:
     """Return X, shape (4, 150), centimetres in tenths, not centred; Y one-hot, (3, 150)."""
     data = bundled("load_iris", "iris.csv")
     return Dataset(
@@ -118,11 +118,11 @@ def _iris(options: IrisOptions) -> Dataset:
     )
 
 
-class DigitsOptions(StrictModel):
+class _DigitsOptions(StrictModel):
     """Options of ``digits``: none."""
 
 
-def _digits(options: DigitsOptions) -> Dataset:
+def _digits(options: _DigitsOptions) -> Dataset:
     """Return X, shape (64, 1797), pixels k/16 for k = 0..16, not centred; Y one-hot, (10, 1797)."""
     data = bundled("load_digits", "digits.csv.gz")
     return Dataset(
@@ -140,12 +140,12 @@ def _digits(options: DigitsOptions) -> Dataset:
 IRIS = Task(
     name="iris",
     summary="150 iris flowers, four measurements, three kinds (needs scikit-learn)",
-    options=IrisOptions,
+    options=_IrisOptions,
     build=_iris,
 )
 DIGITS = Task(
     name="digits",
     summary="1797 handwritten digits, 8 x 8 pixels (needs scikit-learn)",
-    options=DigitsOptions,
+    options=_DigitsOptions,
     build=_digits,
 )

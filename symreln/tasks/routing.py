@@ -20,7 +20,7 @@ MAX_ENTRIES = 20_000_000
 million."""
 
 
-class RoutingOptions(StrictModel):
+class _RoutingOptions(StrictModel):
     """Options of ``routing``."""
 
     domains: int = size_field(
@@ -38,7 +38,7 @@ class RoutingOptions(StrictModel):
     )
 
 
-def build(options: RoutingOptions) -> Dataset:
+def _build(options: _RoutingOptions) -> Dataset:
     """Return every item of every trained pair of an input and an output domain, source-major.
 
     Input domain i is paired with the output domains i, i + 1, …, i + K - 1, counted around. X has
@@ -107,6 +107,6 @@ def _targets(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMat
 TASK = Task(
     name="routing",
     summary="items of M input domains reported in K of M output domains each",
-    options=RoutingOptions,
-    build=build,
+    options=_RoutingOptions,
+    build=_build,
 )

@@ -13,7 +13,7 @@ CORNERS = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 """Samples 1 to 4: the two of class +1 (signs agree) first, so that gates read as classes."""
 
 
-class XorOptions(StrictModel):
+class _XorOptions(StrictModel):
     """Options of ``xor``."""
 
     Delta: Formula = Field(
@@ -22,7 +22,7 @@ class XorOptions(StrictModel):
     )
 
 
-def build(options: XorOptions) -> Dataset:
+def _build(options: _XorOptions) -> Dataset:
     """Return the four corners with the label as third input, times Delta.
 
     X has shape (3, 4), Y shape (1, 4). Delta = 0 is XoR; at a large Delta a linear map solves it.
@@ -48,6 +48,6 @@ def build(options: XorOptions) -> Dataset:
 TASK = Task(
     name="xor",
     summary="XoR of two signs, with a third input that carries Delta times the label",
-    options=XorOptions,
-    build=build,
+    options=_XorOptions,
+    build=_build,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
@@ -16,6 +16,7 @@ from symreln.spec.csvfile import matrix_from_csv
 from symreln.spec.npzfile import matrices_from_npz
 from symreln.tasks.load import load
 from tests.spec.corpus import CSV, NPZ, npz
+from tests.strategies import examples
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 5))
 
@@ -51,7 +52,7 @@ def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes]:
 
 
 @given(tables())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_csv_round_trip(case: tuple[list[list[Fraction]], bytes]):
     table, data = case
     columns = [list(column) for column in zip(*table, strict=True)]
@@ -76,7 +77,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
 @given(st.lists(floats, min_size=1, max_size=4), st.sampled_from("CF"))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_npz_floats_are_their_shortest_decimal(values: list[float], order: str):
     array = np.array([values, values], order=order)
     inputs, _ = matrices_from_npz(npz(X=array, Y=array), "d.npz")

@@ -6,13 +6,14 @@ from collections.abc import Collection
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symreln.errors import Problem, SpecError
 from symreln.exact.scalar import Scalar
 from symreln.spec.expression import Declared, constant
 from symreln.spec.number import DecimalText
+from tests.strategies import examples
 
 Tree = tuple
 NAMES = ("c", "lambda", "k_2")
@@ -73,7 +74,7 @@ def parsed(text: object, names: tuple[str, ...] = (), nonnegative: Collection[st
 
 
 @given(trees, st.lists(st.fractions(-9, 9, max_denominator=9), min_size=3, max_size=3))
-@settings(max_examples=150, deadline=None)
+@examples(600)
 def test_agrees_with_fractions(tree: Tree, point: list[Fraction]):
     at = dict(zip(NAMES, point, strict=True))
     try:
@@ -89,7 +90,7 @@ def test_agrees_with_fractions(tree: Tree, point: list[Fraction]):
 
 
 @given(trees)
-@settings(max_examples=80, deadline=None)
+@examples(200)
 def test_printing_then_parsing_gives_the_same(tree: Tree):
     try:
         value_of = parsed(printed(tree), NAMES)
@@ -190,12 +191,12 @@ def problems_of(text: str) -> tuple[Problem, ...]:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=120, deadline=None)
+@examples(400)
 def test_any_text_is_a_value_or_one_message(text: str):
     assert [problem.path for problem in problems_of(text)] in ([], [""])
 
 
 @given(st.text(alphabet="c0123456789.eE+-*/() sqrt", max_size=30))
-@settings(max_examples=150, deadline=None)
+@examples(600)
 def test_text_that_is_nearly_a_formula_too(text: str):
     assert [problem.path for problem in problems_of(text)] in ([], [""])

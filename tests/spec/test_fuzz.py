@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
@@ -21,6 +21,7 @@ from symreln.spec.tomlfile import parse_toml
 from symreln.tasks.load import load
 from symreln.tasks.registry import TASKS, spec_path
 from tests.spec.corpus import SPECS, X, Y, npz, own
+from tests.strategies import examples
 
 READABLE = ("xor", "contextual-3", "contextual-different", "linear-hierarchy")
 TEXTS = [spec_path(name).read_text(encoding="utf-8") for name in READABLE]
@@ -52,7 +53,7 @@ def damaged_specs(draw: st.DrawFn) -> str:
 
 
 @given(damaged_specs())
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_damaged_specs(text: str):
     with contextlib.suppress(SpecError):
         tables, text = parse_toml(text.encode("utf-8", "surrogatepass"), "spec.toml")
@@ -96,14 +97,14 @@ KEYS = ("X", "Y", "task", "Delta", "labels", "groups", "inputs", "targets", "dat
         },
     )
 )
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_tables_of_anything(tables: dict[str, object]):
     with pytest.raises(SpecError):
         load(tables)
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='0123456789.,;-+e/"\t\r\nan ', max_size=60))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_csv_of_anything(data: bytes | str):
     with contextlib.suppress(SpecError):
         matrix_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
@@ -113,7 +114,7 @@ ARCHIVE = npz(X=X, Y=Y)
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_damaged_npz(data: st.DataObject):
     damaged = bytearray(ARCHIVE)
     for _ in range(data.draw(st.integers(1, 3))):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
 from symreln.spec.gates import gate_values
+from tests.strategies import examples
 
 LABELS = {
     "context": (1, 1, 2, 2, 3, 3),
@@ -111,7 +112,7 @@ def printed(tree: tuple, above: int = 0) -> str:
 
 
 @given(trees)
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_agrees_with_reference(tree: tuple):
     expected = tuple(int(opens(tree, sample)) for sample in range(P))
     if any(expected):
@@ -151,7 +152,7 @@ def test_the_caret_stands_under_the_mistake():
 @given(
     st.text(alphabet="context item class=!<>&|()[]{}0123456789'\"\\and or not in,-", max_size=40)
 )
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_any_text_is_a_gate_or_one_message(text: str):
     try:
         gate, problems = gate_values(text, LABELS, P), ()

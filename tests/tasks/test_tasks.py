@@ -14,7 +14,7 @@ from symreln.errors import SpecError
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
 from symreln.tasks.real_data import bundled
-from symreln.tasks.structures import cross, hierarchy, ring
+from symreln.tasks.structures import STRUCTURES, hierarchy
 
 
 def dataset(**options: object) -> Dataset:
@@ -54,7 +54,7 @@ def test_hierarchy_spectrum(items: int):
 
 
 def test_ring_is_the_published_wave():
-    rows = ring().to_fractions(8)
+    rows = STRUCTURES["ring"](8).to_fractions(8)
     assert len(rows) == 15
     assert rows[0] == [1] * 8
     assert [float(x) for x in rows[1]] == [0, 0.33, 0.66, 1, 1, 0.66, 0.33, 0]
@@ -65,7 +65,7 @@ def test_ring_is_the_published_wave():
 
 
 def test_cross_differs_from_the_hierarchy_in_four_rows_only():
-    tree, crossed = hierarchy(8).to_fractions(8), cross().to_fractions(8)
+    tree, crossed = hierarchy(8).to_fractions(8), STRUCTURES["cross"](8).to_fractions(8)
     assert [i for i in range(15) if tree[i] != crossed[i]] == [3, 4, 5, 6]
     items = [{k + 1 for k, x in enumerate(row) if x} for row in crossed[3:7]]
     assert items == [{1, 3}, {2, 4}, {5, 7}, {6, 8}]
@@ -89,9 +89,8 @@ def test_contextual_is_kronecker_blocks(items: int, structures: list[str]):
         structures=structures,
         context_scale="27/20",
     )
-    shapes = {"hierarchy": hierarchy, "ring": ring, "cross": cross}
     blocks = [
-        np.array(shapes[name](items).to_fractions(items), dtype=object) for name in structures
+        np.array(STRUCTURES[name](items).to_fractions(items), dtype=object) for name in structures
     ]
     one, eye = np.ones((1, contexts), dtype=int), np.eye(items, dtype=int)
     common = np.array(hierarchy(items).to_fractions(items), dtype=object)
@@ -170,9 +169,9 @@ def test_where_the_file_is_not_found_scikit_learn_is_asked(loader: str, file: st
     assert found.names == asked.names
 
 
-@pytest.mark.parametrize("task", ["iris", "digits"])
-def test_real_data_are_read_without_importing_scikit_learn(task: str):
-    program = f"import sys, symreln as sr; sr.load('{task}'); print('sklearn' in sys.modules)"
+def test_real_data_are_read_without_importing_scikit_learn():
+    program = "import sys, symreln as sr; sr.load('iris'), sr.load('digits');"
+    program += "print('sklearn' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert found.stdout.split() == [b"False"]
 
