@@ -118,31 +118,16 @@ def network_of(
                 ends[kind, indices] = Node(name=name, size=len(indices), **held)
         fewest = min(len(path.inputs), len(path.outputs))
         size = path.hidden or hidden or fewest
-        gate = None if all(gain == 1 for gain in path.gate) else path.gate
-        own = [path.name, *(free(f"{path.name} ({layer})") for layer in range(2, layers))]
+        always = all(gain == 1 for gain in path.gate)
+        gated: dict[str, Any] = {"gate": None if always else path.gate, "gate_text": path.gate_text}
         trail = [ends["inputs", path.inputs].name, ends["outputs", path.outputs].name]
         if layers == 1:
-            source, target = trail
-            edges.append(
-                Edge(
-                    name=path.name,
-                    source=source,
-                    target=target,
-                    gate=gate,
-                    gate_text=path.gate_text,
-                )
-            )
+            edges.append(Edge(name=path.name, source=trail[0], target=trail[1], **gated))
             continue
-        first = Node(
-            name=path.name,
-            size=size,
-            gate=gate,
-            gate_text=path.gate_text,
-            stage=path.stage,
-            boundary=path.boundary,
-            then=path.then,
-        )
-        own_nodes += [first, *(Node(name=name, size=size) for name in own[1:])]
+        gated |= {"stage": path.stage, "boundary": path.boundary, "then": path.then}
+        own = [path.name, *(free(f"{path.name} ({layer})") for layer in range(2, layers))]
+        own_nodes.append(Node(name=path.name, size=size, **gated))
+        own_nodes += [Node(name=name, size=size) for name in own[1:]]
         trail[1:1] = own
         edges += [Edge(name=f"{a} → {b}", source=a, target=b) for a, b in pairwise(trail)]
     inputs = [node for node in ends.values() if node.inputs]

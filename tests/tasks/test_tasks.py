@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -9,9 +10,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from pydantic import Field
 
 from symreln.errors import SpecError
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.spec.finding import Finding
+from symreln.spec.kinds import Formula, StrictModel
 from symreln.spec.model import Dataset
+from symreln.spec.reader import read_spec
+from symreln.spec.task import Task
 from symreln.tasks.load import load
 from symreln.tasks.real_data import bundled
 from symreln.tasks.structures import STRUCTURES, hierarchy
@@ -192,3 +200,37 @@ def test_large_contextual_is_built_in_a_moment():
     found = dataset(task="contextual", items=128, contexts=16)
     assert found.targets.shape == (17 * 255, 2048)
     assert found.inputs.shape == (144, 2048)
+
+
+class _Doubled(StrictModel):
+    times: int = Field(default=1, ge=1, description="a whole number from 1 on")
+    scale: Formula = Field(description="a number or a formula")
+
+
+def _doubled(options: _Doubled) -> Dataset:
+    if options.times > 2:
+        raise Finding(str(options.times), "at most 2", path=".times")
+    rows = [[options.scale * options.times, options.scale]]
+    return Dataset(
+        inputs=ExactMatrix.from_rows(rows, options.scale.parameters),
+        targets=ExactMatrix.from_rows([[1, 2]]),
+    )
+
+
+def test_a_task_is_a_value_that_the_reader_is_given():
+    task = Task(name="doubled", summary="", options=_Doubled, build=_doubled)
+    tables = {"parameters": {"c": {}}, "pathway": [{"name": "a"}]}
+
+    def read(**options: object) -> Dataset:
+        data = {"task": "doubled", "scale": "c/2", **options}
+        return read_spec({**tables, "dataset": data}, tasks=[task]).dataset
+
+    c = Scalar.symbol("c", ("c",))
+    assert read(times=2).inputs == ExactMatrix.from_rows([[c, c / 2]], ("c",))
+    for wrong, says in (
+        ({"times": 3}, "dataset.times: found 3; expected at most 2"),
+        ({"times": 0}, "dataset.times: found 0; expected a whole number from 1 on"),
+        ({"scale": "d"}, 'dataset.scale: found the undeclared name "d"'),
+    ):
+        with pytest.raises(SpecError, match=re.escape(says)):
+            read(**wrong)
