@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.claims.derivation import Step
+    from symreln.claims.claim import Step
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Spec
