@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         Spec,
         ValidationSpec,
     )
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
     from symreln.verdict.judge import Level
 
 __version__ = "0.1.0"
@@ -59,7 +59,7 @@ _HOMES = {
     "derive_graph": "symreln.graphs.derivation",
     "derive_within": "symreln.limits.within",
     "from_weights": "symreln.claims.given_weights",
-    "load": "symreln.spec.reader",
+    "load": "symreln.tasks.load",
     "validate": "symreln.experiment.confront",
 }
 

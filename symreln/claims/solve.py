@@ -72,7 +72,7 @@ def derive_unchecked(
     """Derive without the checks of :mod:`symreln.pipeline.checks`, for a second route of theirs."""
     done = progress or silent
     goal = Targets.of(spec.dataset.targets)
-    search = symmetry_search(spec)
+    search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
     stages: list[StageDerivation] = []
     for stage in spec.stages:
         numbers = [

@@ -278,7 +278,7 @@ def spectra_folder(steps: Path) -> Path:
 
 def load_spec(request: Request) -> Spec:
     """Return the checked spec that is asked for."""
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     return load(request.spec, overrides=request.overrides, allow_outside=request.allow_outside)
 

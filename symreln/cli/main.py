@@ -185,8 +185,9 @@ def schema() -> int:
     """Print the JSON Schema of a spec, for editors."""
     from symreln.report.jsonio import dumps
     from symreln.spec.schema import json_schema
+    from symreln.tasks.registry import TASKS
 
-    click.echo(dumps(json_schema()), nl=False)
+    click.echo(dumps(json_schema(TASKS)), nl=False)
     return 0
 
 

@@ -355,7 +355,7 @@ def _of_reduced(pair: str) -> str:
 
 def _is_ready_made(spec: Spec) -> bool:
     """Whether the experiment is the ready-made one: no override, no file of the same name."""
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     original = load(spec.source)
     return replace(spec, title=original.title, validation=original.validation) == original

@@ -22,9 +22,10 @@ from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
 
 if TYPE_CHECKING:
     from symreln.graphs.components import Component
-    from symreln.graphs.model import Graph
     from symreln.graphs.modes import GraphMode
-    from symreln.spec.model import Gain, Spec
+    from symreln.network.model import Network
+    from symreln.network.parts import Gain
+    from symreln.spec.model import Spec
 
 
 @short_repr
@@ -223,7 +224,7 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-def gated_graph(graph: Graph) -> GatedGraph:
+def gated_graph(graph: Network) -> GatedGraph:
     """Return a spec's graph in floats; its gains must have no parameters left."""
     return GatedGraph(
         nodes=tuple(

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from symreln.graphs.conserved import Balance, NormBalance
     from symreln.graphs.curves import Curves
     from symreln.graphs.diagonal import Diagonality
-    from symreln.graphs.model import Graph
     from symreln.graphs.recognise import Recognised
     from symreln.graphs.routing import RoutingNetwork
     from symreln.graphs.spaces import NodeSpaces
+    from symreln.network.model import Network
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class GraphDerivation:
         return f"GraphDerivation({self.spec.title!r}, {self.level.value})"
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> Network:
         """The graph."""
         return self.data.graph
 
@@ -99,7 +99,7 @@ class GraphDerivation:
         """Return which component this is, in words."""
         if len(self.components) == 1:
             return "all pathways"
-        names = [self.data.paths[place].name(self.graph) for place in component.paths[:3]]
+        names = [self.graph.name(self.data.paths[place]) for place in component.paths[:3]]
         more = len(component.paths) - len(names)
         return ", ".join(f"'{name}'" for name in names) + (f" and {more} more" if more else "")
 

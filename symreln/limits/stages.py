@@ -48,7 +48,7 @@ def orbits(spec: Spec) -> Iterator[Orbit]:
     Raises:
         ArithmeticError: The data's entries are beyond the range of floats.
     """
-    search = symmetry_search(spec)
+    search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
     goal, error = Targets.of(spec.dataset.targets), Fraction(0)
     for stage in spec.stages:
         found = _members(spec, stage, goal, search)
@@ -62,7 +62,12 @@ def orbits(spec: Spec) -> Iterator[Orbit]:
 def first_orbits(spec: Spec) -> Iterator[Orbit]:
     """Yield the pathways of the first stage, for all parameter values."""
     goal = Targets.of(spec.dataset.targets)
-    for numbers, first in _members(spec, spec.stages[0], goal, symmetry_search(spec)):
+    for numbers, first in _members(
+        spec,
+        spec.stages[0],
+        goal,
+        symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1),
+    ):
         yield Orbit(numbers=numbers, first=first, error=Fraction(0))
 
 

@@ -16,8 +16,9 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.network.targets import Targets
 
 if TYPE_CHECKING:
+    from symreln.network.dataset import Dataset
+    from symreln.network.pathway import PathwaySpec
     from symreln.network.symmetry import Symmetry
-    from symreln.spec.model import Dataset, PathwaySpec
 
 
 #: Terms of an entry of a correlation, and bits of all its integers together, up to which it is

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.matrix import ExactMatrix
-    from symreln.spec.model import Dataset, PathwaySpec, Spec
+    from symreln.network.dataset import Dataset
+    from symreln.network.pathway import PathwaySpec
 
 ROUNDS = 3
 #: What stands for a gate on a boundary sample, which a symmetry maps to boundary samples.
@@ -177,13 +178,17 @@ class SymmetrySearch:
         return tuple(images)
 
 
-def symmetry_search(spec: Spec) -> SymmetrySearch | None:
-    """Return a search among all pathways; None for one pathway, which is like no other."""
-    if len(spec.pathways) == 1:
+def symmetry_search(
+    dataset: Dataset, pathways: Sequence[PathwaySpec], *, joint: bool
+) -> SymmetrySearch | None:
+    """Return the search for symmetries of pathways that are trained together or in stages.
+
+    None where there is but one.
+    """
+    if len(pathways) == 1:
         return None
-    joint = len(spec.stages) == 1
-    stages = [1 if joint else pathway.stage for pathway in spec.pathways]
-    return SymmetrySearch(spec.dataset, spec.pathways, stages)
+    stages = [1 if joint else pathway.stage for pathway in pathways]
+    return SymmetrySearch(dataset, pathways, stages)
 
 
 def _word(value: int) -> np.uint64:

@@ -78,7 +78,7 @@ def _graph(derivation: GraphDerivation) -> dict[str, Any]:
         ],
         "pathways": [
             {
-                "name": path.name(graph),
+                "name": graph.name(path),
                 "edges": [graph.edges[place].name for place in path.edges],
                 "samples": sum(value != 0 for value in path.gate),
                 "bundle": data.bundle_of[number],

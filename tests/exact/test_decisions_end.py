@@ -15,7 +15,7 @@ from symreln.exact.algebraic import AlgebraicNumber, reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.spec.expression import parse_formula
+from symreln.spec.expression import Declared
 from tests.exact.test_spectrum_edges import proven
 
 
@@ -38,7 +38,7 @@ def within(seconds: int) -> Iterator[None]:
 
 def spectrum(rows: list[list[str]], names: tuple[str, ...]) -> JointSpectrum:
     """The spectrum of white inputs and targets that are polynomials in the parameters."""
-    entries = [[parse_formula(text, names) for text in row] for row in rows]
+    entries = [[Declared(names=names).parse(text) for text in row] for row in rows]
     size = len(rows[0])
     white = [[int(i == j) for j in range(size)] for i in range(size)]
     with within(30):
@@ -84,7 +84,7 @@ def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
 
 
 def ring_square(text: str) -> AlgebraicNumber:
-    value = parse_formula(text, ("a",))
+    value = Declared(names=("a",)).parse(text)
     return AlgebraicNumber.rational(value * value, is_sqrt=True)
 
 

@@ -9,7 +9,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.report.derivation_json import derivation_to_json
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 from symreln.verify import verify
 
 TABLES = {
@@ -34,7 +34,7 @@ TABLES = {
 
 @lru_cache(maxsize=1)
 def derivation():
-    return sr.derive(read_spec(TABLES))
+    return sr.derive(load(TABLES))
 
 
 def test_modes_are_those_by_hand_with_the_assumptions_in_them():

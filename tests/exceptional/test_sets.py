@@ -15,7 +15,7 @@ from symreln.claims.exceptional.claim import ExceptionalSet, ExceptionalSets
 from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.exceptional.points import spec_at
 from symreln.exact.scalar import Scalar
-from symreln.spec.reader import load, read_spec
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 from tests.unchecked import derive_unchecked
 
@@ -57,7 +57,7 @@ def specs(draw, names: tuple[str, ...]):
         "parameters": {name: {} for name in used},
         "pathway": pathways,
     }
-    return read_spec(tables)
+    return load(tables)
 
 
 TWO = {
@@ -240,7 +240,7 @@ def effects(item: ExceptionalSet) -> set[Effect]:
 
 
 def sets_of(tables: dict) -> ExceptionalSets:
-    found = exceptional_sets(derive_unchecked(read_spec(tables)))
+    found = exceptional_sets(derive_unchecked(load(tables)))
     assert found is not None
     return found
 
@@ -420,7 +420,7 @@ def test_of_conjugate_modes_only_as_many_vanish_as_is_said():
 
 @pytest.mark.parametrize("a", [Fraction(1, 2), Fraction(1), Fraction(3)])
 def test_on_a_set_of_two_parameters_at_least_as_many_vanish_as_is_said(a):
-    generic = derive_unchecked(read_spec(TWO))
+    generic = derive_unchecked(load(TWO))
     item = by_polynomial(exceptional_sets(generic))["a*b - 1"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
     assert (null.count, null.exact, null.proven) == (1, False, True)
@@ -490,7 +490,7 @@ def test_modes_that_cross_in_s_may_meet_in_d_at_points_of_the_set():
     item = by_polynomial(sets_of(tables))["a*b - 1"]
     proven = {c.effect: c.proven for c in item.consequences}
     assert proven == {Effect.CROSSING: True, Effect.DEGENERATE: False}
-    spec = read_spec(tables)
+    spec = load(tables)
     meeting = derive_unchecked(spec_at(spec, {"a": Fraction(1), "b": Fraction(1)}))
     crossing = derive_unchecked(spec_at(spec, {"a": Fraction(2), "b": Fraction(1, 2)}))
     assert (len(meeting.pathways[0].modes), len(crossing.pathways[0].modes)) == (1, 2)

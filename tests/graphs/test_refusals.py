@@ -19,7 +19,7 @@ from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
 from symreln.report import html
 from symreln.spec.model import NetworkSpec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 from symreln.verify import verify
 

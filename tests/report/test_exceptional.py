@@ -15,8 +15,8 @@ from symreln.exact.scalar import Scalar
 from symreln.report.encode import Encoder
 from symreln.report.html import render as html
 from symreln.report.latex import render as latex
-from symreln.spec.expression import parse_formula
-from symreln.spec.reader import load, read_spec
+from symreln.spec.expression import Declared
+from symreln.tasks.load import load
 from tests.unchecked import derive_unchecked
 
 TABLES = {
@@ -43,7 +43,7 @@ TABLES = {
 
 @lru_cache
 def derived(name: str):
-    return derive_unchecked(read_spec(TABLES[name]) if name in TABLES else load(name))
+    return derive_unchecked(load(TABLES[name]) if name in TABLES else load(name))
 
 
 @pytest.mark.parametrize("name", [*TABLES, "contextual-3", "xor"])
@@ -67,7 +67,7 @@ def test_json_holds_polynomials_that_can_be_read_back(name):
     sets = derivation.exceptional
     both = [*sets.sets, *sets.outside]
     for entry, item in zip([*found["sets"], *found["outside"]], both, strict=True):
-        read = parse_formula(entry["polynomial"], sets.parameters)
+        read = Declared(names=sets.parameters).parse(entry["polynomial"])
         assert read == Scalar(sets.parameters, item.polynomial)
         assert bool(entry["excluded"]) == bool(item.excluded)
         assert entry["breaking"] == (not item.harmless)
@@ -107,7 +107,7 @@ def test_a_statement_on_conjugate_modes_names_no_mode_that_it_may_not_hold_of():
         "parameters": {"a": {}, "b": {}},
         "pathway": [{"name": "p1", "gate": [1, 1, 0]}],
     }
-    derivation = derive_unchecked(read_spec(tables))
+    derivation = derive_unchecked(load(tables))
     texts = {item.text: item.happens for item in derivation.exceptional.sets}
     lost = "modes lose their strength: s = 0 (at least one of modes 1, 2 of 'p1')"
     assert texts["a*b - 1"].startswith(lost)

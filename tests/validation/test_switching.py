@@ -21,11 +21,11 @@ from symreln.experiment.decay import why_no_decay
 from symreln.experiment.rules import compare_rules
 from symreln.experiment.switching import gated_phases, train_phases
 from symreln.experiment.trained import map_recording, training_settings
+from symreln.network.parts import Switch
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report.content import derivation_document
 from symreln.report.html import Page
-from symreln.spec.model import Switch
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 
 SPEC = {
     "title": "Switching",
@@ -61,7 +61,7 @@ SPEC = {
 
 
 def spec(**changes) -> sr.Spec:
-    return read_spec({**SPEC, **changes})
+    return load({**SPEC, **changes})
 
 
 @lru_cache(maxsize=1)

@@ -255,7 +255,8 @@ def claims(certificate: Json) -> Any:
 
 def rederived(certificate: Json) -> Json:
     """The certificate of the problem that a certificate states, derived anew."""
-    from symreln.graphs.model import Edge, Graph, Node
+    from symreln.network.model import Network
+    from symreln.network.parts import Edge, Node
     from symreln.spec.model import Dataset, Parameter
     from tests.certificates import _scalar
 
@@ -280,7 +281,9 @@ def rederived(certificate: Json) -> Json:
     )
     x, y = (read(certificate[key], names) for key in ("inputs", "targets"))
     data = random_data(0)
-    whole = type(data)(graph=Graph(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y))
+    whole = type(data)(
+        graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y)
+    )
     spec = spec_of(whole, parameters=tuple(Parameter(name=name) for name in names))
     return derive_graph(spec).certificate
 

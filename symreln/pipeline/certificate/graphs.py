@@ -16,9 +16,9 @@ from symreln.exact.truth import Truth
 from symreln.graphs.components import Component
 from symreln.graphs.derivation import GraphDerivation
 from symreln.graphs.diagonal import Arrow, Diagonality
+from symreln.network.parts import Gain
 from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
 from symreln.pipeline.certificate.times import chain_json, routing_json
-from symreln.spec.model import Gain
 from symreln.verdict.judge import Level
 
 

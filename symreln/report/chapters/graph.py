@@ -126,7 +126,7 @@ def _network(derivation: GraphDerivation, drawn: Sequence[str]) -> Section:
         for place, edge in enumerate(graph.edges)
     ]
     paths = [
-        (Code(path.name(graph)), str(sum(value != 0 for value in path.gate))) for path in data.paths
+        (Code(graph.name(path)), str(sum(value != 0 for value in path.gate))) for path in data.paths
     ]
     return Section(
         title="The network",

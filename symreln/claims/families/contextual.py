@@ -25,9 +25,9 @@ from symreln.claims.families.errors import NoFamilyError
 from symreln.claims.families.template import Basis, FamilyTemplate, PathwayTemplate, Sector, Vector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.spec.expression import parse_formula
+from symreln.spec.expression import Declared
 from symreln.spec.finding import Finding
-from symreln.spec.gates import evaluate_gate
+from symreln.spec.gates import gate_values
 from symreln.tasks.structures import STRUCTURES, hierarchy
 
 if TYPE_CHECKING:
@@ -111,13 +111,8 @@ class _Data:
         self.contexts = self._size(spec.written["contexts"])
         nonnegative = {p.name for p in spec.parameters if p.positive or p.nonnegative}
         names = tuple(n for n in domain.names if n != domain.copies)
-        value = parse_formula(
-            spec.written["context_scale"],
-            names,
-            "dataset.context_scale",
-            nonnegative={*nonnegative, *domain.minimum},
-        )
-        self.scale = Scalar.of(value, domain.names)
+        declared = Declared(names=names, nonnegative={*nonnegative, *domain.minimum})
+        self.scale = Scalar.of(declared.value(spec.written["context_scale"]), domain.names)
 
     def _size(self, text: str) -> Scalar:
         return self.domain.number(int(text)) if text.isdigit() else self.domain.symbol(text)
@@ -345,7 +340,7 @@ def _values(name: str, text: str, top: int, items: int) -> list[tuple[tuple[int,
     if items:
         labels["item"] = tuple(i for _, i in samples)
     try:
-        values = evaluate_gate(text, labels, len(samples))
+        values = gate_values(text, labels, len(samples))
     except Finding as finding:
         msg = f"the gate of pathway '{name}' is not said for every size: {finding.found}"
         raise NoFamilyError(msg) from None

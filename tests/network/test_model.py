@@ -8,8 +8,8 @@ import pytest
 
 from symreln.errors import LimitReachedError, SpecError
 from symreln.exact.scalar import Scalar
-from symreln.graphs.model import MAX_PATHS, Edge, Graph, Node
-from symreln.graphs.paths import pathways
+from symreln.network.model import MAX_PATHS, Network
+from symreln.network.parts import Edge, Node
 
 IN = Node(name="x", size=2, inputs=(0, 1))
 OUT = Node(name="y", size=1, outputs=(0,))
@@ -47,13 +47,13 @@ def edges(*ends: str) -> tuple[Edge, ...]:
 )
 def test_what_is_wrong_is_said(nodes: tuple[Node, ...], arrows: tuple[Edge, ...], message: str):
     with pytest.raises(SpecError) as caught:
-        Graph(nodes=nodes, edges=arrows)
+        Network(nodes=nodes, edges=arrows)
     assert message in str(caught.value)
 
 
 def test_the_cycle_that_is_named_is_one():
     with pytest.raises(SpecError, match="cycle") as caught:
-        Graph(
+        Network(
             nodes=(IN, OUT, *hidden("a", "b", "c", "d")),
             edges=edges("xa", "ab", "bc", "cb", "cd", "dy"),
         )
@@ -68,8 +68,8 @@ def test_pathways_are_the_gated_paths():
         Node(name="h", size=3, gate=(1, 1, 0)),
         Node(name="k", size=2, gate=(0, 1, 1)),
     )
-    graph = Graph(nodes=nodes, edges=edges("xh", "xk", "hk", "hy", "ky", "xy"))
-    found = {path.name(graph): path.gate for path in pathways(graph, 3)}
+    graph = Network(nodes=nodes, edges=edges("xh", "xk", "hk", "hy", "ky", "xy"))
+    found = {graph.name(path): path.gate for path in graph.paths(3)}
     assert found == {
         "x → h → k → y": (0, 1, 0),
         "x → h → y": (1, 1, 0),
@@ -81,16 +81,16 @@ def test_pathways_are_the_gated_paths():
 
 def test_a_path_that_is_closed_everywhere_is_none():
     nodes = (IN, OUT, Node(name="h", size=3, gate=(1, 0)), Node(name="k", size=2, gate=(0, 1)))
-    graph = Graph(nodes=nodes, edges=edges("xh", "hk", "ky", "xk", "hy"))
-    assert {path.name(graph) for path in pathways(graph, 2)} == {"x → k → y", "x → h → y"}
+    graph = Network(nodes=nodes, edges=edges("xh", "hk", "ky", "xk", "hy"))
+    assert {graph.name(path) for path in graph.paths(2)} == {"x → k → y", "x → h → y"}
 
 
 def test_parallel_edges_are_two_pathways_by_their_names():
-    graph = Graph(
+    graph = Network(
         nodes=(IN, OUT),
         edges=(Edge(name="one", source="x", target="y"), Edge(name="two", source="x", target="y")),
     )
-    assert [path.name(graph) for path in pathways(graph, 1)] == ["one", "two"]
+    assert [graph.name(path) for path in graph.paths(1)] == ["one", "two"]
 
 
 def test_too_many_pathways_are_refused():
@@ -101,11 +101,11 @@ def test_too_many_pathways_are_refused():
     for layer in range(layers - 1):
         a, b, c, d = names[2 * layer : 2 * layer + 4]
         arrows += [(a, c), (a, d), (b, c), (b, d)]
-    graph = Graph(
+    graph = Network(
         nodes=nodes, edges=tuple(Edge(name=f"{a}{b}>", source=a, target=b) for a, b in arrows)
     )
     with pytest.raises(LimitReachedError, match=f"more than {MAX_PATHS} pathways"):
-        pathways(graph, 1)
+        graph.paths(1)
 
 
 def test_closed_samples_stay_whole_numbers_beside_gains():
@@ -113,6 +113,6 @@ def test_closed_samples_stay_whole_numbers_beside_gains():
     half = Scalar.of(Fraction(1, 2))
     nodes = (IN, OUT, Node(name="h", size=3, gate=(0, half, 1)))
     arrows = (edges("xh")[0], Edge(name="up", source="h", target="y", gate=(half, half, 1)))
-    (path,) = pathways(Graph(nodes=nodes, edges=arrows), 3)
+    (path,) = Network(nodes=nodes, edges=arrows).paths(3)
     assert path.gate == (0, Scalar.of(Fraction(1, 4)), 1)
     assert [type(value) for value in path.gate] == [int, Scalar, int]
