@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path, capsys, monke
     monkeypatch.setattr(commands.Session, "execute", never)
     (tmp_path / "file").write_text("")
     out = tmp_path / "file" / "below"
-    code, _, err = run(capsys, "derive", "xor", "--no-cache", "--out", str(out))
+    code, _, err = run(capsys, "derive", "xor", "--out", str(out))
     assert code == 2
     assert f"--out {out}: the folder cannot be made (Not a directory). Name one" in err
 

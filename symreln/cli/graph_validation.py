@@ -57,16 +57,11 @@ def confront_for_user(session: Session, spec: Spec) -> int:
 
 def _derived(session: Session, spec: Spec) -> GraphDerivation:
     """Derive, and write what is proven where it must not be lost."""
-    from symreln.cache.spectra import cached_spectrum
     from symreln.graphs.derivation import derive_graph
     from symreln.report.graph_write import write_proven
 
     steps = session.steps
-    derivation = derive_graph(
-        spec,
-        spectrum=cached_spectrum(session.store),
-        progress=None if steps is None else steps.progress,
-    )
+    derivation = derive_graph(spec, progress=None if steps is None else steps.progress)
     written = []
     if session.request.command == "run" or steps is not None:
         # Before training starts: what is proven must be on disk when a limit is hit.

@@ -22,7 +22,6 @@ class Request:
         as_json: Whether to print JSON.
         quiet: Whether to show no progress.
         allow_outside: Whether data files may lie outside the spec's folder.
-        cache: Whether finished steps may come from the cache.
         time_limit: Seconds, or None.
         memory_limit: Bytes, or None.
         formats: What to write beside the certificate; all where empty.
@@ -44,7 +43,6 @@ class Request:
     as_json: bool = False
     quiet: bool = False
     allow_outside: bool = False
-    cache: bool = True
     time_limit: float | None = None
     memory_limit: int | None = None
     formats: tuple[str, ...] = ()

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from symreln.claims.derivation import Step
+    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Spec
@@ -82,6 +84,20 @@ class StepWriter:
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
             case "graph" | "graph verdict" | "graph checks":
                 self.say(step.split()[-1], cast("dict[str, Any]", payload))
+
+    def joint_spectrum(
+        self,
+        sigma_yx: ExactMatrix,
+        sigma_x: ExactMatrix,
+        values: Mapping[str, Fraction] | None = None,
+    ) -> JointSpectrum:
+        """Find a joint spectrum and tell its classes."""
+        from symreln.exact.spectrum import joint_spectrum
+        from symreln.exact.spectrum_json import classes_to_json
+
+        found = joint_spectrum(sigma_yx, sigma_x, values)
+        self.say("joint spectrum", {"classes": classes_to_json(found)})
+        return found
 
     def _spectrum(self, number: int, spectrum: JointSpectrum) -> None:
         from symreln.exact.spectrum_json import classes_to_json

@@ -6,6 +6,7 @@ import math
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ from symreln.base.progress import phase
 from symreln.base.signals import ended_by_signals
 from symreln.base.units import megabytes, seconds
 from symreln.errors import InputError, SymrelnError
-from symreln.limits.partial import Reached, partial_derivation
+from symreln.limits.partial import Json, Reached, partial_derivation
+from symreln.limits.steps import read_steps
 from symreln.limits.supervise import Watch, require_measurable
 from symreln.spec.finding import shown
 from symreln.spec.overrides import override_texts
@@ -24,8 +26,12 @@ from symreln.verdict.judge import Level
 LARGEST = 1e18
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symreln.claims.derivation import Derivation
     from symreln.cli.request import Request
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.derivation import GraphDerivation
 
 
@@ -87,7 +93,7 @@ def derive_within(
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
     """
-    from symreln.cli.commands import load_spec, spectra_folder
+    from symreln.cli.commands import load_spec
     from symreln.cli.request import Request
 
     request = Request(
@@ -108,7 +114,7 @@ def derive_within(
                 content = partial_derivation(watch.enclose(), outcome, watch.bare)
                 return PartialDerivation(content=content)
             if outcome == 0:
-                return _put_together(request, spectra_folder(watch.steps))
+                return _put_together(request, read_steps(watch.steps))
             if outcome == InputError.exit_code:
                 load_spec(request)  # says what is wrong, where the spec is
             msg = f"derive_within: the child process ended with exit code {outcome}"
@@ -117,17 +123,30 @@ def derive_within(
             watch.end()
 
 
-def _put_together(request: Request, spectra: Path) -> Derivation | GraphDerivation:
-    """Derive from the spectra that a child has found and kept."""
-    from symreln.cache.spectra import cached_spectrum
-    from symreln.cache.store import Store
+def _put_together(request: Request, steps: Sequence[Json]) -> Derivation | GraphDerivation:
+    """Derive from the spectra that a child has told, in the order in which it found them."""
     from symreln.cli.commands import load_spec
+    from symreln.exact.spectrum import joint_spectrum
+    from symreln.exact.spectrum_json import spectrum_from_json
     from symreln.graphs.derivation import derive_graph
     from symreln.pipeline.derive import derive
 
+    told = iter([line["classes"] for line in steps if line["step"] == "joint spectrum"])
+
+    def proven(
+        sigma_yx: ExactMatrix, sigma_x: ExactMatrix, values: Mapping[str, Fraction] | None = None
+    ) -> JointSpectrum:
+        content = next(told, None)
+        yx, x = sigma_yx.aligned(sigma_x)
+        with suppress(ValueError):  # the spec has been changed since
+            if content is not None:
+                return spectrum_from_json(content, yx.reduced(), x.reduced(), values or {})
+        return joint_spectrum(sigma_yx, sigma_x, values)
+
     spec = load_spec(request)
     work = derive if spec.graph is None else derive_graph
-    return work(spec, spectrum=cached_spectrum(Store(folder=spectra), keep_from=0.0))
+    # A graph's spectra are found in the child's order where somebody is told of them.
+    return work(spec, spectrum=proven, progress=lambda step, payload: None)
 
 
 def _bytes(value: int | str | None) -> int | None:

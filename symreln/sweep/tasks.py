@@ -45,7 +45,7 @@ def training_request(
 
 
 def _asked(plan: Plan, row: Row) -> Request:
-    from symreln.sweep.plan import program
+    from symreln.sweep.content import program
 
     return {
         "source": plan.source,
@@ -83,7 +83,7 @@ def perform(request: Request) -> dict[str, bytes]:
 
 def _spec(request: Request) -> Spec:
     from symreln.spec.reader import load
-    from symreln.sweep.plan import content_of, program
+    from symreln.sweep.content import content_of, program
 
     source, overrides = request["source"], tuple(request["overrides"])
     allow = request["allow_outside"]
@@ -101,13 +101,11 @@ def _spec(request: Request) -> Spec:
 
 
 def _theory(spec: Spec) -> list[Result]:
-    from symreln.cache.spectra import cached_spectrum
-    from symreln.cache.store import Store
     from symreln.experiment.foretold import foretell
     from symreln.experiment.untested import learnable_share
     from symreln.pipeline.derive import derive
 
-    derivation = derive(spec, spectrum=cached_spectrum(Store()))
+    derivation = derive(spec)
     numbers = derivation.at_values
     if numbers.initial_loss.is_zero:
         msg = "the targets are all zero, so there is nothing to learn and no loss to compare"

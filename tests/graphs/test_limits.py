@@ -1,9 +1,8 @@
-"""Limits and the cache, for graphs as for other specs."""
+"""Limits, for graphs as for other specs."""
 
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -62,29 +61,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_a_second_equal_derive_comes_from_the_cache(
-    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The key holds the program's own files, which may change while tests run beside work on them.
-    monkeypatch.setattr("symreln.cache.key.program", lru_cache(lambda: "one"))
-    first, second = tmp_path / "a", tmp_path / "b"
-    assert cli._guarded(["derive", str(own), "--out", str(first)]) == 0
-    out, note = capsys.readouterr()
-    assert "cache" not in note
-    assert cli._guarded(["derive", str(own), "--out", str(second)]) == 0
-    again, note = capsys.readouterr()
-    assert "taken from the cache" in note
-    assert again == out.replace(str(first), str(second))
-    assert contents(first) == contents(second)
-    assert {"certificate.json", "derivation.html", "figures/graph.pdf"} <= contents(first).keys()
-    assert cli._guarded(["derive", str(own), "--out", str(second), "--json", "--quiet"]) == 0
-    shown = capsys.readouterr().out
-    assert shown == (first / "derivation.json").read_text("utf-8")
-
-
 def test_within_its_limits_a_graph_is_derived_as_without(own: Path, tmp_path: Path) -> None:
     bare, limited = tmp_path / "bare", tmp_path / "limited"
-    asked = ["derive", str(own), "--quiet", "--no-cache", "--out"]
+    asked = ["derive", str(own), "--quiet", "--out"]
     assert cli._guarded([*asked, str(bare)]) == 0
     limits = ["--time-limit", "5min", "--memory-limit", "2GB"]
     assert cli._guarded([*asked, str(limited), *limits]) == 0

@@ -102,7 +102,7 @@ def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch)
     monkeypatch.setattr(supervising, "supervise", supervise)
     start = time.monotonic()
     with pytest.raises(SystemExit):
-        cli.main(["derive", "xor", "--no-cache", "--time-limit", "100"])
+        cli.main(["derive", "xor", "--time-limit", "100"])
     assert 0 < found[0] <= time.monotonic() - start
 
 
@@ -112,7 +112,7 @@ def test_the_time_of_the_imports_counts_and_that_of_a_waiting_shell_does_not():
         "from symreln.limits import supervise as s;"
         "own = time.monotonic() - cli._STARTED;"
         "s.supervise = lambda _, *, spent: print(before - cli._STARTED, own, spent) or 0;"
-        "sys.argv = ['symreln', 'derive', 'xor', '--no-cache', '--time-limit', '100']; cli.main()"
+        "sys.argv = ['symreln', 'derive', 'xor', '--time-limit', '100']; cli.main()"
     )
     found = subprocess.run(
         ["sh", "-c", f'sleep 4; exec "{sys.executable}" -c "{program}"'],

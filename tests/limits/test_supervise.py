@@ -243,7 +243,7 @@ def test_what_a_cut_run_leaves_of_an_earlier_one_is_mentioned(
 
 
 def test_within_its_limits_a_command_does_what_it_does_without(tmp_path, capsys):
-    asked = ["derive", "xor", "--quiet", "--no-cache"]
+    asked = ["derive", "xor", "--quiet"]
     assert cli._guarded([*asked, "--out", str(tmp_path / "a")]) == 0
     found = subprocess.run(
         [sys.executable, "-m", "symreln", *asked, "--out", str(tmp_path / "b"),

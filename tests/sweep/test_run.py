@@ -50,7 +50,6 @@ def undisturbed(tmp_path_factory) -> Path:
     source.write_text(SPEC)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "run_local", run_here)
-        patch.setenv("SYMRELN_CACHE", "off")
         assert cli._guarded([*arguments(source, out), "--json"]) == 0
     return out
 

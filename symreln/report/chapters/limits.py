@@ -259,9 +259,9 @@ def _next(partial: dict[str, Any]) -> Section:
         label="sec:next",
         blocks=(
             prose(
-                "Finished spectra that took long are in the cache, so that the same command",
+                "The same command",
                 *higher,
-                " does not compute them again. ",
+                " begins anew. ",
                 Code("symreln derive SPEC --estimate"),
                 " says roughly what the whole may take.",
             ),
