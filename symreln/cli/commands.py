@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from symreln.cli.request import Request
     from symreln.experiment.confront import Validation
     from symreln.limits.steps import StepWriter
-    from symreln.report.drawer import Drawer
     from symreln.spec.model import Spec
 
 
@@ -29,12 +28,6 @@ class Session:
 
     request: Request
     steps: StepWriter | None = None
-    drawer: Drawer = field(init=False)
-
-    def __post_init__(self) -> None:
-        from symreln.report.drawer import Drawer
-
-        self.drawer = Drawer(beside=self.request.draws_beside)
 
     def execute(self) -> int:
         """Carry out the command; return its exit code."""
@@ -44,7 +37,7 @@ class Session:
             "validate": self._validate,
             "steps": self._tell_all,
         }
-        with self._machine(), self.drawer:
+        with self._machine():
             return work[self.request.command]()
 
     def _machine(self) -> AbstractContextManager[None]:
@@ -101,10 +94,8 @@ class Session:
         # Written before training starts: an interrupted run keeps its derivation.
         derivation, validation = self._confronted(spec, lambda derived: self._written(derived, ()))
         with Progress(quiet=request.quiet)("writing the report"):
-            written = write_validation(validation, folder, drawer=self.drawer)
-            written += write_derivation(
-                derivation, folder, validation=validation, drawer=self.drawer
-            )
+            written = write_validation(validation, folder)
+            written += write_derivation(derivation, folder, validation=validation)
         console.show_run(derivation, validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 
@@ -126,7 +117,7 @@ class Session:
             return self._confront_graph(spec)
         _, validation = self._confronted(spec, keep)
         with Progress(quiet=request.quiet)("writing the results"):
-            written = write_validation(validation, folder, drawer=self.drawer)
+            written = write_validation(validation, folder)
         console.show_validation(validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 
@@ -227,9 +218,7 @@ class Session:
             # Before the documents, which take longer: a limit may end this process meanwhile.
             kept = write_proven(derivation, self.request.folder, formats or None)
             self.steps.say("proven", {"files": [path.name for path in kept]})
-        written = write_derivation(
-            derivation, self.request.folder, formats=formats or None, drawer=self.drawer
-        )
+        written = write_derivation(derivation, self.request.folder, formats=formats or None)
         if self.steps is not None:
             self.steps.say("written", {"files": [path.name for path in written]})
         return written

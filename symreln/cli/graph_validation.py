@@ -46,11 +46,9 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     with progress("validating") as report:
         validation = _trained(session, derivation, report)
     with progress("writing the report"):
-        written = write_graph_validation(validation, request.folder, drawer=session.drawer)
+        written = write_graph_validation(validation, request.folder)
         if request.command == "run":
-            written += write_graph(
-                derivation, request.folder, drawer=session.drawer, validation=validation
-            )
+            written += write_graph(derivation, request.folder, validation=validation)
     _show(session, validation, written)
     return 0 if validation.agrees else 3
 

@@ -66,17 +66,6 @@ class Request:
         """Whether there is a limit."""
         return self.time_limit is not None or self.memory_limit is not None
 
-    @property
-    def draws_beside(self) -> bool:
-        """Whether a process that draws may run beside the work.
-
-        Under a memory limit none does: it would count, from the start.
-        """
-        draws = self.command in ("run", "validate") or (
-            self.command == "derive" and (not self.formats or {"tex", "html"} & set(self.formats))
-        )
-        return bool(draws) and self.memory_limit is None
-
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
         return asdict(self)

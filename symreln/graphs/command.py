@@ -36,7 +36,7 @@ def derive_for_user(session: Session, spec: Spec) -> int:
             # Before the documents, which take longer: a limit may end this process meanwhile.
             kept = write_proven(derivation, request.folder, request.formats)
             steps.say("proven", {"files": [path.name for path in kept]})
-        written = write_graph(derivation, request.folder, request.formats, session.drawer)
+        written = write_graph(derivation, request.folder, request.formats)
         if steps is not None:
             steps.say("written", {"files": [path.name for path in written]})
     console.note_earlier_run(request.folder)

@@ -14,17 +14,16 @@ from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free
 from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report import jsonio
-from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
-from symreln.report.sketches import loss_sketch
+from symreln.report.plots import loss_sketch
 from symreln.report.validation_json import FORMAT
 
 if TYPE_CHECKING:
     from symreln.experiment.graph_start import GraphStart
     from symreln.experiment.graphs import GraphValidation
-    from symreln.report.sketches import Sketch
+    from symreln.report.drawing import Sketch
     from symreln.train.network import TrainingRun
 
 
@@ -86,22 +85,18 @@ def _start_json(start: GraphStart | str) -> dict[str, Any] | None:
 
 
 @phase("figures")
-def write_graph_validation(
-    validation: GraphValidation, directory: str | Path, *, drawer: Drawer | None = None
-) -> list[Path]:
+def write_graph_validation(validation: GraphValidation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figure of the losses; return the files.
 
     Args:
         validation: What is written.
         directory: Folder, made if it is not there.
-        drawer: Who draws the figure; this process by default.
     """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = (drawer or Drawer()).draw([confronted_losses(validation)], pdf=False)
     written = [folder / name for name in ("curves.npz", "loss.svg", "validation.json")]
     jsonio.write_bytes(written[0], _curves(validation))
-    jsonio.write_text(written[1], drawn()[0].svg)
+    jsonio.write_text(written[1], confronted_losses(validation).draw(pdf=False).svg)
     # Last: a folder with validation.json has everything that it speaks of.
     jsonio.write_json(written[2], graph_validation_to_json(validation))
     return written

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from symreln.base.progress import phase
 from symreln.report import font
 from symreln.report.document import (
     Block,
@@ -78,7 +79,8 @@ class Page:
 def render(document: Document) -> str:
     """Return ``document`` as the text of an HTML page."""
     page = Page(document)
-    return page.text(font.math_font(page.characters) if page.characters else b"")
+    with phase("font"):
+        return page.text(font.math_font(page.characters) if page.characters else b"")
 
 
 def framed(document: Document, summary: str) -> str:

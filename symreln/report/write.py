@@ -14,7 +14,7 @@ from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
-from symreln.report.drawer import Drawer
+from symreln.report.drawing import draw_all
 from symreln.report.folder import (
     CERTIFICATE,
     DOCUMENTS,
@@ -23,11 +23,7 @@ from symreln.report.folder import (
     remove_foreign_certificates,
 )
 from symreln.report.loss_unit import loss_unit
-from symreln.report.plots import (
-    derivation_sketches,
-    drawn_times,
-    validation_sketches,
-)
+from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +43,6 @@ def write_derivation(
     *,
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
-    drawer: Drawer | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
 
@@ -57,7 +52,6 @@ def write_derivation(
         validation: The confrontation that the documents are to contain.
         formats: Some of "json", "tex" and "html"; all by default. The certificate is always
             written: a formula without it is not proven to its reader.
-        drawer: Who draws the figures and cuts the font; this process by default.
 
     Returns:
         The files written.
@@ -65,16 +59,20 @@ def write_derivation(
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = set(formats or FORMATS)
-    documents = None
-    if wanted & {"tex", "html"}:
-        documents = _Documents(derivation, validation, wanted, drawer or Drawer())
-    written = _write_certificates(derivation, folder)
-    if documents is not None:
-        documents.compose()
-    if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation.to_json())
-    return written if documents is None else written + documents.write(folder)
+    written = _write_results(derivation, folder, wanted)
+    if not wanted & {"tex", "html"}:
+        return written
+    figures = _figures(derivation, validation, pdf="tex" in wanted)
+    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
+    document = whole_document(derivation, chapters, figures)
+    if "tex" in wanted:
+        written.append(folder / "derivation.tex")
+        latex.save(document, written[-1])
+        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
+    if "html" in wanted:
+        written.append(folder / "derivation.html")
+        html.save(document, written[-1])
+    return written
 
 
 def write_proven(
@@ -88,8 +86,13 @@ def write_proven(
     folder.mkdir(parents=True, exist_ok=True)
     for name in DOCUMENTS:
         (folder / name).unlink(missing_ok=True)
+    return _write_results(derivation, folder, set(formats or FORMATS))
+
+
+def _write_results(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
+    """Write the certificates, and derivation.json where it is wanted."""
     written = _write_certificates(derivation, folder)
-    if "json" in set(formats or FORMATS):
+    if "json" in wanted:
         written.append(folder / "derivation.json")
         jsonio.write_json(written[-1], derivation.to_json())
     return written
@@ -109,54 +112,15 @@ def _write_certificates(derivation: Derivation, folder: Path) -> list[Path]:
     return list(contents)
 
 
-class _Documents:
-    """The documents of a derivation under way: what the drawer does is asked for early.
-
-    Args:
-        derivation: What is written.
-        validation: Its confrontation, or None.
-        wanted: Some of "tex" and "html", among others.
-        drawer: Who draws.
-    """
-
-    def __init__(
-        self,
-        derivation: Derivation,
-        validation: Validation | None,
-        wanted: set[str],
-        drawer: Drawer,
-    ) -> None:
-        self.derivation, self.validation = derivation, validation
-        self.wanted, self.drawer = wanted, drawer
-        sketches = derivation_sketches(derivation, _prediction(derivation, validation))
-        if validation is not None:
-            sketches += validation_sketches(validation)
-        self.names = [sketch["name"] for sketch in sketches]
-        self.drawn = drawer.draw(sketches, pdf="tex" in wanted)
-        self.more = () if validation is None else _representations(validation, "tex" in wanted)
-        self.names += [each.name for each in self.more]
-
-    def compose(self) -> None:
-        """Put the document together, and have the page's font cut."""
-        chapters = derivation_chapters(self.derivation, self.validation, self.names)
-        figures = (*self.drawn(), *self.more)
-        self.document = whole_document(self.derivation, chapters, figures)
-        if "html" in self.wanted:
-            self.page = html.Page(self.document)
-            characters = self.page.characters
-            self.cut = self.drawer.font(characters) if characters else bytes
-
-    def write(self, folder: Path) -> list[Path]:
-        """Write what is wanted; return the files."""
-        written = []
-        if "tex" in self.wanted:
-            written.append(folder / "derivation.tex")
-            latex.save(self.document, written[-1])
-            written += [folder / "figures" / f"{name}.pdf" for name in self.names]
-        if "html" in self.wanted:
-            written.append(folder / "derivation.html")
-            jsonio.write_text(written[-1], self.page.text(self.cut()))
-        return written
+def _figures(
+    derivation: Derivation, validation: Validation | None, *, pdf: bool
+) -> tuple[Drawing, ...]:
+    """Draw a derivation, and its confrontation where there is one."""
+    sketches = derivation_sketches(derivation, _prediction(derivation, validation))
+    if validation is None:
+        return draw_all(sketches, pdf=pdf)
+    drawn = draw_all((*sketches, *validation_sketches(validation)), pdf=pdf)
+    return (*drawn, *_representations(validation, pdf=pdf))
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
@@ -183,29 +147,23 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 
 @phase("figures")
-def write_validation(
-    validation: Validation, directory: str | Path, *, drawer: Drawer | None = None
-) -> list[Path]:
+def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:
         validation: What is written.
         directory: Folder, made if it is not there.
-        drawer: Who draws; this process by default.
     """
     # Here, because it brings everything that trains networks.
     from symreln.report.validation_json import validation_to_json
 
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    sketches = validation_sketches(validation)
-    drawn = (drawer or Drawer()).draw(sketches, pdf=False)
+    drawn = draw_all(validation_sketches(validation), pdf=False)
     curves = folder / "curves.npz"
     jsonio.write_bytes(curves, _curves(validation))
-    figures = [folder / f"{sketch['name']}.svg" for sketch in sketches]
-    for figure, drawing in zip(figures, drawn(), strict=True):
-        jsonio.write_text(figure, drawing.svg)
-    for drawing in _representations(validation, pdf=False):
+    figures = []
+    for drawing in (*drawn, *_representations(validation, pdf=False)):
         figures.append(folder / f"{drawing.name}.svg")
         jsonio.write_text(figures[-1], drawing.svg)
     result = folder / "validation.json"
@@ -214,7 +172,7 @@ def write_validation(
     return [curves, *figures, result]
 
 
-def _representations(validation: Validation, pdf: bool) -> tuple[Drawing, ...]:
+def _representations(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw what hidden layers hold, where that was compared."""
     if validation.representations is None:
         return ()
