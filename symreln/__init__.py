@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.given_weights import from_weights
     from symreln.experiment.confront import Validation, validate
     from symreln.graphs.derivation import derive_graph
-    from symreln.limits.within import PartialDerivation, derive_within
+    from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.pipeline.derive import derive
     from symreln.spec.model import (
         Dataset,
@@ -55,10 +55,10 @@ _HOMES = {
     "Truth": "symreln.truth",
     "Validation": "symreln.experiment.confront",
     "ValidationSpec": "symreln.spec.model",
-    "PartialDerivation": "symreln.limits.within",
+    "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.pipeline.derive",
     "derive_graph": "symreln.graphs.derivation",
-    "derive_within": "symreln.limits.within",
+    "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.given_weights",
     "load": "symreln.spec.reader",
     "validate": "symreln.experiment.confront",

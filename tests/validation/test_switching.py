@@ -20,9 +20,9 @@ from symreln.experiment.decay import why_no_decay
 from symreln.experiment.rules import compare_rules
 from symreln.experiment.switching import gated_phases, train_phases
 from symreln.experiment.trained import map_recording, training_settings
+from symreln.report import html
 from symreln.report.chapters.phases import STARTING
 from symreln.report.content import derivation_document
-from symreln.report.html import Page
 from symreln.spec.model import Switch
 from symreln.spec.reader import read_spec
 
@@ -303,7 +303,7 @@ def test_json_and_documents_have_every_phase():
     last = sr.derive(static(400)).to_json()
     assert found["phases"][1]["verdict"] == last["verdict"]
     assert found["loss"]["final"] == last["loss"]["final"]
-    text = Page(derivation_document(derivation())).text(b"")
+    text = html.render(derivation_document(derivation()))
     assert "Gates that switch" in text
     assert "From step 400 the verdict is" in text
 
