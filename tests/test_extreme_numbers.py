@@ -15,9 +15,9 @@ from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
-from symreln.pipeline.derive import derive_unchecked
 from symreln.report.jsonio import dumps
 from symreln.report.terminal import summary_of
+from tests.unchecked import derive_unchecked
 
 NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
 

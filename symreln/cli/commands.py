@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from symreln.report.derivation_json import derivation_to_json
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -75,7 +77,7 @@ class Session:
             written = self._written(derivation, request.formats)
         console.note_earlier_run(folder)
         with Progress(quiet=request.quiet)("summary"):
-            text = dumps(derivation.to_json()) if request.as_json else ""
+            text = dumps(derivation.ask(derivation_to_json)) if request.as_json else ""
             summary = console.summary_of(derivation)
         console.show_derivation(text, summary, folder, written, as_json=request.as_json)
         return 0

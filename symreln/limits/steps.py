@@ -14,13 +14,13 @@ from typing import Any, cast
 
 from symreln.base.provenance import library_versions
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation, Step
+from symreln.document.mathtext import to_latex
 from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json
 from symreln.network.effective import EffectiveDataset
 from symreln.report.derivation_json import pathway_to_json
-from symreln.report.mathtext import to_latex
 from symreln.report.spec_json import spec_to_json
 from symreln.spec.model import Spec
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict

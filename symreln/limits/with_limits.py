@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from symreln.api import Derivation, derive
 from symreln.base.progress import phase
 from symreln.base.units import megabytes, seconds
-from symreln.claims.derivation import Derivation
 from symreln.cli.request import Request
 from symreln.errors import InputError, SymrelnError
 from symreln.exact.matrix import ExactMatrix
@@ -21,7 +21,6 @@ from symreln.exact.spectrum_json import spectrum_from_json
 from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.limits.partial import Finished, Json, Reached, partial_derivation
 from symreln.limits.supervise import watched
-from symreln.pipeline.derive import derive
 from symreln.spec.finding import shown
 from symreln.spec.model import Spec
 from symreln.spec.overrides import override_texts

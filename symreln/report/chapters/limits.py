@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from symreln.report.document import (
+from symreln.document.model import (
     Block,
     Code,
     Document,
@@ -19,12 +19,12 @@ from symreln.report.document import (
     Table,
     prose,
 )
-from symreln.report.numerals import decimal_latex
-from symreln.report.typeset import typeset
-from symreln.report.widths import latex_width
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import typeset
+from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
-    from symreln.report.inlines import Content, Inline
+    from symreln.document.inlines import Content, Inline
 
 #: Rows of one pathway, and names of pathways that are alike, that are listed; derivation.json has
 #: all.
