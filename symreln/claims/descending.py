@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Step
+from symreln.claims.claim import Step
 from symreln.claims.widths import narrow_pathways
 from symreln.dynamics import two_layer
 from symreln.truth import Truth

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from symreln.base.provenance import library_versions
-from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation, Step
+from symreln.claims.claim import Step
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.document.mathtext import to_latex
 from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
 from symreln.exact.matrix import ExactMatrix

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
-from symreln.claims.convergence import convergence_of, convergence_steps
-from symreln.claims.derivation import Step
+from symreln.claims.claim import Step, steps_of
+from symreln.claims.convergence import convergence_of
 from symreln.claims.descending import descent_steps
 from symreln.claims.equilibria import races_of
 from symreln.claims.equilibrium_steps import equilibrium_steps
@@ -61,9 +61,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
             return (_certificate(verification.lines()), *steps)
         if derivation.ask(races_of):
             steps += equilibrium_steps(derivation.ask(races_of))
-        later = derivation.ask(convergence_of)
-        if later is not None:
-            steps += convergence_steps(later)
+        steps += steps_of(derivation, convergence_of)
         if derivation.ask(narrow_pathways):
             steps += width_steps(derivation)
         return (_certificate(verification.lines()), *steps)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.convergence import convergence_of
 from symreln.claims.couplings import couplings_of
 from symreln.claims.descending import flow_error
 from symreln.claims.equal_starts import equal_starts_to_json
@@ -19,7 +20,6 @@ from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.gates.support import unsupported_pathways
-from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
 from symreln.report.chapters.width import width_to_json
 from symreln.report.encode import Encoder
@@ -66,7 +66,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         },
         **equal_starts_to_json(derivation),
         **equilibria_to_json(derivation),
-        **convergence_to_json(derivation),
+        "convergence": encode(derivation.ask(convergence_of)),
         **width_to_json(derivation),
         "regime": encode(derivation.ask(regime_of)),
         "unsupported": dict(derivation.ask(unsupported_pathways)),

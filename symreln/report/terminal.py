@@ -10,6 +10,7 @@ import click
 from symreln.base.tables import plain_table, render_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import printed_constants
+from symreln.claims.convergence import convergence_of
 from symreln.claims.early import early_strengths
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
@@ -65,7 +66,6 @@ def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text."""
     from symreln.claims.constants import constants_text
     from symreln.claims.relaxation import diverging_lines
-    from symreln.report.chapters.converging import convergence_lines
     from symreln.report.chapters.support import unsupported_lines
     from symreln.truth import Truth
 
@@ -85,8 +85,7 @@ def summary_of(derivation: Derivation) -> Summary:
         "tail": [
             *_family_lines(derivation),
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
-            *convergence_lines(derivation),
-            *lines_of(derivation, regime_of),
+            *lines_of(derivation, convergence_of, regime_of),
             *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "

@@ -21,7 +21,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import scientific_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.experiment.words import metric_cells, percent
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
@@ -280,14 +280,12 @@ def _capital(sentence: str) -> str:
 
 def _assumptions(validation: Validation) -> list[Block]:
     blocks: list[Block] = [
-        prose(
-            Strong("Silent alignment"),
-            " is assumed by the theory and measured here on the last step: the smallest cosine "
-            "of the principal angles between trained and predicted directions (1 is aligned), and "
-            "the share of ",
-            Math(r"\|W^{(2)} W^{(1)}\|^2"),
-            " outside the predicted span.",
-            _which_phase(validation),
+        say(
+            "**Silent alignment** is assumed by the theory and measured here on the last "
+            "step: the smallest cosine of the principal angles between trained and predicted "
+            r"directions (1 is aligned), and the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
+            "predicted span.{which_phase}",
+            which_phase=_which_phase(validation),
         ),
         _alignment_table("GDLN", validation.gdln_alignment),
     ]
