@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
-    from symreln.document.model import Drawing
     from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
     from symreln.train.network import TrainingRun
@@ -249,11 +248,6 @@ def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     found = validation.mean_field
     more = () if found is None else (_mean_field_sketch(found, validation.derivation),)
     return (_loss_sketch(validation), *more)
-
-
-def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
-    """Draw the loss of theory, GDLN and network with the bands over seeds."""
-    return _loss_sketch(validation).draw(pdf=pdf)
 
 
 def _loss_sketch(validation: Validation) -> Sketch:

@@ -18,11 +18,10 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.model import Edge, Graph, Node
-from symreln.graphs.numbers import chain_strengths
 from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, dataset, gate, spec_of
+from tests.graphs.examples import aligned, chain_strengths, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 NETWORK = NetworkSpec(

@@ -14,7 +14,6 @@ from symreln.graphs.curves import Curves
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
 from symreln.report import html
 from symreln.spec.model import NetworkSpec
@@ -22,6 +21,7 @@ from symreln.spec.reader import load
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verify_graph import verify
+from tests.graphs.reduction import reduce_edges
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90

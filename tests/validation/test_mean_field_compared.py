@@ -16,7 +16,7 @@ from symreln.experiment.findings import start_of
 from symreln.experiment.metrics import compare
 from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.plots import loss_figure, validation_sketches
+from symreln.report.plots import validation_sketches
 
 
 @lru_cache(maxsize=1)
@@ -101,4 +101,4 @@ def test_the_curve_and_the_gates_are_drawn():
     assert gates.shown["classes"][0].gate == "".join(map(str, xor().mean_field.classes[0].gate))
     np.testing.assert_array_equal(gates.shown["times"], xor().mean_field.steps)
     assert "<svg" in gates.draw(pdf=False).svg
-    assert "<svg" in loss_figure(xor(), pdf=False).svg
+    assert "<svg" in loss.draw(pdf=False).svg
