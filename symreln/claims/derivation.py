@@ -11,7 +11,7 @@ from symreln.claims.claim import Step
 from symreln.dynamics import switchboard
 from symreln.dynamics.loss import mode_space_loss, strength_symbol
 from symreln.dynamics.solutions import odd_relu
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:

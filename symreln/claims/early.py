@@ -19,6 +19,7 @@ from symreln.dynamics.early_phase import (
     EarlyStrength,
 )
 from symreln.dynamics.initial import pathway_units
+from symreln.exact.numeric import numpy_modes
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
 
@@ -191,5 +192,5 @@ def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
             u=sigma_yx @ v / s,
             v=v,
         )
-        for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True)
+        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True)
     ]

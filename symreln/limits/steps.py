@@ -121,7 +121,7 @@ def _pathway_entry(
             label=f"pi_{number}_{place}",
             class_index=spectrum.classes.index(mode.mode_class),
             s=mode.s,
-            d=None if mode.d_is_average else mode.d,
+            d=mode.d,
             d_eff=None,
             multiplicity=mode.multiplicity,
             family="undecided",
@@ -143,7 +143,7 @@ def _pathway_entry(
 
 def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     """Return s and d as LaTeX, None where there is none or no form in square roots."""
-    numbers = {"s": mode.s, "d": None if mode.d_is_average else mode.d}
+    numbers = {"s": mode.s, "d": mode.d}
     return {
         name: None
         if number is None or not number.is_radical

@@ -24,7 +24,7 @@ from symreln.limits.supervise import watched
 from symreln.spec.finding import shown
 from symreln.spec.model import Spec
 from symreln.spec.overrides import override_texts
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 
 #: Seconds or bytes that nobody waits for or has.

@@ -15,6 +15,7 @@ from symreln.claims.constants import count_free
 from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report import jsonio
 from symreln.report.figures import LossCurve
+from symreln.report.folder import together
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import loss_sketch
@@ -41,7 +42,7 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
         "loss": loss_unit(spec).to_json(),
         "free_constants": count_free(validation.constants),
-        "constants": [constant.to_json() for constant in validation.constants],
+        "constants": [constant.values() for constant in validation.constants],
         "method": "gradient descent on the scalar modes of the graph, step by step",
         "metrics": dict.fromkeys(("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"))
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -92,14 +93,13 @@ def write_graph_validation(validation: GraphValidation, directory: str | Path) -
         validation: What is written.
         directory: Folder, made if it is not there.
     """
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = [folder / name for name in ("curves.npz", "loss.svg", "validation.json")]
-    jsonio.write_bytes(written[0], _curves(validation))
-    jsonio.write_text(written[1], confronted_losses(validation).draw(pdf=False).svg)
-    # Last: a folder with validation.json has everything that it speaks of.
-    jsonio.write_json(written[2], graph_validation_to_json(validation))
-    return written
+    with together(Path(directory)) as draft:
+        names = ("curves.npz", "loss.svg", "validation.json")
+        written = [draft.folder / name for name in names]
+        jsonio.write_bytes(written[0], _curves(validation))
+        jsonio.write_text(written[1], confronted_losses(validation).draw(pdf=False).svg)
+        jsonio.write_json(written[2], validation.to_json())
+        return draft.moved(written)
 
 
 def _curves(validation: GraphValidation) -> bytes:

@@ -13,20 +13,15 @@ from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
-from symreln.pipeline.certify import certificate
+from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
-from symreln.report.folder import (
-    CERTIFICATE,
-    DOCUMENTS,
-    FAMILY,
-    phase_certificate,
-    remove_foreign_certificates,
-)
+from symreln.report.folder import CERTIFICATE, together
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
+from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,60 +54,52 @@ def write_derivation(
     Returns:
         The files written.
     """
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
     wanted = set(formats or FORMATS)
-    written = _write_results(derivation, folder, wanted)
-    if not wanted & {"tex", "html"}:
-        return written
-    figures = _figures(derivation, validation, pdf="tex" in wanted)
-    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
-    document = whole_document(derivation, chapters, figures)
-    if "tex" in wanted:
-        written.append(folder / "derivation.tex")
-        latex.save(document, written[-1])
-        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
-    if "html" in wanted:
-        written.append(folder / "derivation.html")
-        html.save(document, written[-1])
-    return written
+    with together(Path(directory)) as draft:
+        written = _write_proven(derivation, draft.folder, wanted)
+        if wanted & {"tex", "html"}:
+            written += _write_documents(derivation, validation, draft.folder, wanted)
+        return draft.moved(written)
 
 
 def write_proven(
     derivation: Derivation, directory: str | Path, formats: Sequence[str] | None = None
 ) -> list[Path]:
-    """Write the certificates, and derivation.json where it is wanted: no document, no figure.
-
-    Documents of an earlier derivation, which these results would contradict, are removed.
-    """
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in DOCUMENTS:
-        (folder / name).unlink(missing_ok=True)
-    return _write_results(derivation, folder, set(formats or FORMATS))
-
-
-def _write_results(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
-    """Write the certificates, and derivation.json where it is wanted."""
-    written = _write_certificates(derivation, folder)
-    if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation.ask(derivation_to_json))
-    return written
+    """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
+    with together(Path(directory)) as draft:
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or FORMATS)))
 
 
 @phase("certificate")
-def _write_certificates(derivation: Derivation, folder: Path) -> list[Path]:
-    contents = {folder / CERTIFICATE: derivation.ask(certificate)}
-    for step, later in zip(derivation.spec.switches, derivation.later, strict=True):
-        contents[folder / phase_certificate(step)] = later.ask(certificate)
-    family = derivation.family
-    if family is not None and family.template is not None:
-        contents[folder / FAMILY] = family.certificate
-    remove_foreign_certificates(folder, contents)
-    for path, content in contents.items():
-        jsonio.write_json(path, content)
-    return list(contents)
+def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
+    written = [folder / CERTIFICATE]
+    jsonio.write_json(written[0], derivation.ask(certificate))
+    if "json" in wanted:
+        written.append(folder / "derivation.json")
+        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
+    return written
+
+
+def _write_documents(
+    derivation: Derivation, validation: Validation | None, folder: Path, wanted: set[str]
+) -> list[Path]:
+    """Write those documents that are wanted, each with its provenance."""
+    figures = _figures(derivation, validation, pdf="tex" in wanted)
+    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
+    document = whole_document(derivation, chapters, figures)
+
+    def seal(name: str, text: str) -> str:
+        return sealed_text(name, text, derivation.ask(certificate))
+
+    written = []
+    if "tex" in wanted:
+        written.append(folder / "derivation.tex")
+        latex.save(document, written[-1], seal)
+        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
+    if "html" in wanted:
+        written.append(folder / "derivation.html")
+        jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
+    return written
 
 
 def _figures(
@@ -157,11 +144,11 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
         validation: What is written.
         directory: Folder, made if it is not there.
     """
-    # Here, because it brings everything that trains networks.
-    from symreln.report.validation_json import validation_to_json
+    with together(Path(directory)) as draft:
+        return draft.moved(_write_validation(validation, draft.folder))
 
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
+
+def _write_validation(validation: Validation, folder: Path) -> list[Path]:
     drawn = draw_all(validation_sketches(validation), pdf=False)
     curves = folder / "curves.npz"
     jsonio.write_bytes(curves, _curves(validation))
@@ -170,8 +157,7 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
         figures.append(folder / f"{drawing.name}.svg")
         jsonio.write_text(figures[-1], drawing.svg)
     result = folder / "validation.json"
-    # Last: a folder with validation.json has everything that it speaks of.
-    jsonio.write_json(result, validation_to_json(validation))
+    jsonio.write_json(result, validation.to_json())
     return [curves, *figures, result]
 
 

@@ -18,10 +18,10 @@ from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.untested import learnable_share
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
 from symreln.sweep.content import content_of, program
 from symreln.sweep.files import Result, encode
 from symreln.sweep.plan import Plan, Row
+from symreln.tasks.load import load
 
 # Exact arithmetic keeps its precision in a global: a cluster's worker may have several threads.
 _ONE = threading.Lock()

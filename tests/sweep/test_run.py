@@ -16,9 +16,9 @@ import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.experiment.metrics import seed_floor
-from symreln.spec.reader import load
 from symreln.sweep import executors, run, tasks
 from symreln.sweep.axes import read_axes
+from symreln.tasks.load import load
 from tests.sweep.examples import (
     SEEDS,
     SPEC,
