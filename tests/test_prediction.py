@@ -132,6 +132,27 @@ def test_closed_prediction_is_the_flow_of_aligned_weights(name):
     np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
 
 
+def test_closed_forms_of_stages_stand_beside_the_flow():
+    """Strengths of all stages from their closed forms; the loss is that of weights made of them."""
+    derivation = sr.derive(sr.load("contextual-3")).at_values
+    assert len(derivation.stages) == 2
+    times = np.array([0.0, 200.0, 600.0, 1500.0, 1e5])
+    prediction = derivation.evaluate(times)
+    closed = {mode.label: mode.closed for mode in prediction.modes}
+    network = GatedNetwork.of(derivation.spec)
+    for place, _ in enumerate(times):
+        weights = []
+        for pathway in derivation.pathways:
+            u, v, labels = probe_bases(pathway)
+            weights.append((v.T, u * np.array([closed[label][place] for label in labels])))
+        assert prediction.closed_loss[place] == pytest.approx(network.loss(weights), rel=1e-9)
+    final = float(derivation.final_loss.to_fraction())
+    assert prediction.closed_loss[-1] == pytest.approx(final, abs=1e-9)
+    for _, mode in learning_modes(derivation):
+        plateau = mode.s.to_float() / mode.d_eff.to_float()
+        assert closed[mode.label][-1] == pytest.approx(plateau, rel=1e-9)
+
+
 def test_matrices_and_closed_forms_meet_as_the_start_shrinks():
     # sinh against exp: the expected start holds both combinations of a mode's amplitudes.
     distances = []
