@@ -1,6 +1,6 @@
 """How well a later stage may take the earlier one as converged: exact conditions, certified bounds.
 
-The bounds and their proof are those of :mod:`symreln.dynamics.converging`; that they apply is
+The bounds and their proof are those of :mod:`symreln.laws.converging`; that they apply is
 decided by :mod:`symreln.verdict.drives`, at the declared values.
 """
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.converging import Earlier, Later, Push, residuals
-from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
+from symreln.laws.converging import Earlier, Later, Push, residuals
+from symreln.laws.initial import gram_scale
 from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes

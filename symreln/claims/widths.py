@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.initial import pathway_units
-from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, precision
+from symreln.laws.initial import pathway_units
+from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.truth import Truth
 
 if TYPE_CHECKING:

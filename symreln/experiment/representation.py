@@ -25,7 +25,6 @@ from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import probe_bases
 from symreln.claims.switched import first_starts
-from symreln.dynamics.solutions import odd_relu
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.pair import pair_streams
@@ -39,6 +38,7 @@ from symreln.experiment.trained import (
     sized_pathways,
     training_settings,
 )
+from symreln.laws import odd_relu
 from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording

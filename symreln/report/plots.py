@@ -29,8 +29,8 @@ from symreln.report.sketches import (
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
-    from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
+    from symreln.laws.mean_field import MeanField
     from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from symreln.base.progress import phase
 from symreln.claims.prediction import closed_forms, predict
-from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
+from symreln.laws.integrate import DRAWN
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawer import Drawer

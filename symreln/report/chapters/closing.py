@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free
 from symreln.claims.integration import network_of
-from symreln.dynamics import initial
+from symreln.laws import initial
 from symreln.report.chapters.constants import constants_table
 from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
 from symreln.report.symbols import symbol_latex

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.convergence import open_limits, open_questions
-from symreln.dynamics.converging import antiderivative
+from symreln.laws.converging import antiderivative
 from symreln.report.chapters.alike import alike
 from symreln.report.document import Block, Details, Math, Table, equation, prose
 from symreln.report.mathtext import to_latex

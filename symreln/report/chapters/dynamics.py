@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.halving import HalfTime, half_time
-from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.laws.two_layer import SigmoidalMode
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.dynamics.solutions.deep import DeepMode
+from symreln.laws.deep import DeepMode
 from symreln.report.document import (
     Block,
     Code,
@@ -20,11 +20,11 @@ from symreln.report.typeset import typeset
 from symreln.report.words import decimal_cell, number_cell
 
 if TYPE_CHECKING:
-    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
+    from symreln.laws.common import AbstractMode
     from symreln.report.inlines import Content
 
 #: Parts that are shown, and rows of a table; derivation.json has all.

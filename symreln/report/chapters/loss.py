@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.settling import settled_decimal, settled_loss
-from symreln.dynamics.loss import strength_symbol
+from symreln.laws.loss import strength_symbol
 from symreln.report.breaking import sum_lines
 from symreln.report.document import Block, Details, Math, equation, prose
 from symreln.report.mathtext import ordered_terms

@@ -9,8 +9,8 @@ from symreln.report.document import Block, Figure, Math, Strong, Table, prose
 from symreln.report.plots import MOST_GATES, letter
 
 if TYPE_CHECKING:
-    from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
+    from symreln.laws.mean_field import MeanField
 
 
 def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:

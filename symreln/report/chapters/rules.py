@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.dynamics.loss import strength_symbol
 from symreln.experiment.words import metric_cells, percent
+from symreln.laws.loss import strength_symbol
 from symreln.report.document import Block, Math, Strong, Table, prose
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.given_weights import white_inputs
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import deep
-from symreln.dynamics.switchboard import expected_start
+from symreln.laws import deep, two_layer
+from symreln.laws.switchboard import expected_start
 from symreln.report.document import Block, Citation, Code, Math, Reference, equation, prose
 from symreln.report.mathtext import to_latex
 from symreln.report.words import fraction_latex
