@@ -8,7 +8,7 @@ from flint import fmpq, fmpq_poly
 
 from symreln.claims.convergence import convergence_steps
 from symreln.claims.derivation import Step
-from symreln.claims.descending import descent_steps
+from symreln.claims.discretisation_bound import descent_steps
 from symreln.claims.equilibrium_steps import equilibrium_steps
 from symreln.claims.half_speed import half_speed_steps
 from symreln.claims.widths import width_steps
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
-    from symreln.laws.common import AbstractMode
+    from symreln.laws.law import Law
 
 
 def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[Step, ...]:
@@ -86,7 +86,7 @@ def _parts(count: int) -> str:
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:
-    proven: set[AbstractMode] = set()  # equal modes of several pathways share one trajectory
+    proven: set[Law] = set()  # equal modes of several pathways share one trajectory
     for mode in modes:
         if mode.strength is None or mode.strength in proven:
             continue
@@ -95,6 +95,13 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
         proven.add(mode.strength)
     null = sum(mode.s.is_zero for mode in modes)  # the document has no formula of these: 0
     among = f", {null} of them of null modes," if null else ""
+    if any(mode.strength is not None and not mode.strength.closed for mode in modes):
+        return Step(
+            name="trajectories",
+            statement=f"The equation that is integrated for {len(modes)} strengths is the flow's.",
+            check="the amplitudes' equations put in; every identity cancels to 0",
+            outcome=Truth.PROVEN,
+        )
     return Step(
         name="trajectories",
         statement=(
@@ -107,8 +114,7 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
 
 def _reached(derivation: Derivation) -> str:
     """Say what reaches the least-squares loss."""
-    network = derivation.spec.network
-    if network is not None and network.weight_decay:
+    if derivation.known.weight_decay:
         return "Strengths s/d, which weight decay keeps them below, would reach"
     if derivation.narrow:
         return "The plateaus of pathways that are wide enough would reach"

@@ -16,7 +16,6 @@ from flint import arb
 from symreln.base.summaries import short_repr
 from symreln.exact.enclosure import ball, precision
 from symreln.laws.converging import Earlier, Later, Push, residuals
-from symreln.laws.initial import gram_scale
 from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes
@@ -129,8 +128,8 @@ def convergence(derivation: Derivation) -> Convergence | None:
         None where there is one stage only, or numbers are missing.
     """
     spec = derivation.spec
-    network = spec.network
-    if network is None or network.unusual or len(derivation.stages) < 2:
+    known = derivation.known
+    if spec.network is None or not known.two_layers_alike or len(derivation.stages) < 2:
         return None
     if any(parameter.value is None for parameter in spec.parameters):
         return None
@@ -143,7 +142,7 @@ def convergence(derivation: Derivation) -> Convergence | None:
         undecided="",
         beyond=tuple(stage.stage for stage in derivation.stages[2:]),
     )
-    scale = ball(gram_scale(network))
+    scale = ball(known.gram_scale)
     reason = _first_reason(derivation, first)
     if reason:
         return replace(nothing, undecided=reason)

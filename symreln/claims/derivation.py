@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.laws import odd_relu, switchboard
+from symreln.laws.choice import law_of
+from symreln.laws.law import Regime
 from symreln.laws.loss import mode_space_loss, strength_symbol
 from symreln.truth import Truth
 from symreln.verdict.judge import Level, diagonalisable
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from symreln.claims.equilibria import Race
     from symreln.claims.families.derivation import FamilyDerivation
     from symreln.claims.prediction import Prediction
-    from symreln.claims.regime import Regime
+    from symreln.claims.regime import Richness
     from symreln.claims.widths import NarrowPathway
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.exceptional import ExceptionalSets
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.laws.common import AbstractMode
+    from symreln.laws.law import Law
     from symreln.laws.switched_matrices import SwitchedMatrices
     from symreln.network.effective import EffectiveDataset
-    from symreln.spec.model import NetworkSpec, Spec
+    from symreln.spec.model import Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 
@@ -70,7 +71,7 @@ class ModeDerivation:
     multiplicity: int
     family: str
     why: str
-    strength: AbstractMode | None
+    strength: Law | None
     passed_over: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -222,28 +223,23 @@ class Derivation:
     @property
     def tau(self) -> Fraction | None:
         """Time constant in steps, or None without a network."""
-        network = self.effective_network
-        return None if network is None else network.tau(self.spec.dataset.samples)
+        network = self.spec.network
+        if network is None:
+            return None
+        return self.known.slower * network.tau(self.spec.dataset.samples)
 
     @cached_property
-    def effective_network(self) -> NetworkSpec | None:
-        """The network whose time constant and weight decay the modes feel, or None without one.
-
-        The spec's own, but for a ReLU network that is linear at half speed
-        (:mod:`symreln.laws.odd_relu`).
-        """
-        network = self.spec.network
-        if network is None or not odd_relu.asked(self.spec)[0]:
-            return network
-        return odd_relu.linear_network(network)
+    def known(self) -> Regime:
+        """What the spec says of its modes, were they decoupled: which law they take."""
+        return Regime.of(self.spec)
 
     @property
     def strength0(self) -> Fraction | None:
         """Initial strength of every mode, or None without a network or where none is derived."""
-        network = self.spec.network
-        if network is None or network.layers > 2:
+        if self.spec.network is None:
             return None
-        return switchboard.expected_start(network).strength0
+        start = law_of(self.known).start(self.known)
+        return None if start is None else start.strength0
 
     @property
     def closed(self) -> bool:
@@ -303,7 +299,7 @@ class Derivation:
         return early_strengths(self) if numbers is self else numbers.early
 
     @cached_property
-    def regime(self) -> Regime | None:
+    def regime(self) -> Richness | None:
         """Whether initial weights are small beside what is learned (:mod:`symreln.claims.regime`).
 
         None where no initial strength is derived, or a number is missing.

@@ -10,7 +10,7 @@ import numpy as np
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.laws import lambda_balanced, odd_relu
+from symreln.laws import lambda_balanced
 from symreln.spec.arguments import instance_of
 from symreln.spec.finding import Finding
 from symreln.spec.number import exact_fraction, exact_number
@@ -98,20 +98,7 @@ def why_not(derivation: Derivation) -> str:
         return f"the solution is of a single pathway, and the spec has {len(spec.pathways)}"
     if spec.pathways[0].then:
         return "the pathway's gate switches, and the solution is of a fixed one"
-    network = spec.network
-    if network is None:
-        return ""
-    if network.layers != 2:
-        return f"the solution is of two layers of weights, and network.layers = {network.layers}"
-    if network.weight_decay:
-        return "the solution is without weight decay"
-    if odd_relu.asked(spec)[0]:
-        return (
-            "the ReLU network of these data is linear at half speed; ask with activation = "
-            '"linear" for the linear network that it is, with weights W/√2 and half the learning '
-            "rate"
-        )
-    return ""
+    return lambda_balanced.unfit(derivation.known)
 
 
 def white_inputs(derivation: Derivation) -> bool:

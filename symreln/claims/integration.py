@@ -11,7 +11,7 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.laws.gated_data import GatedData, SparseArray
-from symreln.laws.initial import gram_scale
+from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -55,10 +55,11 @@ def check_two_layers(network: NetworkSpec, what: str) -> None:
     Raises:
         NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
     """
-    if network.unusual:
+    regime = Regime.of_network(network)
+    if not regime.two_layers_alike:
         msg = (
             f"{what} is written for two layers that start alike, without weight decay, and "
-            f"network.{network.unusual[0]} asks for something else. `symreln derive` gives the "
+            f"network.{regime.unusual[0]} asks for something else. `symreln derive` gives the "
             "closed forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
@@ -125,8 +126,8 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     return ReducedFlow(
         data=data,
         tau=float(derivation.tau or 1),
-        gram_scale=float(gram_scale(network)),
-        weight_decay=float((derivation.effective_network or network).weight_decay),
+        gram_scale=float(derivation.known.gram_scale),
+        weight_decay=float(derivation.known.weight_decay),
     )
 
 
@@ -167,7 +168,7 @@ def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
         targets=dataset.targets.to_numpy(),
         staged=network.training == "staged",
         tau=float(derivation.tau or 1),
-        gram_scale=float(gram_scale(network)),
+        gram_scale=float(derivation.known.gram_scale),
     )
 
 

@@ -12,7 +12,6 @@ from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.laws.few_units import FewUnits
-from symreln.laws.initial import pathway_units
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -95,7 +94,7 @@ def _few(derivation: Derivation, pathway: PathwayDerivation) -> FewUnits:
     from symreln.claims.prediction import probe_bases
 
     network, spec = network_of(derivation.spec), pathway.effective.pathway
-    law = float(pathway_units(network))
+    law = float(derivation.known.units or 1)
     units = spec.hidden or max(1, round(law))
     u, v, _ = probe_bases(pathway)
     sigma_yx = pathway.effective.sigma_yx.to_numpy()

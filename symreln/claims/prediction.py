@@ -6,6 +6,7 @@ This is the named place where exact results become floats.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,10 +26,11 @@ from symreln.claims.mode_system import mode_system
 from symreln.claims.widths import check_decided, learned_counts
 from symreln.errors import InputError
 from symreln.exact.singular_vectors import balls, certified
-from symreln.laws import deep_numbers
+from symreln.laws.choice import law_of, started
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
-from symreln.laws.switchboard import strengths_float
+from symreln.laws.law import Start
+from symreln.laws.ops import NUMPY
 from symreln.spec.arguments import float_times
 from symreln.verdict.judge import Level
 
@@ -290,15 +292,18 @@ def closed_forms(
 def _closed_prediction(
     derivation: Derivation, grid: np.ndarray, curves: dict[str, np.ndarray], loss: np.ndarray
 ) -> Prediction:
+    closed = law_of(derivation.known).closed
+    forms = "closed forms" if closed else "integrated equations"
+    which = "all modes"
+    if learned_counts(derivation):
+        which = "the modes that narrow pathways learn first"
     return Prediction(
         times=grid,
         loss=loss,
-        method="closed forms of all modes"
-        if not learned_counts(derivation)
-        else "closed forms of the modes that narrow pathways learn first",
-        closed_loss=loss,
-        modes=_mode_curves(derivation, curves, {}),
-        judged="closed",
+        method=f"{forms} of {which}",
+        closed_loss=loss if closed else None,
+        modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
+        judged="closed" if closed else "reduced",
         constants=derivation.constants,
     )
 
@@ -321,12 +326,9 @@ def closed_curves(
     s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
     d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
     d = d.reshape(-1, 1)
-    network = derivation.effective_network or network_of(derivation.spec)
-    tau = float(derivation.tau or 1)
-    if strength0 is None:
-        values = strengths_float(network, s, d, grid, tau)
-    else:
-        values = deep_numbers.strength_float(network.layers, s, d, s * 0 + strength0, grid, tau)
+    start = None if strength0 is None else Start(strength0=Fraction(strength0))
+    law = started(derivation.known, s, d, derivation.tau or 1, ops=NUMPY, start=start)
+    values = law.strengths(grid)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
     return {
@@ -458,8 +460,7 @@ def _mode_curves(
     derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
 ) -> tuple[ModeCurve, ...]:
     curves = []
-    network = derivation.effective_network
-    decay = 0.0 if network is None else float(network.weight_decay)
+    decay = float(derivation.known.weight_decay)
     for pathway, mode in learning_modes(derivation):
         d = None if mode.d_eff is None else mode.d_eff.to_float()
         curves.append(

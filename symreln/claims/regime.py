@@ -39,7 +39,7 @@ MOST_NAMED = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regime:
+class Richness:
     """What the initial weights do to the modes that learn.
 
     Attributes:
@@ -87,14 +87,13 @@ class Regime:
         return f"{start} is at least half of the plateau of {named} ({scale})"
 
 
-def regime(derivation: Derivation) -> Regime | None:
+def regime(derivation: Derivation) -> Richness | None:
     """Say which regime a spec's initial weights put training in.
 
     None where no initial strength is derived (no network, or more than two layers), where a single
     layer's strengths start at 0, where a parameter has no value, and where nothing learns.
     """
-    network = derivation.spec.network
-    if network is None or network.layers != 2:
+    if derivation.known.units is None:
         return None
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return None
@@ -112,7 +111,7 @@ def regime(derivation: Derivation) -> Regime | None:
     if not found:
         return None
     scales = sorted((scale for _, scale in found.values()), key=lambda scale: scale.mid())
-    return Regime(
+    return Richness(
         lazy=tuple(label for label, (lazy, _) in found.items() if lazy),
         modes=len(found),
         scales=(scales[0], scales[-1]),
@@ -138,7 +137,7 @@ def _relative(
     if quotient is None or not quotient > 0:
         return None
     with precision(BITS):
-        growth = mode.s.ball({}, BITS) - ball(exact.spec.network.weight_decay)
+        growth = mode.s.ball({}, BITS) - ball(exact.known.weight_decay)
         if not growth > 0:
             return None
         plateau = growth / quotient

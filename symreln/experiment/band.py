@@ -25,7 +25,7 @@ from symreln.claims.early import start_factor
 from symreln.claims.integration import descending_flow, mode_probes, network_of
 from symreln.claims.switched import SwitchedNetworks
 from symreln.experiment.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
-from symreln.laws.initial import pathway_units
+from symreln.laws.law import pathway_units
 from symreln.laws.many_descents import ManyDescents
 from symreln.laws.reduced_flow import ModeStart
 
@@ -131,7 +131,7 @@ def why_no_band(derivation: Derivation) -> str:
 
     With few hidden units the prediction brings it: it is the mean of networks that were drawn.
     """
-    if network_of(derivation.spec).layers == 1:
+    if derivation.known.units is None:
         return "a single layer amplifies nothing of its initial weights"
     return ""
 

@@ -9,7 +9,6 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import chain_constants, training_constants
 from symreln.claims.early import mode_kappas, pathway_kappas
-from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import predict_training
 from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
@@ -98,13 +97,12 @@ def foretell(
 
 def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     """Make the predictions of the mean curves."""
-    network = network_of(numbers.spec)
-    if network.unusual:
+    if not numbers.known.two_layers_alike:
         from symreln.experiment.closed import check_covered, closed_start, predict_chain
 
         check_covered(numbers)
-        if network.layers != 2:
-            chain = closed_start(network)
+        if not numbers.known.one_hidden_layer:
+            chain = closed_start(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
         early = numbers.early

@@ -38,7 +38,6 @@ from symreln.experiment.trained import (
     sized_pathways,
     training_settings,
 )
-from symreln.laws import odd_relu
 from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording
@@ -156,16 +155,16 @@ def check_representations(derivation: Derivation) -> None:
         NotSupportedError: Another number of layers than two, gates that switch, layers that start
             apart, nothing but numbers proven, or a ReLU network whose output alone is linear.
     """
-    network = network_of(derivation.spec)
+    known = derivation.known
     level = derivation.verdict.level
     reason = ""
-    if network.layers != 2:
+    if not known.one_hidden_layer:
         reason = "they are predicted of one hidden layer"
     elif derivation.spec.switches:
         reason = "they are predicted of gates that stay, and the spec's switch"
-    elif odd_relu.asked(derivation.spec)[0]:
+    elif known.half_speed.holds:
         reason = "a ReLU network that is linear at half speed has an output that is, but no layer"
-    elif network.init_std_out is not None:
+    elif known.apart:
         reason = "they are predicted of layers that start alike"
     elif level is Level.COUPLED_MATRICES and derivation.narrow:
         reason = "which directions few units hold of coupled matrices is not derived"

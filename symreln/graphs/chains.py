@@ -16,12 +16,12 @@ import sympy as sp
 
 from symreln.graphs.chain import STRENGTH, Chain
 from symreln.graphs.components import place_proofs
-from symreln.laws import deep, shallow, two_layer
-from symreln.laws.two_layer import TIME_CONSTANT
+from symreln.laws.choice import law_of, solve
+from symreln.laws.law import TIME_CONSTANT, Regime
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from symreln.laws.common import AbstractMode
+    from symreln.laws.law import Law
 
 S, D = sp.symbols("s d", positive=True)
 
@@ -68,28 +68,22 @@ class SharedChain:
     @property
     def family(self) -> str:
         """Name of the family of solutions."""
-        return {1: shallow.NAME, 2: two_layer.NAME}.get(self.layers, deep.NAME)
+        return law_of(Regime(layers=self.layers)).name
 
     @cached_property
-    def mode(self) -> AbstractMode:
+    def mode(self) -> Law:
         """The trajectory of a mode from a balanced start, in symbols."""
         return self.solved(S, D)
 
-    def solved(self, s: sp.Expr, d: sp.Expr) -> AbstractMode:
+    def solved(self, s: sp.Expr, d: sp.Expr) -> Law:
         """Return the trajectory of a mode with these numbers."""
-        tau = TIME_CONSTANT / self.gain
-        if self.layers == 1:
-            return shallow.ShallowMode(s=s, d=d, tau=tau)
-        if self.layers == 2:
-            return two_layer.SigmoidalMode(s=s, d=d, tau=tau)
-        return deep.DeepMode(layers=sp.Integer(self.layers), s=s, d=d, tau=tau)
+        return solve(Regime(layers=self.layers), s, d, tau=TIME_CONSTANT / self.gain)
 
     def _same_equation(self) -> bool:
         """Whether the family's L π^(2-2/L) (s - dπ) over its time constant is the rate."""
         layers = sp.Integer(self.layers)
         family = layers * STRENGTH ** (2 - 2 / layers) * (S - D * STRENGTH)
-        *_, tau = self.mode.parts
-        return sp.simplify(sp.powsimp(family * TIME_CONSTANT / tau / self.rate)) == 1
+        return sp.simplify(sp.powsimp(family * TIME_CONSTANT / self.mode.tau / self.rate)) == 1
 
     @cached_property
     def checks(self) -> tuple[tuple[str, str, str, Truth], ...]:

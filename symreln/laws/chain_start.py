@@ -28,10 +28,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.laws.deep_numbers import rising_clock, strength_float
+from symreln.laws.depth import Clock, Depth
+from symreln.laws.ops import NUMPY
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_415
@@ -174,8 +176,8 @@ def rising_curves(
 ) -> np.ndarray:
     """Return one mode's strengths from many starts, shape (starts, times).
 
-    Those of :func:`symreln.laws.deep_numbers.strength_float` to 1e-6 of the plateau,
-    a hundred times faster: one table of the clock serves all starts, linear between its entries.
+    Those of :class:`symreln.laws.depth.Depth` to 1e-6 of the plateau, a hundred times faster: one
+    table of the clock serves all starts, linear between its entries.
 
     Args:
         layers: L, at least 3.
@@ -185,14 +187,16 @@ def rising_curves(
         times: Times in steps, >= 0.
         tau: Time constant in steps.
     """
-    plateau, exponent = s / d, 1 - 2 / layers
+    plateau = s / d
     share = np.asarray(strength0) / plateau
     if np.any(share >= 1):
+        numbers = map(np.asarray, (s, d, tau))
         starts = np.asarray(strength0)[:, None]
-        return strength_float(layers, np.array(s), np.array(d), starts, times, tau)
-    begin = np.log(share) - np.log1p(-share)
+        given = dict(zip(("s", "d", "tau"), numbers, strict=True))
+        law = Depth(layers=sp.Integer(layers), strength0=starts, ops=NUMPY, **given)
+        return law.strengths(times)
+    clock = Clock(layers=layers, rises=True, ops=NUMPY)
+    begin = clock.logit(share)
     y = np.linspace(begin.min(), SETTLED, max(2, int((SETTLED - begin.min()) / SPACING)))
-    clock = rising_clock(exponent, y)
-    growth = layers * s * plateau**exponent * np.asarray(times) / tau
-    found = np.interp(rising_clock(exponent, begin)[:, None] + growth, clock, y)
-    return plateau / (1 + np.exp(-found))
+    growth = layers * s * plateau ** (1 - 2 / layers) * np.asarray(times) / tau
+    return plateau * clock.share(np.interp(clock.at(begin)[:, None] + growth, clock.at(y), y))

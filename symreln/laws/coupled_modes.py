@@ -10,7 +10,7 @@ import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.laws.integrate import integrate
-from symreln.laws.two_layer import TIME, TIME_CONSTANT
+from symreln.laws.law import TIME, TIME_CONSTANT
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

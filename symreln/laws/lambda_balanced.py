@@ -28,6 +28,7 @@ import sympy as sp
 from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
+from symreln.laws.law import Regime
 from symreln.spec.arguments import exact_times, float_times, whole_number
 
 if TYPE_CHECKING:
@@ -64,6 +65,21 @@ class Blocks(NamedTuple):
     input_gram: Any
     product: Any
     output_gram: Any
+
+
+def unfit(regime: Regime) -> str:
+    """Say why no weights of a network may be given, or ""."""
+    if regime.layers != 2:
+        return f"the solution is of two layers of weights, and network.layers = {regime.layers}"
+    if regime.weight_decay:
+        return "the solution is without weight decay"
+    if regime.half_speed.holds:
+        return (
+            "the ReLU network of these data is linear at half speed; ask with activation = "
+            '"linear" for the linear network that it is, with weights W/√2 and half the learning '
+            "rate"
+        )
+    return ""
 
 
 def matches(
@@ -367,16 +383,6 @@ def solve(
         white_defect=coloured,
         balance_defect=unbalanced,
     )
-
-
-def series(order: int) -> sp.Expr:
-    r"""Return QQᵀ for small weights, up to ``order`` factors P0 = Q0Q0ᵀ, as words.
-
-    :math:`\sum_k (-\beta)^k e^{Ft} P_0 (G P_0)^k e^{Ft}`, G the integral of exp(2Fu).
-    """
-    e, g, p0 = _words("E G P0")
-    terms = [(-_BETA) ** k * e * p0 * (g * p0) ** k * e for k in range(order)]
-    return sp.Add(*terms)
 
 
 def _unproven(defect: sp.Expr) -> sp.Expr:

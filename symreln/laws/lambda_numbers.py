@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import LimitReachedError
-from symreln.laws.common import phi
 from symreln.laws.lambda_balanced import Blocks
+from symreln.laws.ops import phi
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat

@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 from flint import fmpq, fmpq_poly, fmpz_poly
 
-from symreln.laws.common import defect
+from symreln.laws.ops import defect
 
 _X, _COS, _SIN, _COS_M, _SIN_M = sp.symbols("_x _cos _sin _cos_m _sin_m", real=True)
 

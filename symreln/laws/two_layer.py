@@ -1,65 +1,69 @@
-r"""Two-layer balanced family: one decoupled mode of a pathway with one hidden layer."""
+r"""Two layers of weights that start balanced, with weight decay and without.
+
+The loss with weight decay is :math:`L + \tfrac{1}{2} \lambda (\|W_1\|^2 + \|W_2\|^2)`, L the mean
+loss; it takes λ off s, and changes nothing else.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import sympy as sp
 
-from symreln.laws.common import (
-    STRENGTH,
-    AbstractMode,
-    Direction,
-    as_floats,
-    defect,
-    direction_of,
-    geometric_series,
-    phi,
-    span_ball,
-    unfit_for_two_layers,
-)
+from symreln.laws.discretisation_bound import flow_error, unbounded
+from symreln.laws.law import Law, Match, Regime, Start
+from symreln.laws.ops import Ops, defect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
-    from flint import arb
 
-NAME = "two-layer balanced"
+#: Where initial strengths are argued, in one line.
+SOURCE = "law of large numbers over hidden units of the growing combination of a mode's amplitudes"
+#: Factor of the squared weights.
+WEIGHT_DECAY = sp.Symbol("lambda", positive=True)
 
-#: Symbols that every printed trajectory uses.
-TIME = sp.Symbol("t", nonnegative=True)
-TIME_CONSTANT = sp.Symbol("tau", positive=True)
-STRENGTH0 = sp.Symbol("pi_0", positive=True)
+_S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SigmoidalMode(AbstractMode):
-    r"""Trajectory :math:`\pi(t)` of one decoupled mode.
-
-    Solves :math:`\tau \dot\pi = 2\pi (s - d\pi)`, :math:`\pi(0) = \pi_0`.
+class TwoLayer(Law):
+    r"""One decoupled mode: :math:`\tau \dot\pi = 2\pi (s - d\pi)`, :math:`\pi(0) = \pi_0`.
 
     Source: [Saxe2014], [Saxe2019].
     Assumes: two layers, balanced and aligned at t = 0; mutual diagonalisability PROVEN.
 
     Attributes:
-        s: Singular value of the pathway's Sigma^{yx}. Scalar, not negative.
-        d: Matching eigenvalue of its Sigma^{x} (or d_eff where pathways couple). Not negative.
-        strength0: Initial strength. Scalar, positive.
-        t: Time in steps of full-batch gradient descent.
-        tau: Time constant in steps: 1/learning_rate for a mean loss, 1/(P learning_rate) for a
-            sum over samples.
         height: s/d in a shorter form, or None; it enters the proof like everything else.
     """
 
-    s: sp.Expr
-    d: sp.Expr
-    height: sp.Expr | None = None
-    strength0: sp.Expr = STRENGTH0
-    t: sp.Symbol = TIME
-    tau: sp.Expr = TIME_CONSTANT
+    name = "two-layer balanced"
+    start_origin = SOURCE
+    start_source = SOURCE
+    height: Any = None
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        unfit = regime.unfit_for_two_layers(wants_balanced=True)
+        if not unfit and regime.weight_decay:
+            unfit = "weight decay adds −2λπ to the equation"
+        found = "two layers of weights, the mode is decoupled, balanced small initial weights"
+        return Match(holds=not unfit, why=unfit or found)
+
+    @classmethod
+    def start(cls, regime: Regime) -> Start | None:
+        r"""Return the expected effective initial strength, units · σ² / 2.
+
+        Of a mode's two amplitudes (a, b) of a hidden unit only the growing combination
+        (a+b)/sqrt(2) survives; the product that it grows into starts, in effect, from ((a+b)/2)²,
+        whose mean is σ²/2. For a linear network this is Hσ²/2, for a ReLU network Hσ²/4.
+        """
+        if regime.units is None or regime.variances is None:
+            return None
+        return Start(strength0=regime.units * regime.variances[0] / 2)
 
     @property
     def equation(self) -> str:
@@ -67,158 +71,185 @@ class SigmoidalMode(AbstractMode):
         return r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
 
     @property
-    def case(self) -> str:
-        """Which of the family's formulas holds: "sigmoid", "decay", "growth" or "constant"."""
+    def case(self) -> Literal["sigmoid", "decay"]:
+        """Which of the printed formulas holds."""
         # By structure: is_zero may isolate roots of long polynomials, for minutes (SymPy 1.14).
-        if self.s == 0:
-            return "constant" if self.d == 0 else "decay"
-        return "growth" if self.d == 0 else "sigmoid"
+        return "decay" if self.growth == 0 else "sigmoid"
+
+    def strength(self, t: Any) -> Any:
+        r"""Return the strength, :math:`\pi_0 / (e^{-x} + 2 d \pi_0 \int_0^{t/\tau} e^{-2gu} du)`.
+
+        With g = s − λ of any sign and x = 2gt/τ; all terms are positive: nothing cancels.
+        """
+        decay, span = self.ops.relaxed(2 * self.growth, t / self.tau)
+        return self.strength0 / (decay + 2 * self.d * self.strength0 * span)
 
     @cached_property
-    def expr(self) -> sp.Expr:
+    def _expr(self) -> sp.Expr:
         """The trajectory, in the form that stays finite for any t >= 0."""
         expression: Any = _template(self.case).xreplace(self._values())
         return expression
 
     @property
-    def plateau(self) -> sp.Expr:
+    def plateau(self) -> Any:
         """Limit for t to infinity."""
-        if self.case == "sigmoid":
-            return self.s / self.d if self.height is None else self.height
-        return {"constant": self.strength0, "decay": sp.S.Zero, "growth": sp.oo}[self.case]
+        return super().plateau if self.height is None else self.height
 
     @cached_property
-    def half_time(self) -> sp.Expr | None:
-        """Time at which half the plateau is reached, in steps; None outside the sigmoid case."""
+    def half_time(self) -> Any:
+        """Time at which half the plateau is reached, in steps; None where it is not above 0."""
         if self.case != "sigmoid":
             return None
         ratio = self.plateau / self.strength0 - 1
+        scale = self.tau / (2 * self.s)
+        if not isinstance(ratio, sp.Basic):
+            return scale * self.ops.log(ratio)
         # The logarithm of a sum with a symbol is what it is, which SymPy finds out at length.
         plain = ratio.is_Add and self.strength0.is_Symbol
-        return self.tau / (2 * self.s) * sp.log(ratio, evaluate=not plain)
+        return scale * sp.log(ratio, evaluate=not plain)
+
+    @property
+    def relaxation(self) -> Any:
+        """The rate 2s; of a mode that decays, 2(s − λ), or λ − s of the amplitudes that die out."""
+        return 2 * self.growth if self.growth > 0 else -self.growth
+
+    @property
+    def discretisation_bound(self) -> float | None:
+        """The bound of :mod:`symreln.laws.discretisation_bound`, of balls."""
+        numbers = (self.s, self.d, self.strength0, self.tau)
+        return None if unbounded(*numbers) else flow_error(*numbers)
+
+    def steps(self) -> Iterator[np.ndarray]:
+        """Yield the strengths: both amplitudes are one."""
+        return pair_steps(self, self.strength0, 0 * self.strength0)
 
     def residual(self) -> sp.Expr:
-        r"""Zero exactly when ``expr`` solves the mode's equation from ``strength0``.
+        r"""Zero exactly when the solution holds.
 
         The template is substituted into :math:`\tau\dot\pi - 2\pi(s - d\pi)` with every quantity
         a free symbol, where ``cancel`` decides, and specialised afterwards: a rational identity
         in s, d, pi_0 and exp survives any specialisation that keeps s and d from vanishing, and
-        those that do vanish have a template of their own.
+        uses no sign of s − λ.
         """
-        values = {**self._values(), _D: self.d}
-        defects: list[Any] = [part.xreplace(values) for part in _template_residuals(self.case)]
+        defects = list(_residuals(self.case))
         if self.case == "sigmoid" and self.height is not None:
             # Both are non-negative roots of rational functions: equal if their squares are.
-            defects.append(sp.cancel((self.height * self.d) ** 2 - self.s**2))
+            defects.append(sp.cancel((self.height * self.d) ** 2 - self.growth**2))
             if self.height.is_negative:
                 defects.append(self.height)
         return defect(*defects)
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
         return {
-            _S: self.s,
+            _S: self.growth,
             _D: self.d,
-            _HEIGHT: self.plateau,
+            _HEIGHT: self.growth / self.d if self.height is None else self.height,
             _P0: self.strength0,
             _T: self.t,
             _TAU: self.tau,
         }
 
-    def direction(self) -> Direction:
-        """Return the direction: the slope keeps the sign of s - d strength0."""
-        return direction_of((self.s - self.d * self.strength0) * self.strength0)
 
-    def series(self, order: int) -> sp.Expr:
-        """Return the time to reach a strength, as a series in it; see the base class."""
-        whole = geometric_series(self.s, self.d, 0, order)
-        return self.tau / 2 * (whole - whole.subs(STRENGTH, self.strength0))
+@dataclass(frozen=True, kw_only=True)
+class TwoLayerDecay(TwoLayer):
+    r"""The same with weight decay: :math:`\tau \dot\pi = 2\pi (s - \lambda - d\pi)`.
+
+    The mode is learned exactly if s > λ, and dies out otherwise.
+
+    Source: the balanced solution of [Saxe2014]; amplitudes a = b obey
+    :math:`\tau \dot a = a(s - \lambda - d a^2)`.
+
+    Attributes:
+        weight_decay: λ, not negative.
+    """
+
+    name = "two-layer balanced, weight decay"
+    weight_decay: Any = WEIGHT_DECAY
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        unfit = "" if regime.weight_decay else "no weight decay"
+        unfit = unfit or regime.unfit_for_two_layers(wants_balanced=True)
+        found = "two layers of weights, the mode is decoupled, balanced, with weight decay"
+        return Match(holds=not unfit, why=unfit or found)
+
+    @classmethod
+    def of(cls, regime: Regime, ops: Ops, s: Any, d: Any, **more: Any) -> Self:
+        """Return the law of a mode, whose plateau is not s/d."""
+        return super().of(regime, ops, s, d, **{**more, "height": None})
 
     @property
-    def numeric(self) -> Callable[..., np.ndarray]:
-        """:func:`strength_float`."""
-        return strength_float
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return (
+            r"\tau \dot{\pi} = 2 \pi \left(s - \lambda - d\, \pi\right), "
+            r"\qquad \pi(0) = \pi_0, \quad "
+            rf"\lambda = {sp.latex(self.weight_decay)}"
+        )
+
+    @property
+    def growth(self) -> Any:
+        """The growth s − λ: half the rate of the early growth; negative for a decline."""
+        return self.s - self.weight_decay
+
+    @property
+    def plateau(self) -> Any:
+        """Limit for t to infinity: (s − λ)/d where that is positive, else 0."""
+        return self.ops.positive(self.ops.over(self.growth, self.d))
+
+    @cached_property
+    def half_time(self) -> None:
+        """None: it is a certified root."""
+        return
+
+    @property
+    def discretisation_bound(self) -> None:
+        """None: it is proven without weight decay."""
+        return
 
 
-_S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
+def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator[np.ndarray]:
+    r"""Yield the strengths of a mode of two layers at steps 0, 1, …, without end, in float64.
+
+    A step of gradient descent with rate η = 1/τ and weight decay λ moves the amplitudes (a, b) by
+
+    .. math:: a' = k a + e b, \qquad b' = k b + e a, \qquad e = \eta (s - d \pi), \quad
+       k = 1 - \eta \lambda, \quad \pi = a \cdot b,
+
+    whatever the units that they are vectors over. So the sum and the difference stay apart:
+    :math:`\pi = p - m`, :math:`p' = (k + e)^2 p`, :math:`m' = (k - e)^2 m`.
+
+    Args:
+        law: In float64.
+        growing: p = |a + b|²/4 at the start.
+        shrinking: m = |a − b|²/4 at the start.
+    """
+    keep = 1 - (law.s - law.growth) / law.tau
+    sums, differences = growing + 0.0 * law.s, shrinking + 0.0 * law.s
+    while True:
+        strength = sums - differences
+        yield strength
+        pull = (law.s - law.d * strength) / law.tau
+        sums = (keep + pull) ** 2 * sums
+        differences = (keep - pull) ** 2 * differences
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _template(case: str) -> sp.Expr:
     if case == "sigmoid":
         return _HEIGHT / (1 + (_HEIGHT / _P0 - 1) * sp.exp(-2 * _S * _T / _TAU))
-    if case == "decay":
-        return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
-    if case == "growth":
-        return _P0 * sp.exp(2 * _S * _T / _TAU)
-    return _P0
+    return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
 
 
-@lru_cache(maxsize=4)
-def _template_residuals(case: str) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return the residuals of a template, cancelled: equation, initial value, drive.
-
-    The drive s − d pi keeps its sign: it is its value at t = 0, times pi exp(−2st/tau)/pi_0 > 0.
-    """
-    strength = _template(case).subs(_HEIGHT, _S / _D)
-    s = sp.S.Zero if case in ("decay", "constant") else _S
-    d = sp.S.Zero if case in ("growth", "constant") else _D
-    drive = s - d * strength
-    kept = strength * sp.exp(-2 * s * _T / _TAU) / _P0
+@lru_cache(maxsize=2)
+def _residuals(case: str) -> tuple[sp.Expr, ...]:
+    """Return what must vanish: equation, initial value, and the strength as it is evaluated."""
+    printed = _template(case).subs(_HEIGHT, _S / _D)
+    s = _S if case == "sigmoid" else sp.S.Zero
+    law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
     return (
-        sp.cancel(_TAU * strength.diff(_T) - 2 * strength * drive),
-        sp.cancel(strength.subs(_T, 0) - _P0),
-        sp.cancel(drive - (s - d * _P0) * kept),
+        sp.cancel(_TAU * printed.diff(_T) - 2 * printed * (s - _D * printed)),
+        sp.cancel(printed.subs(_T, 0) - _P0),
+        sp.cancel(law.strength(_T) - printed),
     )
-
-
-def strength_float(
-    s: np.ndarray, d: np.ndarray, strength0: np.ndarray, t: np.ndarray, tau: float
-) -> np.ndarray:
-    r"""Evaluate the family in float64, for s, d >= 0, every case at once.
-
-    With x = 2 s t/tau the four cases are one formula,
-    :math:`\pi = \pi_0 / (e^{-x} + 2 d \pi_0 (t/\tau) \varphi(x))`,
-    :math:`\varphi(x) = (1 - e^{-x})/x`, whose terms are all positive: no cancellation, no
-    overflow for any t (but for the growth that d = 0 really has).
-
-    Args:
-        s: Singular values, broadcastable with ``t``.
-        d: Input eigenvalues.
-        strength0: Initial strengths, positive.
-        t: Times in steps, >= 0.
-        tau: Time constant in steps.
-    """
-    import numpy as np
-
-    s, d, strength0, t = as_floats(s, d, strength0, t)
-    x = 2 * s * (t / tau)
-    with np.errstate(divide="ignore", over="ignore"):
-        return strength0 / (np.exp(-x) + 2 * d * strength0 * (t / tau) * phi(x))
-
-
-def strength_ball(s: arb, d: arb, strength0: arb, t: arb, tau: arb) -> arb:
-    """Evaluate the family with certified error bounds at Arb's current precision.
-
-    An s that is exactly zero selects its case; s and d must otherwise be positive.
-    """
-    time = t / tau
-    return strength0 / ((-2 * s * time).exp() + 2 * d * strength0 * span_ball(2 * s, time))
-
-
-def matches(
-    *, decoupled: bool, layers: int = 2, balanced: bool = True, weight_decay: bool = False
-) -> tuple[bool, str]:
-    """Say whether the family solves a mode, and why or why not."""
-    unfit = unfit_for_two_layers(
-        layers=layers, decoupled=decoupled, balanced=balanced, wants_balanced=True
-    )
-    if unfit:
-        return False, unfit
-    if weight_decay:
-        return False, "weight decay adds −2λπ to the equation"
-    return True, "two layers of weights, the mode is decoupled, balanced small initial weights"
-
-
-def solve(s: sp.Expr, d: sp.Expr, **context: Any) -> SigmoidalMode:
-    """Return the trajectory of a mode with the given s and d (or d_eff)."""
-    return SigmoidalMode(s=s, d=d, **context)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
-from symreln.claims.descending import flow_error
+from symreln.claims.discretisation_bound import flow_error
 from symreln.claims.equal_starts import equal_starts_to_json
 from symreln.claims.halving import half_time
 from symreln.claims.settling import settled_decimal, settled_loss
@@ -202,7 +202,7 @@ def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
         "family": mode.family,
         "strength0": _number(derivation, Fraction(0) if mode.is_null else derivation.strength0),
         "strength": None
-        if strength is None
+        if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},
         "half_time": _half_time(derivation, mode),
         "flow_error": flow_error(derivation, mode),

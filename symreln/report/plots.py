@@ -108,8 +108,7 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _spectrum(derivation: Derivation) -> Sketch:
     groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
-    network = derivation.effective_network
-    decay = 0.0 if network is None else float(network.weight_decay)
+    decay = float(derivation.known.weight_decay)
     return spectrum_sketch(
         [
             _pathway_spectrum(group.first, in_phase(group.short_name, begin), decay)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.laws.law import Regime
 from symreln.report.chapters.alike import Alike
 from symreln.report.described import (
     SMALL,
@@ -118,7 +119,7 @@ def _projector(spec: Spec) -> str:
 
 def _layers(spec: Spec) -> str:
     """Return the LaTeX of the product of a pathway's layers."""
-    count = 2 if spec.network is None else spec.network.layers
+    count = Regime.of(spec).layers
     if count <= 3:
         return " ".join(f"W^{{({layer})}}_p" for layer in range(count, 0, -1))
     return rf"W^{{({count})}}_p \cdots W^{{(1)}}_p"

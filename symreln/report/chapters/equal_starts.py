@@ -29,8 +29,8 @@ def equal_start_blocks(derivation: Derivation, stage: StageDerivation) -> list[B
         )
         for index, (labels, sentence) in enumerate(grouped(found))
     ]
-    network = derivation.spec.network
-    if found and network is not None and network.layers == 2 and not derivation.narrow:
+    known = derivation.known
+    if found and derivation.tau is not None and known.one_hidden_layer and not derivation.narrow:
         blocks.append(
             prose(
                 "The prediction that is confronted with training does not rest on them: it "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.laws.deep import DeepMode
+from symreln.laws.depth import Depth
 from symreln.report.document import (
     Block,
     Code,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.laws.common import AbstractMode
+    from symreln.laws.law import Law
     from symreln.report.inlines import Content
 
 #: Parts that are shown, and rows of a table; derivation.json has all.
@@ -96,9 +96,9 @@ def _part(derivation: GraphDerivation, component: Component, number: int) -> Sec
     return Section(title=f"Part {number}", label=f"sec:part-{number}", blocks=tuple(blocks))
 
 
-def _lines(mode: AbstractMode) -> list[str]:
+def _lines(mode: Law) -> list[str]:
     """Return the lines of a solution: an implicit one has its function T in a line of its own."""
-    if not isinstance(mode, DeepMode) or mode.expr is not None:
+    if not isinstance(mode, Depth):
         return [mode.to_latex()]
     name = to_latex(mode.root)
     share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{to_latex(mode.root_power)}}}"

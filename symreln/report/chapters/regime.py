@@ -10,7 +10,7 @@ from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.claims.regime import Regime
+    from symreln.claims.regime import Richness
 
 #: What it comes to, by name.
 MEANS = {
@@ -68,5 +68,5 @@ def regime_to_json(derivation: Derivation) -> dict[str, Any]:
     }
 
 
-def _title(found: Regime) -> str:
+def _title(found: Richness) -> str:
     return f"{found.called} regime".capitalize()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
-from symreln.claims.descending import flow_error
+from symreln.claims.discretisation_bound import flow_error
 from symreln.report.chapters.alike import alike
 from symreln.report.document import Block, Details, Math, Table, equation, prose
 

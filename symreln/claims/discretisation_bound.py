@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.derivation import Step
-from symreln.laws import two_layer
+from symreln.laws import discretisation_bound
+from symreln.laws.choice import started
+from symreln.laws.ops import ARB
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -34,17 +36,16 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
     """Return a bound on |flow − gradient descent| of a mode's strength at every step.
 
     Proven for aligned, balanced weights of two layers
-    (:mod:`symreln.laws.descent`), where the strength is below its plateau at the
+    (:mod:`symreln.laws.discretisation_bound`), where the strength is below its plateau at the
     start and 2s < tau; modes that are equal by symmetry stay so step by step.
 
     Returns:
         As a share of the plateau, at the declared values; None where nothing is proven.
     """
-    from symreln.exact.enclosure import ball, precision
-    from symreln.laws import descent
+    from symreln.exact.enclosure import precision
 
     # First: what a limit cut short has neither closed forms nor a verdict.
-    if not isinstance(mode.strength, two_layer.SigmoidalMode) or mode.d_eff is None:
+    if mode.strength is None or mode.d_eff is None:
         return None
     if mode.is_null or why_no_bound(derivation):
         return None
@@ -54,10 +55,7 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
 
     with precision(BITS):
         s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
-        start, tau = ball(derivation.strength0 or 0), ball(derivation.tau or 0)
-        if descent.unbounded(s, d, start, tau):
-            return None
-        return descent.flow_error(s, d, start, tau)
+        return started(derivation.known, s, d, derivation.tau, ops=ARB).discretisation_bound
 
 
 def descent_steps(derivation: Derivation) -> list[Step]:
@@ -70,12 +68,9 @@ def descent_steps(derivation: Derivation) -> list[Step]:
     bounded = [mode for mode in modes if flow_error(derivation, mode) is not None]
     if not bounded:
         return []
-    from symreln.laws.descent import DescentMode
-
-    for strength in {mode.strength for mode in bounded if mode.strength is not None}:
-        if DescentMode(s=strength.s, d=strength.d).residual() != 0:
-            msg = "the derivation's own check failed: steps of gradient descent"
-            raise ArithmeticError(msg)
+    if discretisation_bound.residual() != 0:
+        msg = "the derivation's own check failed: steps of gradient descent"
+        raise ArithmeticError(msg)
     return [
         Step(
             name="finite steps",

@@ -13,7 +13,8 @@ amplitudes a, b in W₁ and W₂ the network shows :math:`\pi = ab/2`; with
 two-layer equations with 2τ in the place of τ, 2λ in that of λ and :math:`c = |a^2 - b^2|/2`.
 
 So does every finite step: it is one of gradient descent of the linear network with weights
-:math:`W/\sqrt{2}`, half the learning rate and twice the weight decay, :func:`linear_network`.
+:math:`W/\sqrt{2}`, half the learning rate and twice the weight decay. Half of the units are counted
+for the start, as π = ab/2 has it.
 
 Source: [Zhang2024] (Zhang, Saxe, Latham, arXiv 2406.12615), where the pairs are replaced by small
 initial weights.
@@ -22,18 +23,16 @@ initial weights.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.laws.common import defect
+from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
     from symreln.exact.sparse import SparseMatrix
-    from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
+    from symreln.spec.model import PathwaySpec, Spec
 
 NAME = "symmetric bias-free ReLU"
 
@@ -43,64 +42,26 @@ SLOWER = 2
 _S, _D, _A, _B, _TAU, _LAMBDA = sp.symbols("_s _d _a _b _tau _lambda", positive=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OddSymmetry:
-    """Whether data are closed under x → −x with odd targets, decided exactly.
-
-    Attributes:
-        holds: Whether they are.
-        reason: Why or why not.
-        witness: A sample (from 0) without a partner, or None.
-    """
-
-    holds: bool
-    reason: str
-    witness: int | None = None
-
-
-def odd_symmetry(inputs: SparseMatrix, targets: SparseMatrix) -> OddSymmetry:
-    """Decide whether the samples (x, y) are, as a multiset, the samples (−x, −y).
+def odd_symmetry(inputs: SparseMatrix, targets: SparseMatrix) -> tuple[bool, str]:
+    """Decide exactly whether the samples (x, y) are, as a multiset, the samples (−x, −y).
 
     Args:
         inputs: X, shape (n_x, P).
         targets: Y, shape (n_y, P).
+
+    Returns:
+        Whether they are, and why or why not, with a sample that has no partner.
     """
     samples = list(zip(_columns(inputs), _columns(targets), strict=True))
     counts = Counter(samples)
     for place, (x, y) in enumerate(samples):
-        partner = (_negative(x), _negative(y))
-        if counts[partner] != counts[(x, y)]:
-            found = counts[partner]
-            reason = (
-                f"sample {place} occurs {counts[(x, y)]} times and its negative (−x, −y) {found}: "
+        found = counts[_negative(x), _negative(y)]
+        if found != counts[x, y]:
+            return False, (
+                f"sample {place} occurs {counts[x, y]} times and its negative (−x, −y) {found}: "
                 "the data are not closed under x → −x with odd targets"
             )
-            return OddSymmetry(holds=False, reason=reason, witness=place)
-    return OddSymmetry(holds=True, reason="the data are closed under x → −x with odd targets")
-
-
-def matches(
-    *, activation: str, single_open_pathway: bool, symmetry: Callable[[], OddSymmetry]
-) -> tuple[bool, str]:
-    """Say whether the half-speed linear dynamics hold, and why or why not.
-
-    Args:
-        activation: "relu" or "linear".
-        single_open_pathway: Whether there is one pathway whose gate is open on every sample and
-            that sees every input and output.
-        symmetry: Finds what :func:`odd_symmetry` does; called where the rest fits.
-    """
-    if activation != "relu":
-        return False, "the network is linear, not a ReLU network"
-    if not single_open_pathway:
-        return False, "the gates asked for are not those of a linear network"
-    found = symmetry()
-    if not found.holds:
-        return False, found.reason
-    return True, (
-        f"{found.reason}: a bias-free ReLU network whose units come in pairs (w, b), (−w, −b) is "
-        "linear, at half speed"
-    )
+    return True, "the data are closed under x → −x with odd targets"
 
 
 def asked(spec: Spec) -> tuple[bool, str]:
@@ -109,11 +70,16 @@ def asked(spec: Spec) -> tuple[bool, str]:
         return False, "the spec names no network"
     if spec.network.layers != 2:
         return False, f"the family is for two layers of weights, there are {spec.network.layers}"
-    dataset = spec.dataset
-    return matches(
-        activation=spec.network.activation,
-        single_open_pathway=len(spec.pathways) == 1 and _is_open(spec.pathways[0], spec),
-        symmetry=lambda: odd_symmetry(dataset.sparse_inputs, dataset.sparse_targets),
+    if spec.network.activation != "relu":
+        return False, "the network is linear, not a ReLU network"
+    if len(spec.pathways) != 1 or not _is_open(spec.pathways[0], spec):
+        return False, "the gates asked for are not those of a linear network"
+    closed, why = odd_symmetry(spec.dataset.sparse_inputs, spec.dataset.sparse_targets)
+    if not closed:
+        return False, why
+    return True, (
+        f"{why}: a bias-free ReLU network whose units come in pairs (w, b), (−w, −b) is linear, at "
+        "half speed"
     )
 
 
@@ -121,18 +87,6 @@ def _is_open(pathway: PathwaySpec, spec: Spec) -> bool:
     dataset = spec.dataset
     whole = len(pathway.inputs) == dataset.n_x and len(pathway.outputs) == dataset.n_y
     return whole and not pathway.then and all(value == 1 for value in pathway.gate)
-
-
-def linear_network(network: NetworkSpec) -> NetworkSpec:
-    """Return the network with the time constant and weight decay that the modes feel.
-
-    Its activation stays "relu": half of the units are counted for the start, as π = ab/2 has it.
-    """
-    return replace(
-        network,
-        learning_rate=network.learning_rate / SLOWER,
-        weight_decay=network.weight_decay * SLOWER,
-    )
 
 
 @lru_cache(maxsize=1)
