@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from symreln.laws.switchboard import Start, expected_start, strengths_float
 
 from symreln.claims.relaxation import relaxation
 from symreln.exact.enclosure import ball
-from symreln.laws.switchboard import Start, expected_start, strengths_float
 from symreln.pipeline.derive import derive_unchecked
 from symreln.report.terminal import summary_of
 from symreln.spec.model import NetworkSpec

@@ -368,9 +368,10 @@ class Clock:
         return np.where(level > 0, level + omega / e, -np.log(np.maximum(omega, 1e-300)) / e)
 
     def _noise(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
-        """Return by how much rounding moves E: it and the goal carry a relative 2^-52 each."""
+        """Return by how much rounding moves E: of its largest term, and of L/2 more of order 1."""
         most = np.exp(-self._exponent * np.minimum(y, 0)) if self.rises else 0.0
-        return 1e-15 * (np.abs(goal) + most / self._exponent + np.maximum(y, 0))
+        size = np.abs(goal) + most / self._exponent + np.maximum(y, 0)
+        return 1e-15 * (1 + self.layers / 10) * size
 
     def proposals(self, start: float, grown: list[float]) -> list[float]:
         """Return a logit for every growth, in floats; only speed depends on them."""

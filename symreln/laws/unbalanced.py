@@ -8,7 +8,7 @@ Then :math:`c = |a^2 - b^2|` is conserved, and so the sum of squares is
 :math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + c^2d^2}`. The roles of a and b do not matter.
 
 Weight decay lets the difference shrink, :math:`c(t) = c_0 e^{-2\lambda t}`: the equation then has
-no solution in elementary functions, and is integrated.
+no solution in elementary functions, and θ = ln u is integrated.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.laws.law import Law, Match, Regime, Start
-from symreln.laws.ops import defect
-from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, pair_steps
+from symreln.laws.ops import NUMPY, defect
+from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, TwoLayerDecay, pair_steps
 
 if TYPE_CHECKING:
     import numpy as np
 
 #: Conserved difference |a² − b²| of the two squared amplitudes.
 IMBALANCE = sp.Symbol("c", positive=True)
-#: Relative and absolute local error of the logarithm that is integrated under weight decay.
-TOLERANCE = 1e-12
+#: Under weight decay: relative local error of θ; its absolute error, where its relative one is kept
+#: and where it starts at 0; and θ from which the imbalance, e^-2θ of the strength, is negligible.
+TOLERANCE, LEAST, FROM_ZERO, NEGLIGIBLE = 1e-12, 1e-250, 1e-30, 21.0
 
 _S, _D, _C, _P0 = sp.symbols("_s _d _c _p0", positive=True)
 # The rate k, u(0), and r = sqrt(c² + 4 pi_0²): free symbols whose defining equations are used.
@@ -247,16 +248,16 @@ class UnbalancedDecay(Unbalanced):
         return
 
     def strength(self, t: np.ndarray) -> np.ndarray:
-        r"""Integrate P = ln p with :math:`\pi = p - m`, p and m the squares |a ± b|²/4.
+        r"""Integrate θ = arsinh(2π/c(t)), :math:`\tau \dot\theta = 2s - d\, c(t) \sinh\theta`.
 
-        :math:`\dot P = 2(s - \lambda - d\pi)`, and :math:`pm = c(t)^2/16`. Float64, to 1e-12.
+        Float64, to 1e-12, until the imbalance is negligible: from there the balanced law holds.
 
         Args:
             t: Times in steps, of any order, >= 0; shape (times,) where s has shape (modes, 1).
         """
         import numpy as np
 
-        parts = (self.s, self.d, self.growth, self.weight_decay, self.imbalance, self.strength0)
+        parts = (self.s, self.d, self.weight_decay, self.imbalance, self.strength0)
         rows = np.stack([part.ravel() for part in np.broadcast_arrays(*parts)], axis=1)
         times = np.asarray(t, dtype=float) / float(self.tau)
         found = [_integrated(row, times.ravel()) for row in rows]
@@ -268,33 +269,48 @@ class UnbalancedDecay(Unbalanced):
 
 
 def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the strengths of one mode (s, d, s − λ, λ, c₀, π₀) at times in units of tau."""
+    """Return the strengths of one mode (s, d, λ, c₀, π₀) at times in units of tau."""
     import numpy as np
     from scipy.integrate import solve_ivp
 
-    _, d, growth, decay, c, strength0 = row.tolist()
+    s, d, decay, c, strength0 = row.tolist()
     grid, place = np.unique(times, return_inverse=True)
-    start = np.log((np.hypot(strength0, c / 2) + strength0) / 2)
 
-    def strength(t: np.ndarray, grown: np.ndarray) -> np.ndarray:
-        # π = c(t) sinh(P − ln(c(t)/4)) / 2, without the cancellation of p − m.
-        level = np.log(c / 4) - 2 * decay * t
-        return 2 * np.exp(level) * np.sinh(grown - level)
+    def strength(t: float | np.ndarray, theta: np.ndarray) -> np.ndarray:
+        # c(t) sinh(θ)/2, without overflow.
+        return c / 4 * np.exp(theta - 2 * decay * t) * -np.expm1(-2 * theta)
 
-    def slope(t: float, y: np.ndarray) -> np.ndarray:
-        return 2 * (growth - d * strength(np.asarray(t), y))
+    def negligible(_: float, theta: np.ndarray) -> float:
+        return float(theta[0]) - NEGLIGIBLE
 
+    negligible.terminal = True
+
+    def balanced(strength0: float, t: np.ndarray) -> np.ndarray:
+        numbers = map(np.asarray, (s, d, decay, strength0, 1.0))
+        names = ("s", "d", "weight_decay", "strength0", "tau")
+        return TwoLayerDecay(ops=NUMPY, **dict(zip(names, numbers, strict=True))).strength(t)
+
+    start = np.arcsinh(2 * strength0 / c)
+    if start >= NEGLIGIBLE or not grid[-1] > 0:
+        return balanced(strength0, times)
     solved = solve_ivp(
-        slope,
+        lambda t, theta: 2 * (s - d * strength(t, theta)),
         (0.0, float(grid[-1])),
         [start],
         method="LSODA",
         t_eval=grid,
         rtol=TOLERANCE,
-        atol=TOLERANCE,
+        atol=LEAST if start else FROM_ZERO,
+        events=negligible,
+        jac=lambda t, theta: -d * c * np.exp(-2 * decay * t) * np.cosh([theta]),
     )
-    found = strength(grid, solved.y[0])
+    found = np.empty(len(grid))
+    done = len(solved.t)
+    found[:done] = strength(solved.t, solved.y[0])
     found[grid == 0] = strength0
+    if done < len(grid):
+        (end,), (theta,) = solved.t_events[0], solved.y_events[0]
+        found[done:] = balanced(float(strength(end, theta)[0]), grid[done:] - end)
     return found[place]
 
 
@@ -307,15 +323,13 @@ def _decay_residual() -> sp.Expr:
     def rate(expression: sp.Expr) -> sp.Expr:
         return sp.Add(*(expression.diff(name) * slope for name, slope in slopes.items()))
 
-    p, m = (a + b) ** 2 / 4, (a - b) ** 2 / 4
-    squares = a**2 + b**2  # positive, and its square is c(t)² + 4 pi²
+    squares, c = a**2 + b**2, a**2 - b**2  # their squares differ by 4 pi²
     return defect(
-        sp.cancel(rate(sp.log(p)) - 2 * (drive - decay)),
-        sp.expand(p - m - a * b),
-        sp.expand(16 * p * m - (a**2 - b**2) ** 2),
-        sp.expand(rate(a**2 - b**2) + 2 * decay * (a**2 - b**2)),
-        sp.expand(squares**2 - (a**2 - b**2) ** 2 - 4 * (a * b) ** 2),
+        sp.expand(rate(c) + 2 * decay * c),
+        sp.expand(squares**2 - c**2 - 4 * (a * b) ** 2),
         sp.expand(rate(a * b) - squares * drive + 2 * decay * a * b),
+        # 2 ab = c sinh θ and a² + b² = c cosh θ: θ = ln((a + b)/(a − b)).
+        sp.cancel(rate(sp.log((a + b) / (a - b))) - 2 * drive),
     )
 
 

@@ -1,4 +1,4 @@
-"""Every family against scipy's solve_ivp on the amplitudes that it reduces, extremes included.
+"""Every law against scipy's solve_ivp on the amplitudes that it reduces, extremes included.
 
 The references integrate weights (of two unbalanced layers the smaller amplitude, of L balanced
 ones a layer's w), never the strength or a transformed variable, with rtol 1e-11. Parameters span
@@ -8,19 +8,15 @@ s/d over 12 decades, strength0 from 1e-30 plateaus, t up to 1e12 tau.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from symreln.laws import (
-    decaying_imbalance,
-    deep_numbers,
-    shallow,
-    two_layer,
-    unbalanced,
-    weight_decay,
-)
+from symreln.laws.choice import solve
+from symreln.laws.law import Law, Regime
+from symreln.laws.ops import NUMPY, Ops
 
 RTOL = 1e-11
 #: What a declining strength is compared down to; the integrator's absolute tolerance is near.
@@ -29,19 +25,32 @@ SMALLEST = 1e-200
 
 @dataclass(frozen=True)
 class Family:
-    """How a family is drawn, integrated and evaluated.
+    """How a law is drawn, integrated and evaluated.
 
     Attributes:
+        regime: What the law is chosen from.
+        names: Of the parameters, the time left out.
         draw: Random generator -> parameters, the time last.
         reference: Parameters -> strength by integration.
-        closed: Parameters -> strength by the family.
         slope: (strength, parameters) -> tau dπ/dt there.
     """
 
+    regime: Regime
     draw: Callable
     reference: Callable
-    closed: Callable
     slope: Callable
+    names: tuple[str, ...] = ("s", "d", "strength0")
+
+    def law(self, parameters: tuple, ops: Ops, tau: float = 1.0) -> Law:
+        """Return the law with these parameters, the time not among them."""
+        given = {name: ops.number(x) for name, x in zip(self.names, parameters, strict=True)}
+        found = solve(self.regime, given.pop("s"), given.pop("d"), ops=ops, tau=tau)
+        return replace(found, **given)
+
+    def closed(self, *parameters: float) -> float:
+        """Return the strength in float64."""
+        *numbers, t = parameters
+        return float(self.law(tuple(numbers), NUMPY).strengths(np.array([t]))[0])
 
 
 def error(family: Family, parameters: tuple[float, ...]) -> float:
@@ -50,7 +59,7 @@ def error(family: Family, parameters: tuple[float, ...]) -> float:
     For two layers that factor is below 150 here; deeper modes wait up to 1e30 rise times, where
     no float64 time names the rise.
     """
-    expected, found = family.reference(*parameters), float(family.closed(*parameters))
+    expected, found = family.reference(*parameters), family.closed(*parameters)
     if abs(expected) < SMALLEST and abs(found) < SMALLEST:
         return 0.0
     slope = family.slope(expected, *parameters)
@@ -150,70 +159,67 @@ def decaying_imbalance_reference(s, d, decay, c, p0, t):
     return larger(t, b) * b
 
 
-def deep(layers: int | None) -> Family:
-    """Return the family of a depth; None for the rescaled limit."""
-    e, pace = (1.0, 1.0) if layers is None else (1 - 2 / layers, layers)
+def deep(layers: int) -> Family:
+    """Return the family of a depth."""
+    e = 1 - 2 / layers
 
     def draw(rng):
         s, d, p0 = scales(rng)
         share = d * p0 / s
-        unit = 1 / (pace * s * (s / d) ** e)
+        unit = 1 / (layers * s * (s / d) ** e)
         rise = unit * (share ** (-e) / e + 1) if share < 1 else unit
         return s, d, p0, time_near(rng, rise, 1 / unit)
 
     def reference(s, d, p0, t):
-        if layers is None:
-            return integrate(lambda _, p: p * p * (s - d * p), [p0], t)[0]
         power = layers - 1
         start = [p0 ** (1 / layers)]
         (w,) = integrate(lambda _, w: w**power * (s - d * w**layers), start, t)
         return w**layers
 
     return Family(
+        regime=Regime(layers=layers),
         draw=draw,
         reference=reference,
-        closed=lambda s, d, p0, t: deep_numbers.strength_float(layers, s, d, p0, t, 1.0),
-        slope=lambda p, s, d, p0, t: pace * p ** (1 + e) * (s - d * p),
+        slope=lambda p, s, d, p0, t: layers * p ** (1 + e) * (s - d * p),
     )
 
 
+DECAYS = Fraction(1, 9)  # any: the law is chosen by it, and has another in its place
 FAMILIES = {
-    "shallow": Family(
+    "one layer": Family(
+        regime=Regime(layers=1),
         draw=draw_shallow,
         reference=lambda s, d, p0, t: integrate(lambda _, w: s - d * w, [p0], t)[0],
-        closed=lambda *x: shallow.strength_float(*x, 1.0),
         slope=lambda p, s, d, p0, t: s - d * p,
     ),
-    "two-layer balanced": Family(
+    "two layers": Family(
+        regime=Regime(),
         draw=draw_two_layer,
         reference=balanced_reference,
-        closed=lambda *x: two_layer.strength_float(*x, 1.0),
         slope=lambda p, s, d, p0, t: 2 * p * (s - d * p),
     ),
-    "two-layer unbalanced": Family(
+    "apart": Family(
+        regime=Regime(apart=True),
         draw=draw_unbalanced,
         reference=unbalanced_reference,
-        closed=lambda *x: unbalanced.strength_float(*x, 1.0),
         slope=lambda p, s, d, c, p0, t: np.hypot(c, 2 * p) * (s - d * p),
+        names=("s", "d", "imbalance", "strength0"),
     ),
-    "weight decay, balanced": Family(
+    "decay": Family(
+        regime=Regime(weight_decay=DECAYS),
         draw=draw_decay,
         reference=decay_reference,
-        closed=lambda s, d, decay, p0, t: weight_decay.strength_float(s - decay, d, p0, t, 1.0),
         slope=lambda p, s, d, decay, p0, t: 2 * p * (s - decay - d * p),
+        names=("s", "d", "weight_decay", "strength0"),
     ),
-    "weight decay, unbalanced": Family(
+    "decay, apart": Family(
+        regime=Regime(weight_decay=DECAYS, apart=True),
         draw=draw_decaying_imbalance,
         reference=decaying_imbalance_reference,
-        closed=lambda *x: decaying_imbalance.strength_float(*x, 1.0),
         slope=lambda p, s, d, decay, c, p0, t: (
             np.hypot(c * np.exp(-2 * decay * t), 2 * p) * (s - d * p) - 2 * decay * p
         ),
+        names=("s", "d", "weight_decay", "imbalance", "strength0"),
     ),
-    "depth 3": deep(3),
-    "depth 4": deep(4),
-    "depth 5": deep(5),
-    "depth 8": deep(8),
-    "depth 30": deep(30),
-    "depth infinity": deep(None),
+    **{f"depth {layers}": deep(layers) for layers in (3, 4, 5, 8, 30)},
 }

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from symreln.laws.deep_numbers import strength_float
 
 from symreln.errors import InputError
 from symreln.laws import chain_start as module
 from symreln.laws.chain_start import blow_up, chain_start, rising_curves
-from symreln.laws.deep_numbers import strength_float
 from symreln.train.deep import train_deep_network
 from symreln.train.network import TrainingSettings
 

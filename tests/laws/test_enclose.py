@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from symreln.laws.switchboard import Start
+from tests.laws.test_switchboard import load
 
 import symreln as sr
 from symreln.claims.enclosing import MOST_DIGITS
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.laws import switchboard
-from symreln.laws.switchboard import Start
-from tests.laws.test_switchboard import load
 
 TIMES = (0, 1, 40, Fraction(1001, 3), 900, 40)
 FAMILIES = {

@@ -8,11 +8,11 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from symreln.laws.deep import DeepMode
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.exact.scalar import Scalar
-from symreln.laws.deep import DeepMode
 from symreln.report.blocks import Equation
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.graph_parts import _lines

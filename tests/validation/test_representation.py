@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from symreln.laws.initial import gram_scale
 
 import symreln as sr
 from symreln.claims.early import start_factor
@@ -22,7 +23,6 @@ from symreln.experiment.representation import (
     similarities_by_matrices,
 )
 from symreln.experiment.scaling import classical_scaling, paths, shown_share, spread, turned_onto
-from symreln.laws.initial import gram_scale
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.inlines import plain_text
 from symreln.report.representation_figure import representation_drawing

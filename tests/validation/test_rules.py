@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from symreln.laws.aligned_descent import followed, pair_steps
 
 import symreln as sr
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
@@ -33,7 +34,6 @@ from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.experiment.words import percent
 from symreln.laws import weight_decay
-from symreln.laws.aligned_descent import followed, pair_steps
 from symreln.report.chapters.rules import bias_rows, rule_blocks
 from symreln.report.document import Paragraph, Table, plain_text
 from symreln.report.jsonio import dumps

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+from symreln.claims.descending import descent_steps, flow_error, why_no_bound
+from tests.laws.test_switchboard import load
 
 import symreln as sr
-from symreln.claims.descending import descent_steps, flow_error, why_no_bound
 from symreln.laws import descent, two_layer
 from symreln.report.chapters.steps import _percent
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
 from tests.laws.test_half_speed import load as load_odd
-from tests.laws.test_switchboard import load
 
 
 @pytest.mark.parametrize("rate", ["1/20", "1/100", "1/400"])
