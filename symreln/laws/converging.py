@@ -1,6 +1,6 @@
 r"""What it costs to take an earlier stage as converged, bounded.
 
-Units of tau; g is that of :func:`symreln.laws.initial.gram_scale`, the start is Q Qᵀ = g I in
+Units of tau; g is that of :attr:`symreln.laws.law.Regime.gram_scale`, the start is Q Qᵀ = g I in
 every pathway, and pi the closed form from pi_0 = g/2.
 
 *The earlier stage.* A closed mode has W = g sinh 2 eta with eta' = s − d g sinh 2 eta, eta(0) = 0,

@@ -306,7 +306,7 @@ def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
     )
     found = np.empty(len(grid))
     done = len(solved.t)
-    found[:done] = strength(solved.t, solved.y[0])
+    found[:done] = strength(np.ravel(solved.t), np.ravel(solved.y))
     found[grid == 0] = strength0
     if done < len(grid):
         (end,), (theta,) = solved.t_events[0], solved.y_events[0]

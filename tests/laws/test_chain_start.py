@@ -7,13 +7,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from symreln.laws.deep_numbers import strength_float
 
 from symreln.errors import InputError
 from symreln.laws import chain_start as module
 from symreln.laws.chain_start import blow_up, chain_start, rising_curves
+from symreln.laws.choice import solve
+from symreln.laws.law import Regime
+from symreln.laws.ops import NUMPY
 from symreln.train.deep import train_deep_network
 from symreln.train.network import TrainingSettings
+
+
+def deep(layers, s, d, strength0, tau):
+    """Return the law of a mode of so many layers, in floats."""
+    more = {"strength0": strength0, "tau": tau}
+    return solve(Regime(layers=layers), np.array(s), np.array(d), ops=NUMPY, **more)
 
 
 @pytest.mark.parametrize("layers", [3, 4, 6])
@@ -99,7 +107,7 @@ def test_the_table_gives_the_closed_form(layers):
     starts = np.array([1e-9, 1e-4, 0.3, 1.9])
     times = np.array([0.0, 3.0, 1e3, 1e5, 1e9])
     found = rising_curves(layers, 0.4, 0.2, starts, times, 50.0)
-    expected = strength_float(layers, np.array(0.4), np.array(0.2), starts[:, None], times, 50.0)
+    expected = deep(layers, 0.4, 0.2, starts[:, None], 50.0).strengths(times)
     np.testing.assert_allclose(found, expected, rtol=3e-6)
 
 
@@ -118,7 +126,7 @@ def test_networks_rise_when_the_start_says():
     run = train_deep_network([[1.0]], [[1.0]], (60, 60), settings, seeds=24, rng=5)
     half = [int(np.argmax(losses < 0.125)) for losses in run.losses]  # (1 − π)²/2 at π = 1/2
     start = chain_start(3, 60).strength(std)
-    curve = strength_float(3, *map(np.array, (1.0, 1.0, start)), np.arange(float(steps)), 1 / rate)
+    curve = deep(3, 1.0, 1.0, start, 1 / rate).strengths(np.arange(float(steps)))
     predicted = int(np.argmax(curve > 0.5))
     scatter = np.std(half) / np.sqrt(24)
     assert scatter < 0.04 * predicted

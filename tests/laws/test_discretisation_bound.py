@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
-from symreln.claims.descending import descent_steps, flow_error, why_no_bound
-from tests.laws.test_switchboard import load
+from flint import arb
 
 import symreln as sr
-from symreln.laws import descent, two_layer
+from symreln.claims.discretisation_bound import descent_steps, flow_error, why_no_bound
+from symreln.errors import InputError
+from symreln.laws import discretisation_bound as bound_of
+from symreln.laws.choice import started
+from symreln.laws.ops import NUMPY
 from symreln.report.chapters.steps import _percent
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
+from tests.laws.test_choice import load
 from tests.laws.test_half_speed import load as load_odd
 
 
@@ -21,13 +25,14 @@ from tests.laws.test_half_speed import load as load_odd
 def test_no_strength_leaves_its_bound(rate, half_speed):
     spec = load_odd(learning_rate=rate) if half_speed else load(learning_rate=rate)
     derivation = sr.derive(spec)
-    tau, start = float(derivation.tau), float(derivation.strength0)
+    tau = float(derivation.tau)
     for mode in derivation.pathways[0].modes:
         bound = flow_error(derivation, mode)
         s, d = mode.s.to_float(), mode.d_eff.to_float()
+        law = started(derivation.known, np.array(s), np.array(d), tau, ops=NUMPY)
         steps = np.arange(int(40 * tau / s))
-        orbit = descent.strength_float(s, d, start, steps, tau)
-        gap = np.abs(orbit - two_layer.strength_float(s, d, start, steps, tau)).max() * d / s
+        orbit = np.array([next(taken) for taken in [law.steps()] for _ in steps])
+        gap = np.abs(orbit - law.strengths(steps)).max() * d / s
         assert gap <= bound < 12 * gap
     text = html(derivation_document(derivation))
     assert "flow against gradient descent" in text
@@ -61,7 +66,7 @@ def test_nothing_is_claimed_where_nothing_is_proven(keys, why):
 
 
 def test_a_wrong_identity_stops_the_derivation(monkeypatch):
-    monkeypatch.setattr(descent, "_template_defect", lambda: sp.S.One)
+    monkeypatch.setattr(bound_of, "residual", lambda: sp.S.One)
     with pytest.raises(ArithmeticError, match="gradient descent"):
         sr.derive(load())
 
@@ -70,3 +75,18 @@ def test_bounds_are_rounded_up():
     assert _percent(0.0104) == "1.1 %"
     assert _percent(1.0) == "100 %"
     assert _percent(1.23456e-7) == "1.3e-05 %"
+
+
+def test_the_identities_are_decided(monkeypatch):
+    assert bound_of.residual() == 0
+    monkeypatch.setattr(bound_of, "_H", 2 * bound_of._X)
+    assert bound_of.residual.__wrapped__() != 0
+
+
+def test_the_bound_shrinks_with_the_learning_rate_and_refuses_overshoot():
+    found = [bound_of.flow_error(*map(arb, (0.7, 0.3, 1e-4, tau))) for tau in (10, 100, 1000)]
+    assert found[2] < found[1] / 8 < found[0] / 30
+    with pytest.raises(InputError, match="overshoot"):
+        bound_of.flow_error(*map(arb, (0.7, 0.3, 1e-4, 1.4)))
+    with pytest.raises(InputError, match="strength0 < s/d"):
+        bound_of.flow_error(*map(arb, (0.7, 0.3, 3.0, 100)))

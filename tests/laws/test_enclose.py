@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from symreln.laws.switchboard import Start
-from tests.laws.test_switchboard import load
 
 import symreln as sr
 from symreln.claims.enclosing import MOST_DIGITS
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
-from symreln.laws import switchboard
+from symreln.laws.choice import law_of, started
+from symreln.laws.law import Start
+from symreln.laws.ops import NUMPY
+from tests.laws.test_choice import load
 
 TIMES = (0, 1, 40, Fraction(1001, 3), 900, 40)
 FAMILIES = {
@@ -20,7 +21,6 @@ FAMILIES = {
     "plain": {},
     "apart": {"init_std": ["1/50", "1/200"]},
     "decay": {"weight_decay": "1/4"},
-    "both": {"weight_decay": "1/4", "init_std": ["1/50", "1/200"]},
     "layers 3": {"layers": 3},
     "layers 7": {"layers": 7},
 }
@@ -30,18 +30,17 @@ FAMILIES = {
 @pytest.mark.parametrize("strength0", [Fraction(1, 10**5), Fraction(40)])
 def test_enclosed_from_a_given_start_is_what_floats_say(name, strength0):
     derivation = sr.derive(load(**FAMILIES[name]))
-    network = derivation.spec.network
+    known = derivation.known
     balls = derivation.enclose(TIMES, 40, strength0=strength0)
     modes = derivation.pathways[0].modes
     s, d = (
         np.array([[x.to_float()] for x in part])
         for part in zip(*((m.s, m.d_eff) for m in modes), strict=True)
     )
-    imbalance = 0 if network.layers > 2 else switchboard.expected_start(network).imbalance
-    start = Start(strength0=strength0, imbalance=imbalance)
-    floats = switchboard.strengths_float(
-        network, s, d, np.array(TIMES, float), float(derivation.tau), start
-    )
+    expected = law_of(known).start(known)
+    start = Start(strength0=strength0, imbalance=0 if expected is None else expected.imbalance)
+    law = started(known, s, d, derivation.tau, ops=NUMPY, start=start)
+    floats = law.strengths(np.array(TIMES, float))
     for mode, curve in zip(modes, floats, strict=True):
         found = balls[mode.label]
         assert min(ball.rel_accuracy_bits() for ball in found) > 132
