@@ -199,4 +199,4 @@ def rising_curves(
     begin = clock.logit(share)
     y = np.linspace(begin.min(), SETTLED, max(2, int((SETTLED - begin.min()) / SPACING)))
     growth = layers * s * plateau ** (1 - 2 / layers) * np.asarray(times) / tau
-    return plateau * clock.share(np.interp(clock.at(begin)[:, None] + growth, clock.at(y), y))
+    return plateau * clock.share(np.interp(clock.at(begin)[0][:, None] + growth, clock.at(y)[0], y))

@@ -224,7 +224,7 @@ class Depth(Law):
             mine &= growth > 0
             if mine.any():
                 clock = Clock(layers=layers, rises=rises, ops=NUMPY)
-                goal = clock.at(clock.logit(share[mine])) + growth[mine]
+                goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
                 y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
                 result[mine] = plateau[mine] * clock.share(y)
         return result
@@ -242,7 +242,7 @@ class Depth(Law):
             raise LimitReachedError(msg)
         clock = Clock(layers=layers, rises=share < 1, ops=ARB)
         start = clock.logit(share)
-        begun, unit = clock.at(start), layers * self.s * plateau**e / self.tau
+        begun, unit = clock.at(start)[0], layers * self.s * plateau**e / self.tau
         grown = [unit * t for t in times]
         near = clock.proposals(float(start), [float(g) for g in grown])
         return tuple(
@@ -308,26 +308,23 @@ class Clock:
         """Return 1 + e^-y, or 1 − e^-y without cancellation."""
         return 1 + self.ops.exp(-y) if self.rises else -self.ops.expm1(-y)
 
-    def rate(self, y: Any) -> Any:
-        """Return E'(y)."""
-        return self.ops.exp(self._exponent * self.ops.log(self._bottom(y)))
-
-    def at(self, y: Any) -> Any:
-        """Return E(y)."""
-        if self.ops is NUMPY and not self.rises:
-            return np.where(y < 1, self._series(np.minimum(y, 1.0)), self._formula(y))
-        return self._formula(y)
-
-    def _formula(self, y: Any) -> Any:
+    def at(self, y: Any) -> tuple[Any, Any]:
+        """Return E(y) and E'(y)."""
         ops, logarithm = self.ops, self.ops.log(self._bottom(y))
         r = ops.exp((-logarithm if self.rises else logarithm) / self.layers)
         total = y + logarithm if self.rises else y
         for cosine, sine, weight, turn in self._pairs:
             part = r * cosine
             total = total + weight * ops.log(1 - 2 * part + r * r)
-            total = total + turn * ops.atan(r * sine / (1 - part))
-        power = r ** (self.layers - 2)
-        return total - (1 / power if self.rises else power) / self._exponent
+            if self.layers != 4:  # where it is 0
+                total = total + turn * ops.atan(r * sine / (1 - part))
+        rate = r ** (self.layers - 2)
+        if self.rises:
+            rate = 1 / rate
+        total = total - rate / self._exponent
+        if ops is NUMPY and not self.rises:
+            total = np.where(y < 1, self._series(np.minimum(y, 1.0)), total)
+        return total, rate
 
     def _series(self, y: np.ndarray) -> np.ndarray:
         """Return the falling clock where its terms cancel: sum of u^(n+1+e)/(n+1+e), u = 1/x."""
@@ -343,8 +340,8 @@ class Clock:
         """
         y = np.maximum(self._first(goal, start, growth), start)
         for _ in range(MOST_STEPS):
-            rate = self.rate(y)
-            step = (goal - self.at(y)) / rate
+            value, rate = self.at(y)
+            step = (goal - value) / rate
             y = np.maximum(y + step, start)
             if np.all(np.abs(step) <= _SETTLED * (1 + np.abs(y)) + self._noise(y, goal) / rate):
                 return y
@@ -380,7 +377,7 @@ class Clock:
         floats = Clock(layers=self.layers, rises=self.rises, ops=NUMPY)
         try:
             with np.errstate(all="ignore"):
-                found = floats.settled(floats.at(begin) + growth, begin, growth)
+                found = floats.settled(floats.at(begin)[0] + growth, begin, growth)
         except LimitReachedError:
             found = begin + growth
         known = np.isfinite(found) & (self.rises | (found > 0))
@@ -389,7 +386,8 @@ class Clock:
     def enclosed(self, goal: arb, near: float) -> arb:
         """Return a ball of the y at which the clock shows ``goal``, by Newton's interval method.
 
-        Where y + (goal − E(y))/E'(Y) lies within Y, a ball around y, so does the solution.
+        Where y + (goal − E(y))/E'(Y) lies within Y, a ball around y, so does the solution. The
+        logarithm of E' has a slope below 1 and e^-y for a rising, 1/(e^y − 1) for a falling mode.
 
         Args:
             goal: A ball of E.
@@ -400,14 +398,19 @@ class Clock:
         """
         y, rounding = arb(near), arb(2) ** (4 - ctx.prec)
         for _ in range(MOST_STEPS):
-            off = goal - self.at(y)
-            step = off / self.rate(y)
-            around = y + arb(0, (2 * abs(step) + abs(y) * rounding).upper())
-            if self.rises or around > 0:
-                found = y + off / self.rate(around)
+            value, rate = self.at(y)
+            step = (goal - value) / rate
+            reach = (2 * abs(step) + abs(y) * rounding).upper()
+            least = y - reach
+            if self.rises or least > 0:
+                if self.rises:
+                    slope = (-least).exp() if least > 0 else arb(1)
+                else:
+                    slope = (-least).exp() / -(-least).expm1()
+                off = step * arb(0, reach * slope).exp()
                 # A step squares the error, until that of the goal and of rounding is reached.
-                if around.contains(found) and found.rad() <= 4 * step.rad():
-                    return found
+                if abs(off) < reach and off.rad() <= 4 * step.rad():
+                    return y + off
             y = (y + step).mid()
             if not self.rises and not y > 0:
                 y = arb(near) / 2
