@@ -15,7 +15,7 @@ from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import derive_graph
 from symreln.graphs.flow import GraphFlow
-from symreln.laws.two_layer import TIME_CONSTANT
+from symreln.laws.law import TIME_CONSTANT
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec

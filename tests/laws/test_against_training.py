@@ -169,7 +169,7 @@ def test_a_theory_that_is_wrong_does_not_shrink():
     spec = ALIGNED["closed by symmetry, equal race"]
 
     def alone(derivation):
-        from symreln.laws.two_layer import strength_float
+        from tests.laws.floats import two_layers
 
         _, weights = aligned(derivation)
         times = np.arange(float(derivation.spec.network.steps))
@@ -178,7 +178,7 @@ def test_a_theory_that_is_wrong_does_not_shrink():
             for mode in pathway.modes:
                 s, d = mode.s.to_float(), mode.d.to_float()
                 p0, tau = float(derivation.strength0), float(derivation.tau)
-                curve = strength_float(np.array(s), np.array(d), np.array(p0), times, tau)
+                curve = two_layers(np.array(s), np.array(d), np.array(p0), times, tau)
                 loss += -s * curve + 0.5 * d * curve**2
         return loss, weights
 
