@@ -19,15 +19,15 @@ from flint import arb
 from mpmath import mp
 
 import symreln as sr
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import (
+from symreln.exact.enclosure import ball, precision
+from symreln.laws import (
     decaying_balls,
     deep_balls,
     shallow,
+    two_layer,
     unbalanced,
     weight_decay,
 )
-from symreln.exact.enclosure import ball, precision
 
 MODES = tuple((Fraction(1, k + 1), Fraction(k + 2, 9)) for k in range(7))
 START, IMBALANCE, PENALTY = Fraction(1, 10**6), Fraction(1, 10**3), Fraction(1, 20)

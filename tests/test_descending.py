@@ -8,13 +8,12 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.descending import descent_steps, flow_error, why_no_bound
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import descent
+from symreln.laws import descent, two_layer
 from symreln.report.chapters.steps import _percent
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
-from tests.dynamics.test_half_speed import load as load_odd
-from tests.dynamics.test_switchboard import load
+from tests.laws.test_half_speed import load as load_odd
+from tests.laws.test_switchboard import load
 
 
 @pytest.mark.parametrize("rate", ["1/20", "1/100", "1/400"])

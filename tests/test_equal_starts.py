@@ -9,7 +9,7 @@ import symreln as sr
 from symreln.claims.equal_starts import equal_starts, equal_starts_to_json, started_apart
 from symreln.claims.mode_system import mode_system
 from symreln.claims.prediction import mode_starts, predict_training
-from symreln.dynamics.coupled_modes import integrate_modes
+from symreln.laws.coupled_modes import integrate_modes
 from symreln.report.chapters.equal_starts import equal_start_blocks, unequal_start_blocks
 from symreln.truth import Truth
 from symreln.verdict.judge import Level

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from symreln.claims.relaxation import relaxation
-from symreln.dynamics.switchboard import Start, expected_start, strengths_float
 from symreln.exact.enclosure import ball
 from symreln.report.terminal import summary_of
 from symreln.spec.model import NetworkSpec

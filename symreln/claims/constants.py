@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from symreln.dynamics import initial
 from symreln.exact.enclosure import ball, in_float64, rounded_text
+from symreln.laws import initial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.narrow_law import NarrowLaw
-    from symreln.dynamics.chain_start import ChainStart
+    from symreln.laws.chain_start import ChainStart
     from symreln.spec.model import NetworkSpec
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]

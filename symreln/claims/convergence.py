@@ -1,6 +1,6 @@
 """How well a later stage may take the earlier one as converged: exact conditions, certified bounds.
 
-The bounds and their proof are those of :mod:`symreln.dynamics.converging`; that they apply is
+The bounds and their proof are those of :mod:`symreln.laws.converging`; that they apply is
 decided by :mod:`symreln.verdict.drives`, at the declared values.
 """
 
@@ -24,9 +24,9 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, Math, Table, equation, prose
 from symreln.document.numerals import rounded_up
 from symreln.document.typeset import few, say, typeset
-from symreln.dynamics.converging import Earlier, Later, Push, antiderivative, residuals
-from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
+from symreln.laws.converging import Earlier, Later, Push, antiderivative, residuals
+from symreln.laws.initial import gram_scale
 from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Step
-from symreln.dynamics import switchboard
-from symreln.dynamics.loss import mode_space_loss, strength_symbol
-from symreln.dynamics.solutions import odd_relu
+from symreln.laws import odd_relu, switchboard
+from symreln.laws.loss import mode_space_loss, strength_symbol
 from symreln.truth import Truth
 from symreln.verdict.judge import Level, diagonalisable
 
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from symreln.claims.families.derivation import FamilyDerivation
-    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
+    from symreln.laws.common import AbstractMode
     from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import NetworkSpec, Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
@@ -209,7 +208,7 @@ class Derivation:
         """The network whose time constant and weight decay the modes feel, or None without one.
 
         The spec's own, but for a ReLU network that is linear at half speed
-        (:mod:`symreln.dynamics.solutions.odd_relu`).
+        (:mod:`symreln.laws.odd_relu`).
         """
         network = self.spec.network
         if network is None or not odd_relu.asked(self.spec)[0]:

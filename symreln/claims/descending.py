@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Step
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics import two_layer
+from symreln.laws import two_layer
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
     """Return a bound on |flow − gradient descent| of a mode's strength at every step.
 
     Proven for aligned, balanced weights of two layers
-    (:mod:`symreln.dynamics.solutions.descent`), where the strength is below its plateau at the
+    (:mod:`symreln.laws.descent`), where the strength is below its plateau at the
     start and 2s < tau; modes that are equal by symmetry stay so step by step.
 
     Returns:
         As a share of the plateau, at the declared values; None where nothing is proven.
     """
-    from symreln.dynamics.solutions import descent
     from symreln.exact.enclosure import ball, precision
+    from symreln.laws import descent
 
     # First: what a limit cut short has neither closed forms nor a verdict.
     if not isinstance(mode.strength, two_layer.SigmoidalMode) or mode.d_eff is None:
@@ -71,7 +71,7 @@ def descent_steps(derivation: Derivation) -> list[Step]:
     bounded = [mode for mode in modes if flow_error(derivation, mode) is not None]
     if not bounded:
         return []
-    from symreln.dynamics.solutions.descent import DescentMode
+    from symreln.laws.descent import DescentMode
 
     for strength in {mode.strength for mode in bounded if mode.strength is not None}:
         if DescentMode(s=strength.s, d=strength.d).residual() != 0:

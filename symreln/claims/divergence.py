@@ -8,12 +8,12 @@ import numpy as np
 
 from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.integration import gate_floats, network_of, sparse_floats
-from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError
+from symreln.laws.initial import gram_scale
 
 if TYPE_CHECKING:
-    from symreln.dynamics.gated_data import SparseArray
-    from symreln.dynamics.reduced_flow import ReducedFlow
+    from symreln.laws.gated_data import SparseArray
+    from symreln.laws.reduced_flow import ReducedFlow
     from symreln.spec.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.

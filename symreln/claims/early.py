@@ -11,16 +11,16 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
-from symreln.dynamics.early_phase import (
+from symreln.gates.pathway_orbits import pathway_orbits
+from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
+from symreln.laws.early_phase import (
     MOST_LOOKS,
     UNITS,
     EarlyMode,
     EarlyPhase,
     EarlyStrength,
 )
-from symreln.dynamics.initial import pathway_units
-from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
+from symreln.laws.initial import pathway_units
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import learning_modes
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.switchboard import Start, expected_start, strength_balls
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
+from symreln.laws.switchboard import Start, expected_start, strength_balls
 from symreln.spec.arguments import exact_times, exact_value, whole_number
 
 if TYPE_CHECKING:

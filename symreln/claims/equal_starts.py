@@ -1,7 +1,7 @@
 """What is left of modes that are closed by symmetry when their starts are not equal.
 
 Closed by symmetry, modes that couple stay equal because they start equal. Started apart, each
-aligned mode follows the competitive system of :mod:`symreln.dynamics.competition`, if every single
+aligned mode follows the competitive system of :mod:`symreln.laws.competition`, if every single
 coupling maps modes to modes. Where that system's couplings are definite, it comes to rest at one
 point from every positive start: the heights s/d_eff hold, the course there does not. Where they
 are singular the start decides. Where no single coupling is proven to map modes to modes, but only
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from symreln.dynamics.competition import Competition
+from symreln.laws.competition import Competition
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.competition import MOST_LISTED, Competition, Equilibrium
-from symreln.dynamics.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.laws.competition import MOST_LISTED, Competition, Equilibrium
+from symreln.laws.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

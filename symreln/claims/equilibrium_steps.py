@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from symreln.claims.equilibria import Race
-    from symreln.dynamics.competition import Competition
+    from symreln.laws.competition import Competition
 
     Coefficients = Sequence[Scalar]
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.solve import at_values
-from symreln.dynamics.solutions import lambda_balanced, odd_relu
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
+from symreln.laws import lambda_balanced, odd_relu
 from symreln.spec.arguments import instance_of
 from symreln.spec.finding import Finding
 from symreln.spec.number import exact_fraction, exact_number
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.solutions.lambda_balanced import BalancedMatrices
+    from symreln.laws.lambda_balanced import BalancedMatrices
 
 #: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
 NUMBERS = (int, float, Fraction, np.number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Step
-from symreln.dynamics.solutions import odd_relu
+from symreln.laws import odd_relu
 from symreln.truth import Truth
 
 if TYPE_CHECKING:

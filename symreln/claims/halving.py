@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.claims.widths import learned_counts
-from symreln.dynamics.switchboard import expected_start, strength_balls
-from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.laws.switchboard import expected_start, strength_balls
+from symreln.laws.two_layer import SigmoidalMode
 
 if TYPE_CHECKING:
     from flint import arb

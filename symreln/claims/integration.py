@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
-from symreln.dynamics.gated_data import GatedData, SparseArray
-from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.scalar import Scalar
+from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.laws.gated_data import GatedData, SparseArray
+from symreln.laws.initial import gram_scale
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
     from symreln.exact.sparse import SparseMatrix
+    from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
     from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -98,7 +98,7 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
         InputError: A number of the data is too large or too small for float64.
     """
     # Here, because it brings SciPy's linear algebra, and closed forms need none.
-    from symreln.dynamics.reduced_flow import ReducedFlow
+    from symreln.laws.reduced_flow import ReducedFlow
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
@@ -132,7 +132,7 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
 
 def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
     """Return the label and the probe of every mode that learns something."""
-    from symreln.dynamics.reduced_flow import ModeProbe
+    from symreln.laws.reduced_flow import ModeProbe
 
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):

@@ -8,7 +8,7 @@ from symreln.claims.integration import network_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.mean_field import MeanField
+    from symreln.laws.mean_field import MeanField
 
 #: A stream of its own: no network is trained with it.
 SEED = 1_861
@@ -23,7 +23,7 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
         derivation: Without free parameters, with a network.
         whatever_cost: Whether it may take long.
     """
-    from symreln.dynamics.mean_field import multiplications
+    from symreln.laws.mean_field import multiplications
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     if network.activation == "linear":
@@ -47,8 +47,8 @@ def run_mean_field(derivation: Derivation) -> MeanField:
         derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
             is not possible.
     """
-    from symreln.dynamics.gate_classes import exact_relations
-    from symreln.dynamics.mean_field import Descent, simulate_mean_field
+    from symreln.laws.gate_classes import exact_relations
+    from symreln.laws.mean_field import Descent, simulate_mean_field
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     second = network.init_std if network.init_std_out is None else network.init_std_out

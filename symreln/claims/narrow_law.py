@@ -10,14 +10,14 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.few_units import FewUnits
-from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError
+from symreln.laws.few_units import FewUnits
+from symreln.laws.initial import pathway_units
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.few_units import Descended
+    from symreln.laws.few_units import Descended
 
 #: A stream of its own: no network is trained with it.
 SEED = 27_183

@@ -23,12 +23,12 @@ from symreln.claims.integration import (
 )
 from symreln.claims.mode_system import mode_system
 from symreln.claims.widths import check_decided, learned_counts
-from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.integrate import PRECISE, Accuracy
-from symreln.dynamics.solutions import deep_numbers
-from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
 from symreln.exact.singular_vectors import balls, certified
+from symreln.laws import deep_numbers
+from symreln.laws.coupled_modes import integrate_modes
+from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.switchboard import strengths_float
 from symreln.spec.arguments import float_times
 from symreln.verdict.judge import Level
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.narrow_law import NarrowLaw
-    from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
     from symreln.exact.singular_vectors import Vectors
+    from symreln.laws.reduced_flow import ModeStart, ReducedFlow
 
 #: Below half of the last decimal that is printed of K and G.
 OVERLAP_RADIUS = 1e-16
@@ -253,7 +253,7 @@ def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Mod
     """Return how the modes start that have a κ, by the label of their strength."""
     # Here, because it brings SciPy's linear algebra, and closed forms need none.
     from symreln.claims.early import start_factor
-    from symreln.dynamics.reduced_flow import ModeStart
+    from symreln.laws.reduced_flow import ModeStart
 
     network = network_of(derivation.spec)
     return [
@@ -274,7 +274,7 @@ def closed_forms(
         derivation: What is evaluated.
         times: Times in steps.
         strength0: Where modes of three or more layers start
-            (:mod:`symreln.dynamics.chain_start`).
+            (:mod:`symreln.laws.chain_start`).
 
     Raises:
         InputError: A number is too large or too small for float64.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import rounded
-from symreln.dynamics.switchboard import expected_start
 from symreln.exact.enclosure import ball, in_float64, rounded_text
+from symreln.laws.switchboard import expected_start
 
 if TYPE_CHECKING:
     from flint import arb

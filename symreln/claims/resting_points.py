@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from flint import arb
 
-from symreln.dynamics.resting_line import BITS, place_on_line
 from symreln.exact.algebraic import WRITTEN_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
+from symreln.laws.resting_line import BITS, place_on_line
 
 if TYPE_CHECKING:
     from symreln.claims.equilibria import Race

@@ -20,7 +20,7 @@ def settled_loss(derivation: Derivation) -> sp.Expr | None:
 
     Every strength is put at its plateau, (s − λ)/d or 0.
     """
-    from symreln.dynamics.loss import strength_symbol
+    from symreln.laws.loss import strength_symbol
 
     network = derivation.spec.network
     if network is None or not network.weight_decay or derivation.loss is None:

@@ -14,12 +14,12 @@ from symreln.claims.derivation import (
     PathwayDerivation,
     StageDerivation,
 )
-from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
-from symreln.dynamics.switchboard import Known
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
+from symreln.laws import coupled_matrices, coupled_modes, switchboard
+from symreln.laws.switchboard import Known
 from symreln.network.effective import check_sizes, effective_dataset, twin_dataset
 from symreln.network.symmetry import symmetry_search
 from symreln.network.targets import Targets
@@ -32,9 +32,9 @@ from symreln.verdict.residual import closed_residual, converged_outputs, stages_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.dynamics.solutions.common import AbstractMode
-    from symreln.dynamics.switchboard import Choice
     from symreln.exact.spectrum import JointSpectrum, Mode
+    from symreln.laws.common import AbstractMode
+    from symreln.laws.switchboard import Choice
     from symreln.network.effective import EffectiveDataset
 
     #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).

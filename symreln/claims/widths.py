@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.solve import at_values
-from symreln.dynamics.initial import pathway_units
-from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, precision
+from symreln.laws.initial import pathway_units
+from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.truth import Truth
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import numpy as np
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, learning_modes, predict, predict_training
-from symreln.dynamics.integrate import LOOKED_AT, PRECISE, Accuracy
 from symreln.experiment.pair import pair_streams, train_pair
+from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Networks of other depths, with weight decay, or with two layers that start apart.
 
 What is confronted with networks drawn from the law of the spec is gradient descent on their
-modes, in its own finite steps (:mod:`symreln.dynamics.aligned_descent`). Their closed forms, which
+modes, in its own finite steps (:mod:`symreln.laws.aligned_descent`). Their closed forms, which
 are of the flow, are predictions of their own. Both are confronted with a gated deep linear network
 too that starts aligned with the modes: gradient descent on the modes is that network to rounding,
 and closed forms differ from it by the finite steps alone.
@@ -16,11 +16,11 @@ import numpy as np
 
 from symreln.claims.integration import LARGEST, check_range, network_of
 from symreln.claims.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
-from symreln.dynamics.aligned_descent import chain_steps, followed, pair_steps
-from symreln.dynamics.chain_start import chain_start, rising_curves
-from symreln.dynamics.switchboard import expected_start
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
+from symreln.laws.aligned_descent import chain_steps, followed, pair_steps
+from symreln.laws.chain_start import chain_start, rising_curves
+from symreln.laws.switchboard import expected_start
 from symreln.train.deep import train_deep_network
 from symreln.train.gdln import train_gdln
 from symreln.train.graph import train_graph
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.chain_start import ChainStart
+    from symreln.laws.chain_start import ChainStart
     from symreln.spec.model import NetworkSpec
     from symreln.train.network import TrainingRun, TrainingSettings
 

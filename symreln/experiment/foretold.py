@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.chain_start import ChainStart
-    from symreln.dynamics.early_phase import EarlyStrength
-    from symreln.dynamics.mean_field import MeanField
+    from symreln.laws.chain_start import ChainStart
+    from symreln.laws.early_phase import EarlyStrength
+    from symreln.laws.mean_field import MeanField
 
 #: Why there is no band where it takes more than a few seconds.
 TOO_LONG = "descending that many drawn networks takes minutes on these data; --terms asks for it"

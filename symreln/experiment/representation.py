@@ -27,7 +27,6 @@ from symreln.claims.prediction import probe_bases
 from symreln.claims.solve import at_values
 from symreln.claims.switched import first_starts, matrices_of
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.solutions import odd_relu
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.pair import pair_streams
@@ -41,6 +40,7 @@ from symreln.experiment.trained import (
     sized_pathways,
     training_settings,
 )
+from symreln.laws import odd_relu
 from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording

@@ -8,8 +8,8 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.dynamics.initial import pathway_units
-from symreln.dynamics.solutions import odd_relu
+from symreln.laws import odd_relu
+from symreln.laws.initial import pathway_units
 from symreln.train.network import GatedPathway, TrainingSettings
 from symreln.train.record import Recording
 
@@ -41,7 +41,7 @@ def gated_settings(spec: Spec, settings: TrainingSettings) -> TrainingSettings:
     """Return how the GDLN is trained where the network has the given settings.
 
     As the network, but where that is a ReLU network which is linear at half speed: what it is
-    like is then the linear network of :mod:`symreln.dynamics.solutions.odd_relu`.
+    like is then the linear network of :mod:`symreln.laws.odd_relu`.
     """
     if not odd_relu.asked(spec)[0]:
         return settings

@@ -3,7 +3,7 @@ r"""The closed form of a regular component: the depth-L family, with time divide
 Edges at place l of every pathway are used by :math:`n_l` pathways. Balanced, a mode's strength
 follows :math:`\tau\dot\pi = L N^{1/L} \pi^{2-2/L}(s - d\pi)` with :math:`N = \prod_l n_l`
 (:class:`symreln.graphs.chain.Chain`): the equation of one pathway of L layers, with
-:math:`\tau/N^{1/L}` for τ. So the families of :mod:`symreln.dynamics.solutions` solve it.
+:math:`\tau/N^{1/L}` for τ. So the families of :mod:`symreln.laws` solve it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import deep, shallow
-from symreln.dynamics.two_layer import TIME_CONSTANT
 from symreln.graphs.chain import STRENGTH, Chain
 from symreln.graphs.components import place_proofs
+from symreln.laws import deep, shallow, two_layer
+from symreln.laws.two_layer import TIME_CONSTANT
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.laws.common import AbstractMode
 
 S, D = sp.symbols("s d", positive=True)
 

@@ -145,7 +145,7 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
 
 def _family(verdict: StageVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
-    from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
+    from symreln.laws import coupled_matrices, coupled_modes, switchboard
     from symreln.verdict.judge import Level
 
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
-    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.laws.common import AbstractMode
 
 
 def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[Step, ...]:

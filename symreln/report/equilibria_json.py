@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.equilibria import Race
-    from symreln.dynamics.competition import Equilibrium
+    from symreln.laws.competition import Equilibrium
 
 
 def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
     from symreln.document.model import Drawing
-    from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
+    from symreln.laws.mean_field import MeanField
     from symreln.train.network import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.

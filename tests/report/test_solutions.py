@@ -13,8 +13,8 @@ import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.document.blocks import Equation
 from symreln.document.words import scalar_latex
-from symreln.dynamics.solutions.deep import DeepMode
 from symreln.exact.scalar import Scalar
+from symreln.laws.deep import DeepMode
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.graph_parts import _lines
 from symreln.report.chapters.spectrum import spectrum_chapter

@@ -12,7 +12,6 @@ import symreln as sr
 from symreln.claims.early import start_factor
 from symreln.claims.prediction import probe_bases
 from symreln.document.inlines import plain_text
-from symreln.dynamics.initial import gram_scale
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.representation import (
@@ -24,6 +23,7 @@ from symreln.experiment.representation import (
     similarities_by_matrices,
 )
 from symreln.experiment.scaling import classical_scaling, paths, shown_share, spread, turned_onto
+from symreln.laws.initial import gram_scale
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_drawing
 from symreln.spec.reader import load

@@ -19,8 +19,6 @@ from symreln.cli.commands import execute
 from symreln.cli.main import cli
 from symreln.cli.request import Request
 from symreln.document.model import Paragraph, Table, plain_text
-from symreln.dynamics.aligned_descent import followed, pair_steps
-from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
 from symreln.experiment.confront import Validation
@@ -35,6 +33,8 @@ from symreln.experiment.metrics import compare, drop_time
 from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.experiment.words import percent
+from symreln.laws import weight_decay
+from symreln.laws.aligned_descent import followed, pair_steps
 from symreln.report.chapters.rules import bias_rows, rule_blocks
 from symreln.report.jsonio import dumps
 from symreln.report.terminal import show_validation

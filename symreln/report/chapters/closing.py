@@ -10,7 +10,7 @@ from symreln.claims.integration import network_of
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
-from symreln.dynamics import initial
+from symreln.laws import initial
 from symreln.report.chapters.constants import constants_table
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from symreln.document.model import (
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
-from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.gates.support import unsupported_pathways
+from symreln.laws.two_layer import SigmoidalMode
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed

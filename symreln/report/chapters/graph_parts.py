@@ -17,15 +17,15 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
-from symreln.dynamics.solutions.deep import DeepMode
+from symreln.laws.deep import DeepMode
 
 if TYPE_CHECKING:
     from symreln.document.inlines import Content
-    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
+    from symreln.laws.common import AbstractMode
 
 #: Parts that are shown, and rows of a table; derivation.json has all.
 MOST_PARTS = 12

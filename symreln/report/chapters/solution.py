@@ -9,9 +9,8 @@ from symreln.claims.given_weights import white_inputs
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
 from symreln.document.words import fraction_latex
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import deep
-from symreln.dynamics.switchboard import expected_start
+from symreln.laws import deep, two_layer
+from symreln.laws.switchboard import expected_start
 
 if TYPE_CHECKING:
     from symreln.claims.alike import Alike

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.dynamics.width import Narrow
+    from symreln.laws.width import Narrow
 
 #: Escapes, and comparisons of modes, that are printed.
 MOST_ESCAPES = MOST_COMPARISONS = 6

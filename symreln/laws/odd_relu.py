@@ -1,0 +1,174 @@
+r"""Symmetric bias-free ReLU family: linear dynamics at half speed.
+
+Let the data be closed under x → −x with odd targets, and let the neurons come in pairs
+:math:`(w, b), (-w, -b)`. Then the network is linear, :math:`f(x) = \tfrac{1}{2} W_2 W_1 x`:
+relu(z) = (z + |z|)/2, and the |z| of a pair cancel. Its error e(x) is odd, so e(x)xᵀ is even, and
+of every two samples ±x a neuron is open on exactly one (w·x = 0 aside). Hence
+
+.. math:: \sum_{w \cdot x > 0} e(x) x^T = \tfrac{1}{2} \sum_x e(x) x^T:
+
+every neuron follows the linear flow at half speed, and pairs stay pairs. Of a mode with
+amplitudes a, b in W₁ and W₂ the network shows :math:`\pi = ab/2`; with
+:math:`\tau \dot a = \tfrac{1}{2} b (s - d\pi) - \lambda a` and likewise for b, it obeys the
+two-layer equations with 2τ in the place of τ, 2λ in that of λ and :math:`c = |a^2 - b^2|/2`.
+
+So does every finite step: it is one of gradient descent of the linear network with weights
+:math:`W/\sqrt{2}`, half the learning rate and twice the weight decay, :func:`linear_network`.
+
+Source: [Zhang2024] (Zhang, Saxe, Latham, arXiv 2406.12615), where the pairs are replaced by small
+initial weights.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.laws.common import defect
+
+if TYPE_CHECKING:
+    from symreln.exact.sparse import SparseMatrix
+    from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
+
+NAME = "symmetric bias-free ReLU"
+
+#: Factor of the time constant.
+SLOWER = 2
+
+_S, _D, _A, _B, _TAU, _LAMBDA = sp.symbols("_s _d _a _b _tau _lambda", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OddSymmetry:
+    """Whether data are closed under x → −x with odd targets, decided exactly.
+
+    Attributes:
+        holds: Whether they are.
+        reason: Why or why not.
+        witness: A sample (from 0) without a partner, or None.
+    """
+
+    holds: bool
+    reason: str
+    witness: int | None = None
+
+
+def odd_symmetry(inputs: SparseMatrix, targets: SparseMatrix) -> OddSymmetry:
+    """Decide whether the samples (x, y) are, as a multiset, the samples (−x, −y).
+
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+    """
+    samples = list(zip(_columns(inputs), _columns(targets), strict=True))
+    counts = Counter(samples)
+    for place, (x, y) in enumerate(samples):
+        partner = (_negative(x), _negative(y))
+        if counts[partner] != counts[(x, y)]:
+            found = counts[partner]
+            reason = (
+                f"sample {place} occurs {counts[(x, y)]} times and its negative (−x, −y) {found}: "
+                "the data are not closed under x → −x with odd targets"
+            )
+            return OddSymmetry(holds=False, reason=reason, witness=place)
+    return OddSymmetry(holds=True, reason="the data are closed under x → −x with odd targets")
+
+
+def matches(
+    *, activation: str, single_open_pathway: bool, symmetry: Callable[[], OddSymmetry]
+) -> tuple[bool, str]:
+    """Say whether the half-speed linear dynamics hold, and why or why not.
+
+    Args:
+        activation: "relu" or "linear".
+        single_open_pathway: Whether there is one pathway whose gate is open on every sample and
+            that sees every input and output.
+        symmetry: Finds what :func:`odd_symmetry` does; called where the rest fits.
+    """
+    if activation != "relu":
+        return False, "the network is linear, not a ReLU network"
+    if not single_open_pathway:
+        return False, "the gates asked for are not those of a linear network"
+    found = symmetry()
+    if not found.holds:
+        return False, found.reason
+    return True, (
+        f"{found.reason}: a bias-free ReLU network whose units come in pairs (w, b), (−w, −b) is "
+        "linear, at half speed"
+    )
+
+
+def asked(spec: Spec) -> tuple[bool, str]:
+    """Say whether a spec's ReLU network is linear at half speed, and why or why not."""
+    if spec.network is None:
+        return False, "the spec names no network"
+    if spec.network.layers != 2:
+        return False, f"the family is for two layers of weights, there are {spec.network.layers}"
+    dataset = spec.dataset
+    return matches(
+        activation=spec.network.activation,
+        single_open_pathway=len(spec.pathways) == 1 and _is_open(spec.pathways[0], spec),
+        symmetry=lambda: odd_symmetry(dataset.sparse_inputs, dataset.sparse_targets),
+    )
+
+
+def _is_open(pathway: PathwaySpec, spec: Spec) -> bool:
+    dataset = spec.dataset
+    whole = len(pathway.inputs) == dataset.n_x and len(pathway.outputs) == dataset.n_y
+    return whole and not pathway.then and all(value == 1 for value in pathway.gate)
+
+
+def linear_network(network: NetworkSpec) -> NetworkSpec:
+    """Return the network with the time constant and weight decay that the modes feel.
+
+    Its activation stays "relu": half of the units are counted for the start, as π = ab/2 has it.
+    """
+    return replace(
+        network,
+        learning_rate=network.learning_rate / SLOWER,
+        weight_decay=network.weight_decay * SLOWER,
+    )
+
+
+@lru_cache(maxsize=1)
+def reduction_residual() -> sp.Expr:
+    """Zero exactly when π = ab/2, c = |a² − b²|/2 obey the two-layer equations with 2τ and 2λ."""
+    strength, c = _A * _B / 2, (_A**2 - _B**2) / 2
+    drive = _S - _D * strength
+    slopes = {
+        _A: (_B * drive / 2 - _LAMBDA * _A) / _TAU,
+        _B: (_A * drive / 2 - _LAMBDA * _B) / _TAU,
+    }
+    tau, decay = SLOWER * _TAU, SLOWER * _LAMBDA
+
+    def rate(expression: sp.Expr) -> sp.Expr:
+        return sp.Add(*(expression.diff(name) * slope for name, slope in slopes.items()))
+
+    root = (_A**2 + _B**2) / 2  # positive, and its square is c² + 4 pi²
+    return defect(
+        sp.expand(tau * rate(strength) - root * drive + 2 * decay * strength),
+        sp.expand(root**2 - c**2 - 4 * strength**2),
+        sp.expand(tau * rate(c) + 2 * decay * c),
+    )
+
+
+Column = tuple[tuple[tuple[int, ...], int, int], ...]
+
+
+def _columns(matrix: SparseMatrix) -> list[Column]:
+    """Return every column as its (exponents, row, numerator) over one common denominator."""
+    entries: list[list[tuple[tuple[int, ...], int, int]]] = [[] for _ in range(matrix.shape[1])]
+    for exponents, part in matrix.terms.items():
+        for row, column, value in zip(part.rows, part.columns, part.values, strict=True):
+            if value != 0:
+                entries[int(column)].append((tuple(exponents), int(row), int(value)))
+    return [tuple(sorted(column)) for column in entries]
+
+
+def _negative(column: Column) -> Column:
+    return tuple((exponents, row, -value) for exponents, row, value in column)
