@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from symreln.pipeline.derive import derive_unchecked
 from symreln.report.terminal import summary_of
 from symreln.spec.reader import load
+from tests.unchecked import derive_unchecked
 
 
 @pytest.mark.parametrize(("rate", "warned"), [("99/100", False), ("101/100", True)])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Step
+from symreln.claims.claim import Step
+from symreln.claims.widths import narrow_pathways
 from symreln.laws import discretisation_bound
 from symreln.laws.choice import started
 from symreln.laws.ops import ARB
@@ -27,7 +28,7 @@ def why_no_bound(derivation: Derivation) -> str:
         return "later stages learn what earlier ones leave, step by step"
     if derivation.later:
         return "gates switch"
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return "a pathway has fewer hidden units than modes"
     return ""
 

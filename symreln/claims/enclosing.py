@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import learning_modes
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start
@@ -59,8 +60,8 @@ def enclose(
             "enclose. derivation.evaluate(times) integrates it in float64"
         )
         raise NoClosedFormError(msg)
-    if derivation.narrow:
-        one = derivation.narrow[0]
+    if derivation.ask(narrow_pathways):
+        one = derivation.ask(narrow_pathways)[0]
         msg = (
             f"enclose: pathway ‘{one.pathway.name}’ has {one.units} hidden units for {one.rank} "
             "modes, and closed forms of some of them hold in the limit of small initial weights "

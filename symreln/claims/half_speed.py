@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Step
+from symreln.claims.claim import Step
 from symreln.laws import half_speed
 from symreln.truth import Truth
 

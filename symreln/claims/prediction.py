@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.constants import count_free, training_constants
+from symreln.claims.constants import count_free, printed_constants, training_constants
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.integration import (
     check_range,
@@ -191,7 +191,7 @@ def predict(
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
         judged="closed" if derivation.closed else "reduced",
-        constants=derivation.constants,
+        constants=derivation.ask(printed_constants),
     )
 
 
@@ -304,7 +304,7 @@ def _closed_prediction(
         closed_loss=loss if closed else None,
         modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
         judged="closed" if closed else "reduced",
-        constants=derivation.constants,
+        constants=derivation.ask(printed_constants),
     )
 
 

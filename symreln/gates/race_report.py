@@ -24,9 +24,9 @@ from symreln.gates.race_reasons import explained
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from symreln.document.model import Drawing
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.gates.race import Race, RacePiece
-    from symreln.report.document import Drawing
     from symreln.spec.model import Spec
 
 #: Values of the parameter in an interval at which lines are drawn, and shares are predicted.

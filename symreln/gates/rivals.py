@@ -20,6 +20,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
+from symreln.claims.solve import at_values
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.gates.subsets import count_observer, count_shares, label_values
 from symreln.gates.trained import train_and_look
@@ -157,7 +158,7 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Ri
 
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = symreln.derive(replace(spec, families=(), sizes=()))
-    theory = predict_training(derivation.at_values).loss
+    theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
     run = train_gdln(
         at.dataset.inputs.to_numpy(),

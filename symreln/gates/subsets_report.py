@@ -23,7 +23,7 @@ from symreln.gates.subsets import (
 from symreln.gates.trained import train_and_look
 
 if TYPE_CHECKING:
-    from symreln.report.document import Drawing
+    from symreln.document.model import Drawing
     from symreln.spec.model import Dataset, Spec
 
 FORMAT = "symreln-subsets/1"

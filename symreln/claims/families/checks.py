@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Step
+from symreln.claims.claim import Step
 from symreln.claims.families.realised import wrong_image
 from symreln.claims.families.separate import vanishes
 from symreln.exact import polynomials

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symreln.claims.derivation import Step
+    from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.closure import Node
     from symreln.claims.families.domain import Condition, Domain

@@ -6,15 +6,33 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.claim import said_of
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
+from symreln.claims.regime import regime_of
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
+    Block,
+    Details,
+    Figure,
+    Math,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import say, typeset
+from symreln.document.words import NONE, fraction_latex
+from symreln.gates.support import unsupported_pathways
 from symreln.laws.choice import law_of
 from symreln.laws.two_layer import TwoLayer
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
-from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
-from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.solution import (
     HALF_SPEED,
     family_solution,
@@ -28,24 +46,7 @@ from symreln.report.chapters.solution import (
 from symreln.report.chapters.steps import finite_steps
 from symreln.report.chapters.support import unsupported_blocks
 from symreln.report.chapters.width import own_units, width
-from symreln.report.document import (
-    Block,
-    Citation,
-    Details,
-    Figure,
-    Math,
-    Reference,
-    Section,
-    Table,
-    Theorem,
-    equation,
-    prose,
-)
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
-from symreln.report.typeset import typeset
-from symreln.report.words import NONE, fraction_latex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
         Derivation,
         ModeDerivation,
     )
-    from symreln.report.inlines import Content, Inline
+    from symreln.document.inlines import Content, Inline
 
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"
@@ -87,7 +88,7 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*converging(derivation), *width(derivation), *_initial(derivation)]
+    blocks += [*said_of(derivation, convergence_of), *width(derivation), *_initial(derivation)]
     blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
     if figures:
         blocks.append(
@@ -126,11 +127,8 @@ def _figure_caption(
     settled = any(mode.d_eff is not None for group in alike(derivation) for mode in group.learning)
     lines = ("; ", *heights) if settled else (".",)
     if confronted and not derivation.known.one_hidden_layer:
-        start = (
-            ""
-            if derivation.strength0 is not None
-            else ", from the mean of the starts that were followed"
-        )
+        followed = derivation.strength0 is None
+        start = ", from the mean of the starts that were followed" if followed else ""
         single = "Predicted strengths. Curves are single modes, moved by gradient descent"
         return (f"{single}{start}", *lines)
     if confronted and method and MATRICES not in method:
@@ -204,23 +202,13 @@ def _two_layers() -> list[Block]:
             r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
             label="eq:mode",
         ),
-        prose(
-            "with ",
-            Math("d"),
-            " replaced by ",
-            Math(r"d_{\mathrm{eff}}"),
-            " where pathways couple. The solution is",
-        ),
+        say(r"with $d$ replaced by $d_{\mathrm{eff}}$ where pathways couple. The solution is"),
         equation(_template_latex() + ".", label="eq:sigmoid"),
         _solution_proof(),
-        prose(
-            "Sources: ",
-            Citation("Saxe2014"),
-            ", ",
-            Citation("Saxe2019"),
-            " for the two-layer solution. Assumed: balanced and aligned initial weights, small "
-            "enough that alignment precedes growth (silent alignment, measured in the "
-            "confrontation with training).",
+        say(
+            "Sources: [@Saxe2014], [@Saxe2019] for the two-layer solution. Assumed: balanced "
+            "and aligned initial weights, small enough that alignment precedes growth (silent "
+            "alignment, measured in the confrontation with training)."
         ),
     ]
 
@@ -235,25 +223,12 @@ def _solution_proof() -> Theorem:
     return Theorem(
         kind="Proof",
         blocks=(
-            prose(
-                "Substitution of ",
-                Reference("eq:sigmoid"),
-                " into ",
-                Reference("eq:mode"),
-                " with ",
-                Math(r"s, d, \pi_0, \tau"),
-                " as free symbols leaves a rational function of them and of the exponential; the "
-                "program cancels it to exactly 0, and likewise ",
-                Math(r"\pi(0) - \pi_0"),
-                ". Where ",
-                Math("s"),
-                " or ",
-                Math("d"),
-                " vanishes identically the limits ",
-                Math(r"\pi_0 / (1 + 2 d \pi_0 t/\tau)"),
-                " and ",
-                Math(r"\pi_0 e^{2 s t/\tau}"),
-                " take its place, proven in the same way.",
+            say(
+                r"Substitution of [#eq:sigmoid] into [#eq:mode] with $s, d, \pi_0, \tau$ as "
+                "free symbols leaves a rational function of them and of the exponential; the "
+                r"program cancels it to exactly 0, and likewise $\pi(0) - \pi_0$. Where $s$ or "
+                r"$d$ vanishes identically the limits $\pi_0 / (1 + 2 d \pi_0 t/\tau)$ and "
+                r"$\pi_0 e^{2 s t/\tau}$ take its place, proven in the same way."
             ),
         ),
     )
@@ -295,11 +270,11 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
     if not later:
         return caption
-    found = derivation.convergence
-    bounded = {bound.pathway for bound in found.modes} if found is not None else set()
+    found = derivation.ask(convergence_of)
+    bounded = {bounds.label for bounds in found.half_times} if found is not None else set()
     return f"{caption} With converged earlier stages from the start; for the flow" + (
         " see the bounds below."
-        if group.first.number in bounded
+        if any(mode.label in bounded for mode in group.learning)
         else ", which sees those still learn, nothing is proven of them."
     )
 
@@ -340,18 +315,13 @@ def _initial(derivation: Derivation) -> list[Block]:
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
     share = "all" if linear else "half"
     return [
-        prose(
-            "Initial strengths are derived, not fitted. Weights are drawn from ",
-            Math(r"\mathcal{N}(0, \sigma^2)"),
-            " with ",
-            Math(rf"\sigma = {fraction_latex(network.init_std)}"),
-            " and ",
-            Math(f"H = {network.hidden}"),
-            " hidden units. Of a mode's two amplitudes ",
-            Math("(a, b)"),
-            " in a unit only ",
-            Math(r"(a+b)/\sqrt{2}"),
-            f" grows; over the units that take part ({share} of them"
+        say(
+            "Initial strengths are derived, not fitted. Weights are drawn from "
+            r"$\mathcal{N}(0, \sigma^2)$ with {init_std} and {hidden} hidden units. Of a "
+            r"mode's two amplitudes $(a, b)$ in a unit only $(a+b)/\sqrt{2}${share}",
+            init_std=Math(rf"\sigma = {fraction_latex(network.init_std)}"),
+            hidden=Math(f"H = {network.hidden}"),
+            share=f" grows; over the units that take part ({share} of them"
             + ("" if linear else ", a ReLU's gate being open on half of all directions")
             + ") the product starts in effect from its mean",
         ),
@@ -360,14 +330,11 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *own_units(derivation),
-        *regime_blocks(derivation),
-        *unsupported_blocks(derivation.unsupported, derivation.spec),
-        prose(
-            "The number of free constants is ",
-            Math(str(derivation.free_constants)),
-            ", see ",
-            Reference("sec:provenance"),
-            ".",
+        *said_of(derivation, regime_of),
+        *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
+        say(
+            "The number of free constants is {count_free}, see [#sec:provenance].",
+            count_free=Math(str(count_free(derivation.ask(printed_constants)))),
         ),
     ]
 

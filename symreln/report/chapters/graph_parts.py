@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.laws.depth import Depth
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Code,
     Math,
@@ -15,17 +15,17 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import decimal_cell, number_cell
+from symreln.document.typeset import say, typeset
+from symreln.document.words import decimal_cell, number_cell
+from symreln.laws.depth import Depth
 
 if TYPE_CHECKING:
+    from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
     from symreln.laws.law import Law
-    from symreln.report.inlines import Content
 
 #: Parts that are shown, and rows of a table; derivation.json has all.
 MOST_PARTS = 12
@@ -81,13 +81,10 @@ def _part(derivation: GraphDerivation, component: Component, number: int) -> Sec
         )
     elif component.ordinary is not None:
         blocks.append(
-            prose(
-                "These are parallel pathways with one hidden layer each. What is proven of them "
-                "is what ",
-                Code("symreln derive"),
-                " says of the same pathways written as ",
-                Code("[[pathway]]"),
-                ".",
+            say(
+                "These are parallel pathways with one hidden layer each. What is proven of "
+                "them is what `symreln derive` says of the same pathways written as "
+                "`[[pathway]]`."
             )
         )
     else:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from symreln.report.document import (
+from symreln.document.model import (
     Block,
     Code,
     Document,
@@ -20,13 +20,13 @@ from symreln.report.document import (
     Table,
     prose,
 )
-from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.widths import latex_width
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import say, typeset
+from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
-    from symreln.report.inlines import Content, Inline
+    from symreln.document.inlines import Content, Inline
 
 #: Rows of one pathway, and names of pathways that are alike, that are listed; derivation.json has
 #: all.
@@ -188,18 +188,16 @@ def _number(number: dict[str, Any], latex: str | None) -> Content:
 
 def _enclosed(pathways: list[dict[str, Any]]) -> Section:
     blocks: list[Block] = [
-        prose(
-            "The exact form of these numbers was not decided, or not printed, before the limit. "
-            "At the declared values every singular value lies within the radius of the decimal "
-            "printed for it, each as often as it occurs; where the correlations commute, so does "
-            "the matching ",
-            Math("d"),
-            ". Proof: floats only propose an eigenbasis; its defect is computed in integers, and "
-            "the theorem of Hoffman and Wielandt bounds the eigenvalues by it. What an earlier "
-            "stage leaves to a later one is a projection, exact or within a proven distance that "
-            "the radius includes. Pathways that a checked symmetry of the spec maps to each other "
-            "share one list. Two boxes that overlap may hold equal values or different ones: that "
-            "is not decided.",
+        say(
+            "The exact form of these numbers was not decided, or not printed, before the "
+            "limit. At the declared values every singular value lies within the radius of the "
+            "decimal printed for it, each as often as it occurs; where the correlations "
+            "commute, so does the matching $d$. Proof: floats only propose an eigenbasis; its "
+            "defect is computed in integers, and the theorem of Hoffman and Wielandt bounds "
+            "the eigenvalues by it. What an earlier stage leaves to a later one is a "
+            "projection, exact or within a proven distance that the radius includes. Pathways "
+            "that a checked symmetry of the spec maps to each other share one list. Two boxes "
+            "that overlap may hold equal values or different ones: that is not decided."
         )
     ]
     blocks += [_box_table(names, pathway) for names, pathway in _alike(pathways, _boxes)]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.widths import narrow_pathways
+from symreln.document.breaking import sum_lines
+from symreln.document.mathtext import ordered_terms
+from symreln.document.model import Block, Details, Math, equation, prose
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import say
+from symreln.document.words import scalar_latex
 from symreln.laws.loss import strength_symbol
-from symreln.report.breaking import sum_lines
-from symreln.report.document import Block, Details, Math, equation, prose
-from symreln.report.mathtext import ordered_terms
-from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
-from symreln.report.words import scalar_latex
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -43,12 +45,9 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
         ]
     d = r"d_\alpha" if not any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
-        prose(
-            "The mean loss ",
-            Math(definition),
-            " is, with the multiplicity ",
-            Math(r"m_\alpha"),
-            " of each mode,",
+        say(
+            r"The mean loss {definition} is, with the multiplicity $m_\alpha$ of each mode,",
+            definition=Math(definition),
         ),
         equation(
             rf"L(t) = {initial} - \sum_\alpha m_\alpha \left( s_\alpha \pi_\alpha(t) "
@@ -67,7 +66,7 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
 
 def _end(derivation: Derivation, final: str) -> list[Any]:
     """Say where the loss goes from its first value."""
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return [
             "; pathways that are wide enough would bring it to the least-squares value ",
             Math(final),

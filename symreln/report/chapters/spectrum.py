@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
-from symreln.report.document import (
+from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.widths import narrow_pathways
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Figure,
     Math,
@@ -16,11 +17,10 @@ from symreln.report.document import (
     Section,
     Table,
     equation,
-    prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.widths import latex_width
-from symreln.report.words import (
+from symreln.document.typeset import say
+from symreln.document.widths import latex_width
+from symreln.document.words import (
     NONE,
     Symbols,
     Values,
@@ -29,11 +29,12 @@ from symreln.report.words import (
     height_cell,
     number_cell,
 )
+from symreln.report.abbreviations import NO_NAMES, Abbreviations
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.report.inlines import Content, Inline
 
 #: Modes of one pathway that are listed one by one.
 MOST_ROWS = 40
@@ -48,42 +49,23 @@ def spectrum_chapter(
     groups = alike(derivation)
     heights = heights_latex(groups)
     blocks: list[Block] = [
-        prose(
-            "With ",
-            Math(r"M = (\Sigma^{yx})^{\top} \Sigma^{yx}"),
-            ", orthonormal ",
-            Math("U"),
-            " and orthogonal ",
-            Math("V"),
-            " with",
+        say(
+            r"With $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$, orthonormal $U$ and orthogonal $V$ "
+            "with"
         ),
         equation(
             r"\Sigma^{yx} = U S V^{\top}, \qquad \Sigma^{x} = V D V^{\top}",
             label="eq:svd",
         ),
-        prose(
-            "exist if and only if ",
-            Math(r"\Sigma^{x}"),
-            " commutes with ",
-            Math("M"),
-            ". The modes are the joint eigenspaces, ",
-            Math(r"s_\alpha^2"),
-            " and ",
-            Math(r"d_\alpha"),
-            " the eigenvalues of ",
-            Math("M"),
-            " and ",
-            Math(r"\Sigma^{x}"),
-            ". A mode grows at a speed set by ",
-            Math("s"),
-            " to the plateau ",
-            Math("s/d"),
-            *_effective(groups, heights),
-            *_lowered(derivation),
-            ": the two orders need not agree. The spaces, rational in the parameters, are in the "
-            "certificate. A decimal such as ",
-            Math("0.577350(1)"),
-            " is certified: its last digit is off by at most the number in brackets.",
+        say(
+            r"exist if and only if $\Sigma^{x}$ commutes with $M$. The modes are the joint "
+            r"eigenspaces, $s_\alpha^2$ and $d_\alpha$ the eigenvalues of $M$ and "
+            r"$\Sigma^{x}$. A mode grows at a speed set by $s$ to the plateau "
+            "$s/d${effective}{lowered}: the two orders need not agree. The spaces, rational "
+            "in the parameters, are in the certificate. A decimal such as $0.577350(1)$ is "
+            "certified: its last digit is off by at most the number in brackets.",
+            effective=tuple(_effective(groups, heights)),
+            lowered=tuple(_lowered(derivation)),
         ),
     ]
     blocks += names.blocks()
@@ -135,7 +117,7 @@ def _figure_caption(derivation: Derivation) -> Content:
     if not _settled(groups):
         return (*speeds, ". No mode has a plateau of its own.")
     heights = Math(heights_latex(groups, decay=decays(derivation)))
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
         return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
     above = ", 0 where " if decays(derivation) else ""

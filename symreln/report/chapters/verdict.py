@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.report.chapters.equal_starts import equal_start_blocks
-from symreln.report.couplings import original, overlap
-from symreln.report.couplings_json import MOST_ENTRIES
-from symreln.report.document import (
+from symreln.claims.couplings import couplings_of
+from symreln.document.model import (
     Block,
-    Citation,
     Items,
     Math,
     Reference,
@@ -22,31 +18,27 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import number_cell
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import say, typeset
+from symreln.document.words import number_cell
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.report.chapters.equal_starts import equal_start_blocks
 from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.report.inlines import Content
-    from symreln.verdict.coupling import ModeCoupling
+    from symreln.document.inlines import Content
 
 #: Pathways that get a line each.
 MOST_LINES = 8
-#: Couplings that are listed one by one.
-MOST_COUPLINGS = 24
 
 
 def verdict_chapter(derivation: Derivation) -> Section:
     """Return the chapter on the verdict."""
     blocks: list[Block] = [
-        prose(
-            "Assumption 2.1.1 of ",
-            Citation("Jarvis2025"),
-            " asks that the correlations of the pathways be mutually diagonalisable. It is "
-            "decided here by exact identities, stage by stage.",
+        say(
+            "Assumption 2.1.1 of [@Jarvis2025] asks that the correlations of the pathways be "
+            "mutually diagonalisable. It is decided here by exact identities, stage by stage."
         ),
         _lemma(),
         _lemma_proof(),
@@ -61,18 +53,9 @@ def _lemma() -> Theorem:
         kind="Lemma",
         label="thm:commute",
         blocks=(
-            prose(
-                "Orthogonal ",
-                Math("V"),
-                " and orthonormal ",
-                Math("U"),
-                " with ",
-                Reference("eq:svd"),
-                " exist if and only if ",
-                Math(r"\Sigma^{x} M = M \Sigma^{x}"),
-                " for ",
-                Math(r"M = (\Sigma^{yx})^{\top} \Sigma^{yx}"),
-                ".",
+            say(
+                "Orthogonal $V$ and orthonormal $U$ with [#eq:svd] exist if and only if "
+                r"$\Sigma^{x} M = M \Sigma^{x}$ for $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$."
             ),
         ),
     )
@@ -82,22 +65,11 @@ def _lemma_proof() -> Theorem:
     return Theorem(
         kind="Proof",
         blocks=(
-            prose(
-                "If they exist, both matrices are diagonal in ",
-                Math("V"),
-                ". Conversely let ",
-                Math("V"),
-                " be a joint orthonormal eigenbasis and ",
-                Math(r"u_i = \Sigma^{yx} v_i / s_i"),
-                " where ",
-                Math("s_i > 0"),
-                ". Then ",
-                Math(r"u_i^{\top} u_j = v_i^{\top} M v_j / (s_i s_j) = \delta_{ij}"),
-                ", and ",
-                Math("s_i = 0"),
-                " gives ",
-                Math(r"\Sigma^{yx} v_i = 0"),
-                ".",
+            say(
+                "If they exist, both matrices are diagonal in $V$. Conversely let $V$ be a "
+                r"joint orthonormal eigenbasis and $u_i = \Sigma^{yx} v_i / s_i$ where $s_i > "
+                r"0$. Then $u_i^{\top} u_j = v_i^{\top} M v_j / (s_i s_j) = \delta_{ij}$, and "
+                r"$s_i = 0$ gives $\Sigma^{yx} v_i = 0$."
             ),
         ),
     )
@@ -154,7 +126,8 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
                 )
             )
         return blocks
-    blocks += _coupling_blocks(derivation, stage)
+    place = derivation.stages.index(stage)
+    blocks += derivation.ask(couplings_of)[place].says()
     if stage.verdict.level is Level.CLOSED_BY_SYMMETRY:
         blocks += _symmetry_blocks(derivation, stage)
     elif stage.verdict.level is Level.COUPLED_MODES:
@@ -226,142 +199,24 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
     )
 
 
-def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    found = stage.verdict.couplings.couplings
-    blocks: list[Block] = [
-        prose(
-            "Pathway ",
-            Math("j"),
-            " enters the error of pathway ",
-            Math("p"),
-            " through ",
-            Math(r"K = U_p^{\top} O_p O_j U_j"),
-            " and ",
-            Math(r"G = V_j^{\top} \Sigma^{x}(j, p) V_p"),
-            ". Both are computed from the effective datasets.",
-        )
-    ]
-    plain = tuple(c for c in found if _has_numbers(c))
-    if plain:
-        rows = _grouped(derivation, stage, plain)
-        blocks.append(
-            Table(
-                header=("pathways", "modes", Math("k"), Math("g"), Math(r"k g")),
-                rows=tuple(rows[:MOST_COUPLINGS]),
-                caption=(
-                    "Couplings of modes with common input directions: ",
-                    Math("K = k I"),
-                    " and ",
-                    Math("G = g I"),
-                    " on them."
-                    if len(rows) <= MOST_COUPLINGS
-                    else f" on them; the first {MOST_COUPLINGS} of {len(rows)}.",
-                    *(_NO_OVERLAP if any(c.target_class.is_null for c in plain) else ()),
-                ),
-                alignment="ppccc",
-            )
-        )
-    if len(plain) < len(found):
-        blocks.append(
-            prose(
-                f"{len(found) - len(plain)} of {len(found)} couplings are between modes whose "
-                "input directions differ or whose eigenvalues are conjugate: there ",
-                Math("K"),
-                " and ",
-                Math("G"),
-                " are matrices; derivation.json gives those of up to "
-                f"{MOST_ENTRIES} entries at the declared values, and the certificate has the "
-                "spaces that all of them follow from.",
-            )
-        )
-    return blocks
-
-
-_NO_OVERLAP = (
-    " Where ",
-    Math("s = 0"),
-    " on the mode acted on, the data do not determine its output direction, and ",
-    Math("k"),
-    " has no value.",
-)
-
-
-def _has_numbers(coupling: ModeCoupling) -> bool:
-    return coupling.overlap_squared is not None and coupling.input_overlap is not None
-
-
-def _grouped(
-    derivation: Derivation, stage: StageDerivation, found: tuple[ModeCoupling, ...]
-) -> list[tuple[Content, ...]]:
-    """One row for all couplings with the same k and g, pathways and modes listed."""
-    # Dictionaries as sets that keep their order.
-    rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    known: dict[int, tuple[str, str, str]] = {}
-    for coupling in found:
-        first = original(coupling)
-        if id(first) not in known:
-            known[id(first)] = _overlap_latex(derivation, stage, first)
-        pairs, modes = rows.setdefault(known[id(first)], ({}, {}))
-        (p, a), (j, i) = coupling.target, coupling.source
-        pairs[f"({stage.pathways[p].number}, {stage.pathways[j].number})"] = None
-        here = stage.pathways[p].mode_numbers(a)
-        there = stage.pathways[j].mode_numbers(i)
-        modes[here if here == there else f"{here} – {there}"] = None
-    everything = len(stage.verdict.couplings.coupled_pairs)
-    return [
-        (
-            f"all {everything} pairs that couple"
-            if len(pairs) == everything > MOST_LINES
-            else _listed(list(pairs)),
-            _listed(list(modes)),
-            Math(k) if k else "–",
-            Math(g),
-            Math(kg) if kg else "–",
-        )
-        for (k, g, kg), (pairs, modes) in rows.items()
-    ]
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _overlap_latex(
-    derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling
-) -> tuple[str, str, str]:
-    """Return (k, g, k g); k and k g are empty where k has no value."""
-    k, g = overlap(stage, coupling, derivation.spec.symbols)
-    assert g is not None
-    if k is None:
-        return "", to_latex(g), ""
-    return to_latex(k), to_latex(g), to_latex(k * g)
-
-
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     symbols, values = derivation.spec.symbols, derivation.spec.values
     across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
-        prose(
-            "Modes that couple have equal ",
-            Math("s"),
-            " and start equal. On every one of them the actions of all its partners add up to a "
-            "multiple of its own drive (single actions may point out of the span of ",
-            Math("U_p"),
-            "; their sum does not), and the multiple is the same for all. So they stay equal, "
-            "and their common strength solves the two-layer equation with",
+        say(
+            "Modes that couple have equal $s$ and start equal. On every one of them the "
+            "actions of all its partners add up to a multiple of its own drive (single "
+            "actions may point out of the span of $U_p$; their sum does not), and the "
+            "multiple is the same for all. So they stay equal, and their common strength "
+            "solves the two-layer equation with"
         )
         if not across
-        else prose(
-            "Modes fall into parts of equal ",
-            Math("s"),
-            ", ",
-            Math("d"),
-            " and ",
-            Math(r"d_{\mathrm{eff}}"),
-            "; those of a part start equal. On every mode the actions of the others of its part "
-            "add up to a multiple of its own drive, the same for the whole part, and the actions "
-            "of any other part to 0. So those of a part stay equal, and their common strength "
-            "solves the two-layer equation with a sum over the part,",
+        else say(
+            r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a "
+            "part start equal. On every mode the actions of the others of its part add "
+            "up to a multiple of its own drive, the same for the whole part, and the "
+            "actions of any other part to 0. So those of a part stay equal, and their "
+            "common strength solves the two-layer equation with a sum over the part,"
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]

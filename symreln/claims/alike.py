@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
-from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
@@ -133,6 +133,13 @@ def alike(derivation: Derivation) -> list[Alike]:
         key = (pathway.spectrum.commutes, tuple(_mode_key(mode) for mode in pathway.modes))
         groups.setdefault(key, []).append(pathway)
     return [Alike(pathways=tuple(members)) for members in groups.values()]
+
+
+def symbols_of(derivation: Derivation) -> dict[str, str]:
+    """Return the LaTeX of every mode that tables show and that learns, by its label."""
+    return {
+        mode.label: group.symbol(mode) for group in alike(derivation) for mode in group.learning
+    }
 
 
 def _mode_key(mode: ModeDerivation) -> tuple:

@@ -1,0 +1,124 @@
+"""A claim: a finding with exact values, said once; document, JSON and terminal are folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, TypeVar
+
+import sympy as sp
+from flint import arb
+
+from symreln.document.blocks import Block
+from symreln.exact.enclosure import decimal_of
+from symreln.truth import Truth
+
+Found = TypeVar("Found")
+#: Digits of decimals.
+DIGITS = 21
+
+
+class Asked(Protocol):
+    """What rules are asked of: a derivation, which keeps what they find."""
+
+    def ask(self, rule: Callable[[Any], Found]) -> Found:
+        """Return what a rule finds."""
+        ...
+
+
+#: What is asked of a derivation: a claim, several, or None.
+Rule = Callable[[Any], "Claim | Iterable[Claim] | None"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the derivation and the check that was made of it.
+
+    Attributes:
+        name: What was derived.
+        statement: The claim, in words.
+        check: How the program checked it.
+        outcome: PROVEN, or UNDECIDED where there was nothing that could be checked.
+    """
+
+    name: str
+    statement: str
+    check: str
+    outcome: Truth
+
+
+class Claim:
+    """What a rule finds: a frozen dataclass of the rule's own, with its exact values as fields.
+
+    None of its methods knows of LaTeX, HTML, JSON or a terminal: values go out as they are, and
+    whoever folds them decides how many digits are printed (:mod:`symreln.report.encode`).
+    """
+
+    def values(self) -> Mapping[str, Any] | None:
+        """Return what JSON and Python give out: exact values, claims, lists and dicts of them.
+
+        The fields of the dataclass, but for those that only prose needs.
+        """
+        shown = (f.name for f in fields(self) if not f.metadata.get("prose"))  # pyright: ignore
+        return {name: getattr(self, name) for name in shown}
+
+    def says(self) -> Iterable[Block]:
+        """Yield what the document says, in its order."""
+        return ()
+
+    def lines(self) -> Iterable[str]:
+        """Yield what the terminal says, in plain characters."""
+        return ()
+
+    def steps(self) -> Iterable[Step]:
+        """Check the claim by another route than it was found, and yield how.
+
+        Raises:
+            ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
+        """
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula(Claim):
+    """A formula with its value.
+
+    Attributes:
+        expr: In the declared parameters.
+        ball: Its value where they have values, else None.
+    """
+
+    expr: sp.Expr
+    ball: arb | None = field(compare=False)
+
+    def values(self) -> dict[str, Any]:
+        """Return "expr", and "decimal" and "radius" where there is a value."""
+        return {"expr": self.expr} | ({} if self.ball is None else decimals(self.ball))
+
+
+def decimals(ball: arb) -> dict[str, str]:
+    """Return a ball as "decimal" and "radius", text."""
+    return dict(zip(("decimal", "radius"), decimal_of(ball, DIGITS), strict=True))
+
+
+def claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
+    """Return what a rule claims of a derivation: none, one or several claims."""
+    found = derivation.ask(rule)
+    if found is None:
+        return ()
+    return (found,) if isinstance(found, Claim) else tuple(found)
+
+
+def said_of(derivation: Asked, *rules: Rule) -> list[Block]:
+    """Return what the document says by some rules, in their order."""
+    return [b for rule in rules for claim in claims_of(derivation, rule) for b in claim.says()]
+
+
+def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
+    """Return what the terminal says by some rules, in their order."""
+    return [x for rule in rules for claim in claims_of(derivation, rule) for x in claim.lines()]
+
+
+def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
+    """Return what is checked of some rules' claims, in their order."""
+    return [x for rule in rules for claim in claims_of(derivation, rule) for x in claim.steps()]

@@ -1,0 +1,124 @@
+"""Sentences of the program: templates with mathematics, and plain ones set as a paper would.
+
+A template (:func:`say`) is what a document alone says. A plain sentence (:func:`typeset`) is said
+everywhere: the terminal and derivation.json have ``d_eff`` and ``c >= 0``, a page mathematics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from symreln.document.blocks import Paragraph
+from symreln.document.inlines import (
+    Citation,
+    Code,
+    Content,
+    Inline,
+    Math,
+    Reference,
+    Strong,
+    inlines,
+)
+from symreln.document.symbols import symbol_latex
+
+_NUMBER = r"-?\d+(?:/\d+)?"
+_NAME = r"(?<![\w^])[^\W\d]\w*"
+_RELATIONS = {">": ">", ">=": r"\geq", "<": "<", "<=": r"\leq"}
+#: How sentences spell a formula, and the formula; longer spellings first.
+_FORMULAS = {
+    "Sigma^yx^T Sigma^yx": r"(\Sigma^{yx})^{\top} \Sigma^{yx}",
+    "Sigma^yx": r"\Sigma^{yx}",
+    "Sigma^x": r"\Sigma^{x}",
+    "s²/(2 d_eff)": r"s^{2}/(2 d_{\mathrm{eff}})",
+    "d_eff": r"d_{\mathrm{eff}}",
+    "pi_0": r"\pi_{0}",
+    "t = 0": "t = 0",
+    "s²": "s^{2}",
+}
+# What stands in quotes is a name of the user's: nothing in it is read as mathematics.
+_PARTS = re.compile(
+    r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)"
+    rf"|(?P<inside>{_NAME}) >= (?P<low>{_NUMBER}) and (?P=inside) <= (?P<high>{_NUMBER})"
+    rf"|(?P<name>{_NAME}) (?P<relation>[<>]=?) (?P<bound>{_NUMBER})"
+    rf"|(?<!\w)(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?!\w)"
+)
+# Marks of a template.
+_MARKS = re.compile(
+    r"\$(?P<math>[^$]+)\$|\{(?P<slot>\w+)\}|\[@(?P<cited>\w+)\]|\[#(?P<label>[\w:]+)\]"
+    r"|`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*"
+)
+#: Names in a list, if nobody says how many.
+MOST_NAMED = 6
+
+
+def say(template: str, **slots: Content) -> Paragraph:
+    r"""Return a paragraph of a template: see :func:`phrase`."""
+    return Paragraph(phrase(template, **slots))
+
+
+def phrase(template: str, **slots: Content) -> tuple[Inline, ...]:
+    r"""Return a template as content.
+
+    Args:
+        template: The program's own text, with ``$mathematics$``, ``{slot}``, ``[@citation]``,
+            ``[#label]`` of a reference, ```program text``` and ``**important words**``.
+        slots: What stands in them. Text of users comes in by a slot alone: it is not read.
+
+    Example:
+        >>> phrase("from $t = 0$ of {name}", name="a $ sign")
+        (Text(value='from '), Math(latex='t = 0'), Text(value=' of '), Text(value='a $ sign'))
+    """
+    content: list[Inline] = []
+    end = 0
+    for match in _MARKS.finditer(template):
+        content += inlines(template[end : match.start()])
+        match match.lastgroup, match[match.lastgroup or 0]:
+            case "slot", name:
+                content += inlines(slots[name])
+            case kind, text:
+                content.append(_MARKED[kind or ""](text))
+        end = match.end()
+    return (*content, *inlines(template[end:]))
+
+
+_MARKED = {"math": Math, "cited": Citation, "label": Reference, "code": Code, "strong": Strong}
+
+
+def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
+    """Return names in a sentence: the first ones, and how many more there are.
+
+    Example:
+        >>> few("abcd", 2)
+        'a, b and 2 more'
+    """
+    known = list(names)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
+
+
+def typeset(text: str) -> tuple[Inline | str, ...]:
+    r"""Return a sentence of the program as content.
+
+    Example:
+        >>> typeset("the verdict of 'off_1' with g >= 0 and g <= 2")
+        ('the verdict of ', '‘off_1’', ' with ', Math(latex='0 \\leq g \\leq 2'))
+    """
+    content: list[Inline | str] = []
+    end = 0
+    for match in _PARTS.finditer(text):
+        content += [text[end : match.start()], _part(match)]
+        end = match.end()
+    return tuple(part for part in (*content, text[end:]) if part)
+
+
+def _part(match: re.Match[str]) -> Inline | str:
+    if match["quoted"] is not None:
+        return f"‘{match['quoted']}’"
+    if match["inside"]:
+        return Math(rf"{match['low']} \leq {symbol_latex(match['inside'])} \leq {match['high']}")
+    if match["name"]:
+        relation = _RELATIONS[match["relation"]]
+        return Math(f"{symbol_latex(match['name'])} {relation} {match['bound']}")
+    formula = match["formula"]
+    return Math(_FORMULAS.get(formula) or symbol_latex(formula))
