@@ -283,7 +283,7 @@ def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
     def negligible(_: float, theta: np.ndarray) -> float:
         return float(theta[0]) - NEGLIGIBLE
 
-    negligible.terminal = True
+    negligible.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
 
     def balanced(strength0: float, t: np.ndarray) -> np.ndarray:
         numbers = map(np.asarray, (s, d, decay, strength0, 1.0))
