@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symreln.report.terminal import summary_of
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.unchecked import derive_unchecked
 
 

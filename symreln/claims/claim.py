@@ -11,7 +11,7 @@ from flint import arb
 
 from symreln.document.blocks import Block
 from symreln.exact.enclosure import decimal_of
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 Found = TypeVar("Found")
 #: Digits of decimals.
@@ -38,13 +38,13 @@ class Step:
         name: What was derived.
         statement: The claim, in words.
         check: How the program checked it.
-        outcome: PROVEN, or UNDECIDED where there was nothing that could be checked.
+        outcome: UNDECIDED where there was nothing that could be checked.
     """
 
     name: str
     statement: str
     check: str
-    outcome: Truth
+    outcome: Truth = Truth.PROVEN
 
 
 class Claim:
@@ -54,7 +54,7 @@ class Claim:
     whoever folds them decides how many digits are printed (:mod:`symreln.report.encode`).
     """
 
-    def values(self) -> Mapping[str, Any] | None:
+    def values(self) -> Mapping[str, Any]:
         """Return what JSON and Python give out: exact values, claims, lists and dicts of them.
 
         The fields of the dataclass, but for those that only prose needs.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite, nextafter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from flint import arb
@@ -25,8 +25,8 @@ from symreln.document.model import Block, Details, Math, Table, equation, prose
 from symreln.document.numerals import rounded_up
 from symreln.document.typeset import few, say, typeset
 from symreln.exact.enclosure import ball, precision
+from symreln.exact.truth import Truth
 from symreln.laws.converging import Earlier, Later, Push, antiderivative, residuals
-from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes
 
@@ -102,14 +102,22 @@ class NotBounded(Claim):
     Attributes:
         modes: Which, in words.
         why: Why not.
-        what: Their half-times, or what null modes pick up.
+        is_null: Whether they have s = 0, so that what they pick up is meant, not how early they
+            learn.
         count: How many they are, where the second stage has bounds of others; else 0.
     """
 
     modes: str
     why: str
-    what: Literal["half-times", "picked up"] = field(metadata={"prose": True})
+    is_null: bool = field(default=False, metadata={"prose": True})
     count: int = field(default=0, metadata={"prose": True})
+
+    @property
+    def what(self) -> str:
+        """What is not bounded, in words."""
+        if self.is_null:
+            return f"what {self.modes} pick up meanwhile, with s = 0"
+        return f"how early {self.modes} reach half of their plateaus"
 
 
 @short_repr
@@ -155,12 +163,7 @@ class Convergence(Claim):
             )
             yield self._table()
         for each in self.not_bounded:
-            what = (
-                f"how early {each.modes} reach half of their plateaus"
-                if each.what == "half-times"
-                else f"what {each.modes} pick up meanwhile, with s = 0"
-            )
-            yield prose(*typeset(f"Not bounded is {what}: {each.why}."))
+            yield prose(*typeset(f"Not bounded is {each.what}: {each.why}."))
         if self.undecided:
             return
         if self.picked_up:
@@ -200,9 +203,7 @@ class Convergence(Claim):
         if len(known) > MOST_LINES:
             yield f"  {len(known) - MOST_LINES} more are in derivation.json"
         for each in self.not_bounded:
-            start = "half-times of" if each.what == "half-times" else "what"
-            end = "" if each.what == "half-times" else " pick up"
-            yield f"not bounded: {start} {each.modes}{end}: {each.why}"
+            yield f"not bounded: {each.what}: {each.why}"
 
     def steps(self) -> Iterator[Step]:
         """Check the identities that bounds rest on; say what was proven and what was not."""
@@ -217,17 +218,11 @@ class Convergence(Claim):
                 check="drives orthogonal and couplings diagonal on them, as exact identities of "
                 "matrices; residuals of the integral and of the subsolution cancel to 0; certified "
                 "balls",
-                outcome=Truth.PROVEN,
             )
         for each in self.not_bounded:
-            what = (
-                f"How early {each.modes} can learn"
-                if each.what == "half-times"
-                else f"How much {each.modes} can pick up"
-            )
             yield Step(
                 name="unconverged stage",
-                statement=f"{what} while earlier stages converge.",
+                statement=f"{each.what[:1].upper()}{each.what[1:]}.",
                 check=f"not bounded: {each.why}",
                 outcome=Truth.UNDECIDED,
             )
@@ -236,7 +231,7 @@ class Convergence(Claim):
         parts = []
         if self.half_times:
             found = len(self.half_times)
-            left = sum(each.count for each in self.not_bounded if each.what == "half-times")
+            left = sum(each.count for each in self.not_bounded if not each.is_null)
             whose = (
                 f"{found} of {found + left} half-times of the second stage"
                 if left
@@ -286,9 +281,9 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
         half_times=tuple(each for each in bounds if isinstance(each, HalfTimeBounds)),
         picked_up=tuple(each for each in bounds if isinstance(each, PickedUp)),
         not_bounded=(
-            *_by_reason(bounds, "half-times"),
+            *_by_reason(bounds, is_null=False),
             *beyond,
-            *_by_reason(bounds, "picked up"),
+            *_by_reason(bounds, is_null=True),
         ),
         symbols=symbols_of(derivation),
     )
@@ -297,7 +292,7 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
 def _undecided(
     reason: str, beyond: tuple[NotBounded, ...], near: tuple[Near, ...] = ()
 ) -> Convergence:
-    second = NotBounded(modes="the second stage's modes", why=reason, what="half-times")
+    second = NotBounded(modes="the second stage's modes", why=reason)
     return Convergence(undecided=reason, residual_within=near, not_bounded=(second, *beyond))
 
 
@@ -307,19 +302,17 @@ def _beyond(derivation: Derivation) -> tuple[NotBounded, ...]:
     if not stages:
         return ()
     modes = f"the modes of stage{'s' * (len(stages) > 1)} {', '.join(stages)}"
-    return (NotBounded(modes=modes, why=BEYOND, what="half-times"),)
+    return (NotBounded(modes=modes, why=BEYOND),)
 
 
-def _by_reason(
-    bounds: list[Bound], what: Literal["half-times", "picked up"]
-) -> Iterator[NotBounded]:
+def _by_reason(bounds: list[Bound], *, is_null: bool) -> Iterator[NotBounded]:
     """Yield the modes without a bound, those with one reason together."""
     reasons: dict[str, list[str]] = {}
     for each in bounds:
-        if isinstance(each, NotBounded) and each.what == what:
+        if isinstance(each, NotBounded) and each.is_null is is_null:
             reasons.setdefault(each.why, []).append(each.modes)
     for why, labels in reasons.items():
-        yield NotBounded(modes=few(labels), why=why, what=what, count=len(labels))
+        yield NotBounded(modes=few(labels), why=why, is_null=is_null, count=len(labels))
 
 
 def _first_reason(derivation: Derivation, first: StageDerivation) -> str:
@@ -409,8 +402,7 @@ def _all_bounds(
             case float() as most, label:
                 bounds.append(PickedUp(label=label, at_most=rounded_up(most, 3)))
             case str() as why, label:
-                what = "picked up" if mode.is_null else "half-times"
-                bounds.append(NotBounded(modes=label, why=why, what=what))
+                bounds.append(NotBounded(modes=label, why=why, is_null=mode.is_null))
             case (closed, low, high), label:
                 bounds.append(
                     HalfTimeBounds(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Step
+from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
 from symreln.laws.law import Regime
 from symreln.laws.loss import mode_space_loss, strength_symbol
-from symreln.truth import Truth
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:

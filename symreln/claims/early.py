@@ -11,6 +11,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
+from symreln.exact.numeric import numpy_modes
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
 from symreln.laws.early_phase import (
@@ -182,5 +183,5 @@ def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
             u=sigma_yx @ v / s,
             v=v,
         )
-        for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True)
+        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True)
     ]

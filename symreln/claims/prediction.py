@@ -25,7 +25,7 @@ from symreln.claims.integration import (
 from symreln.claims.mode_system import mode_system
 from symreln.claims.widths import check_decided, learned_counts
 from symreln.errors import InputError
-from symreln.exact.singular_vectors import balls, certified
+from symreln.exact.numeric import balls, certified, numpy_modes
 from symreln.laws.choice import law_of, started
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.narrow_law import NarrowLaw
-    from symreln.exact.singular_vectors import Vectors
+    from symreln.exact.numeric import Vectors
     from symreln.laws.reduced_flow import ModeStart, ReducedFlow
 
 #: Below half of the last decimal that is printed of K and G.
@@ -418,7 +418,7 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
     columns_u = [np.zeros((sigma_yx.shape[0], 0))]
     columns_v = [np.zeros((sigma_yx.shape[1], 0))]
     labels: list[str] = []
-    for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+    for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
         if not mode.is_null:
             with np.errstate(over="ignore"):
                 u = sigma_yx @ v / s

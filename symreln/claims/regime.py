@@ -29,6 +29,7 @@ from symreln.document.model import Block, Strong
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
+from symreln.exact.numeric import numpy_modes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -189,7 +190,7 @@ def _relative(
 def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
     """Return vᵀ Σ^x v, mean over equal modes; None for data beyond float64."""
     try:
-        v = pathway.spectrum.numpy_modes()[place][2]
+        v = numpy_modes(pathway.spectrum)[place][1]
         seen = pathway.effective.sigma_x.to_numpy() @ v
     except InputError:
         return None

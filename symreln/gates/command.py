@@ -126,7 +126,7 @@ def gates(
     """
     from symreln.base.progress import Progress
     from symreln.gates.enumerate import LIMIT, enumerate_gates, sample_gates
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     _check_options(method)
     given = load(spec, overrides)

@@ -39,7 +39,7 @@ from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real import RealField
 
 if TYPE_CHECKING:
-    from symreln.exact.modes import ModeClass
+    from symreln.exact.spectrum import ModeClass
 
 Vector = tuple[Number, ...]
 

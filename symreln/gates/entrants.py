@@ -16,8 +16,7 @@ import numpy as np
 from symreln.errors import LimitReachedError
 from symreln.exact.linear import complement_projector, rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum
-from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.gates.consistent import (
     Pair,
     SelfConsistentGate,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum
 from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import JointSpectrum
 from symreln.gates.consistent import Pair, Vector
 from symreln.gates.programming import Direction, direction
 from symreln.gates.real import Real, RealField

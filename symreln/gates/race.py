@@ -30,8 +30,8 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.linear import rank as matrix_rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum, Mode, ModeClass
 from symreln.exact.order import order_key
+from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass
 from symreln.gates import critical
 from symreln.gates.chambers import gate_chambers, over
 from symreln.gates.consistent import (

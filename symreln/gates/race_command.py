@@ -79,7 +79,7 @@ def race(
     from symreln.gates.race_report import race_drawing, unraced
     from symreln.gates.subset_race import subset_points, subset_race
     from symreln.gates.told import race_json, unraced_json
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     progress = Progress(quiet=False)
     given = load(spec, overrides)

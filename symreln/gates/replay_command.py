@@ -62,7 +62,7 @@ def replay(
     from symreln.gates.activity import train_and_sample
     from symreln.gates.command import numbers_of
     from symreln.report.folder import require_folder
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     numbers = numbers_of(load(spec, overrides))
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-replay"

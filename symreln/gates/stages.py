@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from symreln.base.progress import Progress
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.sparse import SparseMatrix
 from symreln.gates.consistent import SelfConsistentGate, sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
 from symreln.gates.search import QUIET, Search, search
@@ -120,6 +119,6 @@ def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
 
 
 def _left(dataset: Dataset, residual: ExactMatrix, pathways: list[PathwaySpec]) -> ExactMatrix:
-    goal = Targets.of(SparseMatrix.from_exact(residual))
+    goal = Targets.of(residual)
     stage = tuple(effective_dataset(dataset, pathway, goal) for pathway in pathways)
     return (residual - converged_outputs(goal, stage)).reduced()

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.exact.truth import Truth
 from symreln.graphs.chain import STRENGTH, Chain
 from symreln.graphs.components import place_proofs
 from symreln.laws.choice import law_of, solve
 from symreln.laws.law import TIME_CONSTANT, Regime
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.laws.law import Law

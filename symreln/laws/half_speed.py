@@ -31,7 +31,7 @@ import sympy as sp
 from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
-    from symreln.exact.sparse import SparseMatrix
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import PathwaySpec, Spec
 
 NAME = "symmetric bias-free ReLU"
@@ -42,7 +42,7 @@ SLOWER = 2
 _S, _D, _A, _B, _TAU, _LAMBDA = sp.symbols("_s _d _a _b _tau _lambda", positive=True)
 
 
-def odd_symmetry(inputs: SparseMatrix, targets: SparseMatrix) -> tuple[bool, str]:
+def odd_symmetry(inputs: ExactMatrix, targets: ExactMatrix) -> tuple[bool, str]:
     """Decide exactly whether the samples (x, y) are, as a multiset, the samples (−x, −y).
 
     Args:
@@ -74,7 +74,7 @@ def asked(spec: Spec) -> tuple[bool, str]:
         return False, "the network is linear, not a ReLU network"
     if len(spec.pathways) != 1 or not _is_open(spec.pathways[0], spec):
         return False, "the gates asked for are not those of a linear network"
-    closed, why = odd_symmetry(spec.dataset.sparse_inputs, spec.dataset.sparse_targets)
+    closed, why = odd_symmetry(spec.dataset.inputs, spec.dataset.targets)
     if not closed:
         return False, why
     return True, (
@@ -114,7 +114,7 @@ def reduction_residual() -> sp.Expr:
 Column = tuple[tuple[tuple[int, ...], int, int], ...]
 
 
-def _columns(matrix: SparseMatrix) -> list[Column]:
+def _columns(matrix: ExactMatrix) -> list[Column]:
     """Return every column as its (exponents, row, numerator) over one common denominator."""
     entries: list[list[tuple[tuple[int, ...], int, int]]] = [[] for _ in range(matrix.shape[1])]
     for exponents, part in matrix.terms.items():

@@ -13,7 +13,7 @@ from symreln.errors import InputError
 from symreln.gates.found_lines import candidate_line, number_text
 from symreln.gates.line import parameter_range
 from symreln.gates.race import race
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 def call(*arguments: str) -> str:

@@ -23,7 +23,7 @@ from symreln.gates.stages import residual_after
 from symreln.gates.subsets import count_observer, count_shares, fastest_counts, label_subsets
 from symreln.gates.subsets_report import SubsetStage, subset_stages, subsets_table
 from symreln.spec.model import Dataset
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 def data(contexts: int, items: int, scale: str) -> Dataset:

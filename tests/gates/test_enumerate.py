@@ -21,7 +21,7 @@ from symreln.gates.enumerate import (
     sample_gates,
 )
 from symreln.gates.programming import Direction, direction
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.strategies import seeds
 
 HUGE = 10**25

@@ -21,7 +21,7 @@ from symreln.gates.real import Real
 from symreln.gates.search import search
 from symreln.gates.sliding import settle, settled_signs, sliding_gates
 from symreln.gates.stages import predicted_stages, residual_after
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.strategies import seeds
 
 

@@ -9,7 +9,7 @@ from symreln.api import derive
 from symreln.claims.early import EarlyStrengths
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.gates.support import why_unsupported
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 
 
 def derived(inputs, targets, *pathways):
@@ -24,7 +24,7 @@ def derived(inputs, targets, *pathways):
             "steps": 50,
         },
     }
-    return derive(read_spec(tables))
+    return derive(load(tables))
 
 
 def orbits(derivation) -> list[int]:

@@ -25,7 +25,7 @@ from symreln.gates.partial import partial_gates
 from symreln.gates.race import Race, RacePiece, race
 from symreln.gates.search import search
 from symreln.gates.told import race_json
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.strategies import seeds
 
 WHOLE = Range(name="a")

@@ -33,7 +33,7 @@ from symreln.gates.second_layer import settled_representation
 from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import nearest_observer, train_and_look
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 @pytest.fixture(scope="module")

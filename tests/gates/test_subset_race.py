@@ -18,7 +18,7 @@ from symreln.gates.line import parameter_range
 from symreln.gates.race_report import finding_table
 from symreln.gates.stages import stage_residuals
 from symreln.gates.subset_race import subset_names, subset_race, subset_race_table
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
 TABLE = """

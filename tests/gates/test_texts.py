@@ -12,7 +12,7 @@ from symreln.gates.orbits import sample_group
 from symreln.gates.race import race
 from symreln.gates.sliding import settled_signs
 from symreln.gates.stages import predicted_stages
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 def test_texts_are_short() -> None:

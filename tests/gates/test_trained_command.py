@@ -10,7 +10,7 @@ from symreln.cli.main import main
 from symreln.gates.activity import train_and_sample
 from symreln.gates.quality import spec_schedule
 from symreln.gates.windows import schedule_errors
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.gates.trained import planted
 
 SMALL = [

@@ -17,6 +17,7 @@ import symreln as sr
 from symreln.claims.convergence import Convergence
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import coupled_matrices
+from symreln.exact.numeric import numpy_modes
 from symreln.laws import converging
 from symreln.laws.converging import Earlier, Later, Push, gained, residuals
 from tests.cases import matrix_spec
@@ -238,7 +239,7 @@ def test_null_modes_pick_up_no_more_than_is_said():
     derivation = derived("contextual-3").at_values
     found = found_of(derivation)
     network, pathway = coupled_matrices(derivation), derivation.pathways[1]
-    null = pathway.spectrum.numpy_modes()[-1][2]
+    null = numpy_modes(pathway.spectrum)[-1][1]
     u = network.output_bases[1]
     probes = [(np.zeros((len(u), 0)), np.zeros((len(b), 0))) for b in network.input_bases]
     probes[1] = (u, np.repeat(null, u.shape[1], axis=1))

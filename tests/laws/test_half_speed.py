@@ -11,7 +11,6 @@ from hypothesis import given, settings
 
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.sparse import SparseMatrix
 from symreln.laws import half_speed
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
@@ -151,8 +150,8 @@ def test_networks_from_the_law_and_their_linear_network_agree(keys):
     assert report.verdict == "agrees"
 
 
-def sparse(rows) -> SparseMatrix:
-    return SparseMatrix.from_exact(ExactMatrix.from_rows(rows))
+def sparse(rows) -> ExactMatrix:
+    return ExactMatrix.from_rows(rows)
 
 
 def closed_data(random: Random):
@@ -227,9 +226,9 @@ def test_parameters_are_free_symbols():
             "pathway": [{"name": "whole"}],
         }
     )
-    assert half_speed.odd_symmetry(spec.dataset.sparse_inputs, spec.dataset.sparse_targets)[0]
+    assert half_speed.odd_symmetry(spec.dataset.inputs, spec.dataset.targets)[0]
     xor = sr.load("xor").dataset
-    assert not half_speed.odd_symmetry(xor.sparse_inputs, xor.sparse_targets)[0]
+    assert not half_speed.odd_symmetry(xor.inputs, xor.targets)[0]
 
 
 def test_reduction_and_a_wrong_one(monkeypatch):

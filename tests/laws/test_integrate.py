@@ -10,9 +10,10 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from symreln.errors import LimitReachedError
-from symreln.laws import initial
+from symreln.laws.choice import expected_start
 from symreln.laws.coupled_modes import CoupledModes, integrate_modes
 from symreln.laws.integrate import LOOKED_AT, integrate
+from symreln.laws.law import Regime
 from symreln.laws.loss import mode_space_loss
 from symreln.spec.model import NetworkSpec
 from tests.cases import PLAIN_NETWORK
@@ -143,8 +144,9 @@ def test_loss_is_a_quadratic_with_its_minimum_at_the_plateau():
 @pytest.mark.parametrize(("activation", "share"), [("linear", 2), ("relu", 4)])
 def test_initial_strengths_of_theory_5(activation, share):
     network = NetworkSpec(**(PLAIN_NETWORK | {"activation": activation, "hidden": 30}))
-    assert initial.initial_strength(network) == 30 * network.init_std**2 / share
-    assert initial.gram_scale(network) == 2 * initial.initial_strength(network)
+    regime = Regime.of_network(network)
+    assert expected_start(regime).strength0 == 30 * network.init_std**2 / share
+    assert regime.gram_scale == 2 * expected_start(regime).strength0
 
 
 def test_initial_strength_is_what_random_units_grow_from():
@@ -159,6 +161,7 @@ def test_initial_strength_is_what_random_units_grow_from():
     st = 3.0
     grown = a * np.cosh(st) + b * np.sinh(st), b * np.cosh(st) + a * np.sinh(st)
     strengths = (grown[0] * grown[1]).sum(axis=1) * np.exp(-2 * st)
-    expected = float(initial.initial_strength(network))
+    expected = float(expected_start(Regime.of_network(network)).strength0)
     assert strengths.mean() == pytest.approx(expected, rel=0.01)
-    assert Fraction(1, 1000) == initial.initial_strength(NetworkSpec(**PLAIN_NETWORK))
+    plain = Regime.of_network(NetworkSpec(**PLAIN_NETWORK))
+    assert expected_start(plain).strength0 == Fraction(1, 1000)

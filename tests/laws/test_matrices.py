@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy as sp
 from scipy.integrate import solve_ivp
 
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
-from symreln.laws.lambda_balanced import series, solve
+from symreln.laws.lambda_balanced import solve
 from symreln.laws.lambda_numbers import eigenbasis, gram_float
 
 
@@ -90,26 +89,6 @@ def test_proof_in_words_and_that_wrong_words_are_caught(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(lambda_balanced, "_solution", lambda e, q, m, qt: e * q * m * qt)
         assert any(defect != 0 for defect in lambda_balanced._defects.__wrapped__())
-
-
-def test_series_leaves_only_higher_words():
-    e, g, p0, f = sp.symbols("E G P0 F", commutative=False)
-    beta = sp.Symbol("beta", real=True)
-    order = 3
-    found = series(order)
-    # E' = FE = EF on the outside, G' = E²: differentiate word by word.
-    parts = [
-        (-beta) ** k
-        * sum(e * p0 * (g * p0) ** j * e * e * p0 * (g * p0) ** (k - 1 - j) * e for j in range(k))
-        for k in range(order)
-    ]
-    slope = f * found + found * f + sum(parts, sp.S.Zero)
-    left = sp.expand(slope - (f * found + found * f - beta * found * found))
-    counts = [
-        sum(factor.as_base_exp()[1] for factor in term.args if factor.as_base_exp()[0] == p0)
-        for term in sp.Add.make_args(left)
-    ]
-    assert min(counts) > order
 
 
 W1 = [["1/10", 0, 0], [0, "1/10", 0]]

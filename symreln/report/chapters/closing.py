@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.constants import constants_table, count_free, printed_constants
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
 from symreln.laws.choice import law_of
 from symreln.laws.law import Regime
 from symreln.laws.two_layer import SOURCE
-from symreln.report.chapters.constants import constants_table
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -10,8 +10,11 @@ from symreln.claims.alike import Alike, alike, decays, heights_latex
 from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
+from symreln.claims.discretisation_bound import flow_errors
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.regime import regime_of
+from symreln.claims.unsupported import unsupported_of
+from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -27,7 +30,6 @@ from symreln.document.model import (
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
-from symreln.gates.support import unsupported_pathways
 from symreln.laws.choice import law_of
 from symreln.laws.two_layer import TwoLayer
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
@@ -43,9 +45,6 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.report.chapters.steps import finite_steps
-from symreln.report.chapters.support import unsupported_blocks
-from symreln.report.chapters.width import own_units, width
 from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*said_of(derivation, convergence_of), *width(derivation), *_initial(derivation)]
-    blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
+    blocks += [*said_of(derivation, convergence_of, width_of), *_initial(derivation)]
+    blocks += [*said_of(derivation, flow_errors), *whole_matrices(derivation)]
     if figures:
         blocks.append(
             Figure(
@@ -329,13 +328,27 @@ def _initial(derivation: Derivation) -> list[Block]:
             rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
             label="eq:initial",
         ),
-        *own_units(derivation),
-        *said_of(derivation, regime_of),
-        *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
+        *_own_units(derivation),
+        *said_of(derivation, regime_of, unsupported_of),
         say(
             "The number of free constants is {count_free}, see [#sec:provenance].",
             count_free=Math(str(count_free(derivation.ask(printed_constants)))),
         ),
+    ]
+
+
+def _own_units(derivation: Derivation) -> list[Block]:
+    """Return what is said of pathways with hidden units of their own; nothing without any."""
+    own = [p.number for p in derivation.pathways if p.effective.pathway.hidden is not None]
+    if not own:
+        return []
+    which = f"Pathway{'s' * (len(own) > 1)} {', '.join(map(str, own))}"
+    whose = "their" if len(own) > 1 else "its"
+    return [
+        say(
+            f"{which} with hidden units of {whose} own: "
+            r"$\sigma$ is scaled there so that this mean is the same."
+        )
     ]
 
 

@@ -21,11 +21,11 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.typeset import say, typeset
+from symreln.exact.truth import Truth
 from symreln.report.chapters import graph_curves as curves
 from symreln.report.chapters import graph_parts as parts
 from symreln.report.chapters import routing
 from symreln.report.content import BIBLIOGRAPHY
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def _network(derivation: GraphDerivation, drawn: Sequence[str]) -> Section:
         for place, edge in enumerate(graph.edges)
     ]
     paths = [
-        (Code(path.name(graph)), str(sum(value != 0 for value in path.gate))) for path in data.paths
+        (Code(graph.name(path)), str(sum(value != 0 for value in path.gate))) for path in data.paths
     ]
     return Section(
         title="The network",

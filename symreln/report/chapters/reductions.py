@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.claim import said_of
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.mode_system import symbolic_system
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Details, Math, equation, prose
 from symreln.document.typeset import say
 from symreln.document.words import scalar_latex
-from symreln.report.chapters.equilibria import equilibria
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def not_closed(derivation: Derivation) -> list[Block]:
         ]
         for stage in derivation.stages:
             blocks += _systems(derivation, stage)
-        blocks += equilibria(derivation)
+        blocks += said_of(derivation, equilibria_of)
     symbols = derivation.spec.symbols
     return [
         *blocks,

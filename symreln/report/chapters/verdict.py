@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
+from symreln.claims.equal_starts import equal_starts
 from symreln.document.model import (
     Block,
     Items,
@@ -22,7 +23,6 @@ from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import number_cell
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.report.chapters.equal_starts import equal_start_blocks
 from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
@@ -238,7 +238,9 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             alignment="pcc",
         )
     )
-    return blocks + equal_start_blocks(derivation, stage)
+    for each in derivation.ask(equal_starts):
+        blocks += each.says() if each.stage == stage.stage else ()
+    return blocks
 
 
 def _math_list(labels: list[str]) -> Content:

@@ -1,0 +1,101 @@
+"""Pathways whose gates no hidden unit of a ReLU network keeps, and units that count for none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.base.rounding import percent
+from symreln.claims.claim import Claim
+from symreln.claims.early import early_strengths
+from symreln.document.model import Block
+from symreln.document.typeset import say, typeset
+from symreln.exact.enclosure import ball, rounded_text
+from symreln.gates.support import unsupported_pathways
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.spec.model import Spec
+
+#: Pathways that are named.
+MOST_NAMED = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unsupported(Claim):
+    """The pathways that are unsupported.
+
+    Attributes:
+        reasons: Why, by a pathway's name.
+        where: For which values of the parameters that is decided; "" without parameters.
+        counted: A sentence on the units that were followed and count for no pathway, or "".
+    """
+
+    reasons: Mapping[str, str]
+    where: str
+    counted: str = ""
+
+    @property
+    def _sentence(self) -> str:
+        named = [f"{name} ({why})" for name, why in list(self.reasons.items())[:MOST_NAMED]]
+        more = len(self.reasons) - len(named)
+        return (
+            "No hidden unit of a ReLU network keeps the gate of "
+            f"{'; '.join(named)}{f'; and {more} more' if more > 0 else ''}. "
+            "Their initial strength is not derived: half of the units is assumed."
+        )
+
+    def values(self) -> Mapping[str, str]:
+        """Return the reasons."""
+        return self.reasons
+
+    def says(self) -> Iterator[Block]:
+        """Say which pathways are unsupported, and why; nothing where all are supported."""
+        if self.reasons:
+            said = typeset(f"{self.where}. {self._sentence}")
+            yield say("**Unsupported pathways**{said}", said=said)
+
+    def lines(self) -> Iterator[str]:
+        """Say it on the terminal, and which units count for no pathway."""
+        if self.reasons:
+            yield f"unsupported pathways{self.where}: {self._sentence}"
+        if self.counted:
+            yield self.counted
+
+
+def unsupported_of(derivation: Derivation) -> Unsupported:
+    """Return what is decided exactly."""
+    return Unsupported(reasons=derivation.ask(unsupported_pathways), where=_where(derivation.spec))
+
+
+def unsupported_early(derivation: Derivation) -> Unsupported:
+    """Return what the units show that were followed through the early phase as well."""
+    early = derivation.ask(early_strengths)
+    counted = (
+        f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} settle on no "
+        f"pathway's gate, and {percent(early.closed)} are closed on all samples: they count for "
+        "no pathway."
+    )
+    return Unsupported(
+        reasons=early.unsupported,
+        where=_where(derivation.spec),
+        counted=counted if early.followed else "",
+    )
+
+
+def _where(spec: Spec) -> str:
+    """Return for which values of the parameters it is decided, "" without parameters."""
+    values = [
+        f"{parameter.name} = {_short(parameter.value)}"
+        for parameter in spec.parameters
+        if parameter.value is not None and not parameter.integer
+    ]
+    return f" at {', '.join(values)}" if values else ""
+
+
+def _short(value: Fraction) -> str:
+    """Return the value as a decimal where a short one is exact, else as a fraction."""
+    decimal = rounded_text(ball(value), 6)
+    return decimal if Fraction(decimal) == value else str(value)
