@@ -7,7 +7,7 @@ stage's, one of a later stage's (for a partial gate only samples off its boundar
 them. Entries are shares of the networks' weight.
 
 The second table is of classes of gates: the share that units in the limit of many are predicted to
-give each class at each step (:mod:`symreln.dynamics.mean_field`), and the share it has.
+give each class at each step (:mod:`symreln.laws.mean_field`), and the share it has.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.gate_classes import gate_classes, sample_relations
-from symreln.dynamics.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.experiment.trained import training_settings
 from symreln.gates.orbits import moved_gates
 from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
+from symreln.laws.gate_classes import gate_classes, sample_relations
+from symreln.laws.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.train.network import LayerWeights
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network

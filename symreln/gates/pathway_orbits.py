@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.gate_classes import numbered, paired
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.orbits import sample_map
+from symreln.laws.gate_classes import numbered, paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,6 @@ from flint import fmpq
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relations
-from symreln.dynamics.mean_field import look_steps
 from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.experiment.trained import training_settings
@@ -29,6 +27,8 @@ from symreln.gates.partial import partial_gates
 from symreln.gates.programming import dot
 from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import classes_by_name, require_gates
+from symreln.laws.gate_classes import GateClass, gate_classes, sample_relations
+from symreln.laws.mean_field import look_steps
 from symreln.train.deep import train_deep_network
 from symreln.train.record import Recording
 

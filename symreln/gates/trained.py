@@ -9,10 +9,10 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.gate_classes import GateClass, gate_names
-from symreln.dynamics.mean_field import look_steps
 from symreln.errors import InputError
 from symreln.experiment.trained import training_settings
+from symreln.laws.gate_classes import GateClass, gate_names
+from symreln.laws.mean_field import look_steps
 from symreln.train.record import Recording, contribution
 from symreln.train.relu import train_network
 
@@ -166,7 +166,7 @@ def classes_by_name(classes: Sequence[GateClass], relations: np.ndarray) -> dict
     Args:
         classes: As they are listed.
         relations: Of every two samples, see
-            :func:`symreln.dynamics.gate_classes.sample_relations`.
+            :func:`symreln.laws.gate_classes.sample_relations`.
     """
     if not classes:
         return {}
