@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import symreln as sr
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.verify import verify
 
 GROWTH = (16, 32, 64, 128, 256)

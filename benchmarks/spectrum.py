@@ -35,11 +35,11 @@ from spectrum_page import Row, exponent, versions, write_page
 from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
+from symreln.claims.families.certificate import build_certificate
+from symreln.claims.families.derive import derive_family_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.families.certificate import build_certificate
-from symreln.families.derive import derive_family_unchecked
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.verify import verify
 
 HERE = Path(__file__).resolve().parent

@@ -13,7 +13,7 @@ from typing import Any
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.spec.model import Dataset, Parameter, PathwaySpec, Spec
 
 Json = dict[str, Any]

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import cli, verify
-from symreln.console import summary_of
+from symreln import verify
+from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 from symreln.report.jsonio import dumps
+from symreln.report.terminal import summary_of
 
 NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
 

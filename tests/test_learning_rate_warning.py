@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from symreln.console import summary_of
+from symreln.claims.relaxation import relaxation
 from symreln.dynamics.switchboard import Start, expected_start, strengths_float
 from symreln.exact.enclosure import ball
-from symreln.pipeline import derive_unchecked
-from symreln.relaxation import relaxation
+from symreln.pipeline.derive import derive_unchecked
+from symreln.report.terminal import summary_of
 from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
 

@@ -16,7 +16,7 @@ import pytest
 import symreln as sr
 from benchmarks.certificate import spec_text
 from symreln.errors import CertificateError
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.verify import digest, verify
 from tests.certificates import Json, certificates, claims, leaves, mutation, rederived
 

@@ -14,11 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
+from symreln.experiment.metrics import compare
 from symreln.train.deep import replay_gates
 from symreln.train.network import EdgeWeights, LayerWeights, TrainingSettings
-from symreln.validation.metrics import compare
 
 
 @short_repr

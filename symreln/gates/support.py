@@ -23,7 +23,7 @@ from symreln.gates.partial import gate_on_face
 from symreln.gates.programming import Direction, direction, dot
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.gates.consistent import Pair, Vector
     from symreln.spec.model import Dataset, PathwaySpec
 

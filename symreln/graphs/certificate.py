@@ -68,7 +68,7 @@ from symreln.exact.certificate_text import Json, Texts, names_used
 from symreln.exact.scalar import Scalar
 from symreln.graphs.certified_forms import chain_form, routing_form
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from symreln.verify import LEVELS, digest
 from symreln.verify_graph import FORMAT
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symreln.limits.processes import first_message
+from symreln.base.processes import first_message
 
 if TYPE_CHECKING:
     from symreln.report.document import Document

@@ -20,7 +20,7 @@ from symreln.report.widths import latex_width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.report.chapters.alike import Alike
 
 #: Printed width in letters from which a part that occurs again is worth a name.

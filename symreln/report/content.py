@@ -29,9 +29,9 @@ from symreln.report.typeset import typeset
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symreln.derivation import Derivation
-    from symreln.families.derivation import FamilyDerivation
-    from symreln.validation.confront import Validation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.derivation import FamilyDerivation
+    from symreln.experiment.confront import Validation
 
 BIBLIOGRAPHY = (
     Source(

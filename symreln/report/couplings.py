@@ -11,9 +11,9 @@ from symreln.exact.algebraic import AlgebraicNumber
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.derivation import StageDerivation
+    from symreln.claims.derivation import StageDerivation
     from symreln.exact.scalar import Scalar
-    from symreln.pathways.coupling import ModeCoupling
+    from symreln.verdict.coupling import ModeCoupling
 
 
 def original(coupling: ModeCoupling) -> ModeCoupling:

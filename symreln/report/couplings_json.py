@@ -10,8 +10,8 @@ from symreln.report.couplings import original, overlap, overlap_decimal
 if TYPE_CHECKING:
     import numpy as np
 
-    from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.pathways.coupling import ModeCoupling
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.verdict.coupling import ModeCoupling
 
 DIGITS = 21
 #: Entries up to which K and G are given as matrices. Larger ones, in bases of degenerate spaces
@@ -100,7 +100,7 @@ def _common(modes: list[dict[str, Any]]) -> Overlaps | None:
 
 def _matrices(derivation: Derivation, stage: StageDerivation, p: int, j: int) -> Overlaps:
     """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
-    from symreln.prediction import overlap_matrices
+    from symreln.claims.prediction import overlap_matrices
 
     target, source = stage.pathways[p], stage.pathways[j]
     unknown = any(parameter.value is None for parameter in derivation.spec.parameters)

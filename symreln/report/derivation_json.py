@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from symreln.descending import flow_error
-from symreln.equal_starts import equal_starts_to_json
+from symreln.base.provenance import library_versions
+from symreln.claims.descending import flow_error
+from symreln.claims.equal_starts import equal_starts_to_json
+from symreln.claims.halving import half_time
+from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.halving import half_time
-from symreln.provenance import library_versions
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
@@ -20,10 +21,9 @@ from symreln.report.couplings_json import couplings_to_json
 from symreln.report.equilibria_json import equilibria_to_json
 from symreln.report.mathtext import to_latex
 from symreln.report.spec_json import DIGITS, spec_to_json
-from symreln.settling import settled_decimal, settled_loss
 
 if TYPE_CHECKING:
-    from symreln.derivation import (
+    from symreln.claims.derivation import (
         Derivation,
         ModeDerivation,
         PathwayDerivation,

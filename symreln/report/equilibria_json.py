@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.equilibria import conserved_sums, resting_loss
+from symreln.claims.equilibria import conserved_sums, resting_loss
+from symreln.claims.resting_points import resting_points
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import decimal_of
 from symreln.report.spec_json import DIGITS
-from symreln.resting_points import resting_points
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.equilibria import Race
     from symreln.dynamics.competition import Equilibrium
-    from symreln.equilibria import Race
 
 
 def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.report.exceptional_words import consequence_text, effect_key, polynomial_text
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
     from symreln.exact.exceptional import Consequence, ExceptionalSet, SpecialPoint
 
 

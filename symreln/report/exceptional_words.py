@@ -9,7 +9,7 @@ from symreln.exact.exceptional import Effect
 from symreln.exact.text import polynomial
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.exact.exceptional import Consequence, ExceptionalSet, ExceptionalSets
 
 #: Characters up to which a polynomial is written out in the document and on the terminal.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.graphs import GraphValidation
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.validation.confront import Validation
-    from symreln.validation.graphs import GraphValidation
 
 #: Modes and pairs of curves that are listed, and characters of a line and of a sentence.
 MOST_MODES = 5

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from symreln.provenance import library_versions
+from symreln.base.provenance import library_versions
+from symreln.experiment.comparing import PAIRS
 from symreln.report.band_json import band_to_json
 from symreln.report.chapters.regime import regime_to_json
 from symreln.report.judgement_json import judgement_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
-from symreln.validation.comparing import PAIRS
 
 if TYPE_CHECKING:
-    from symreln.validation.aligned import PathwayAlignment
-    from symreln.validation.confront import Validation
+    from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.confront import Validation
 
 FORMAT = "symreln-validation/1"
 #: Gates that are recorded, those that a symmetry maps onto each other once.

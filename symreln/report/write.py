@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.progress import phase
+from symreln.claims.prediction import closed_forms, predict
 from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
-from symreln.prediction import closed_forms, predict
-from symreln.progress import phase
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawer import Drawer
@@ -32,10 +32,10 @@ from symreln.report.plots import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import Derivation
-    from symreln.prediction import Prediction
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.prediction import Prediction
+    from symreln.experiment.confront import Validation
     from symreln.report.document import Drawing
-    from symreln.validation.confront import Validation
 
 FORMATS = ("json", "tex", "html")
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
+from symreln.experiment.intervals import CHUNK_BYTES
+from symreln.experiment.switching import gated_phases
+from symreln.experiment.trained import gated_settings, training_settings
 from symreln.sweep.board import Board, Failure
 from symreln.train.gdln import GatedModel
 from symreln.train.memory import CACHE_BYTES
 from symreln.train.relu import ReluModel
-from symreln.validation.intervals import CHUNK_BYTES
-from symreln.validation.switching import gated_phases
-from symreln.validation.trained import gated_settings, training_settings
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec

@@ -103,9 +103,9 @@ def _spec(request: Request) -> Spec:
 def _theory(spec: Spec) -> list[Result]:
     from symreln.cache.spectra import cached_spectrum
     from symreln.cache.store import Store
-    from symreln.pipeline import derive
-    from symreln.validation.foretold import foretell
-    from symreln.validation.untested import learnable_share
+    from symreln.experiment.foretold import foretell
+    from symreln.experiment.untested import learnable_share
+    from symreln.pipeline.derive import derive
 
     derivation = derive(spec, spectrum=cached_spectrum(Store()))
     numbers = derivation.at_values
@@ -132,7 +132,7 @@ def _theory(spec: Spec) -> list[Result]:
 
 
 def _networks(spec: Spec, request: Request) -> list[Result]:
-    from symreln.validation.pair import pair_streams, train_pair
+    from symreln.experiment.pair import pair_streams, train_pair
 
     first, count = request["first"], len(request["names"])
     network, gdln = train_pair(

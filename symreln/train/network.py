@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 from symreln.train.arrays import Precision, arithmetic_of
 
 PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set

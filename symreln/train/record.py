@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 from symreln.train.assignment import nearest_outputs
 from symreln.train.network import LayerWeights
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError, LimitReachedError
-from symreln.summaries import short_repr
 from symreln.train.network import GatedPathway
 
 MAX_MAPS = 1000

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from symreln.base.processes import end_with_parent
 from symreln.errors import SymrelnError
-from symreln.limits.processes import end_with_parent
 from symreln.train.chunk import train_chunk
 from symreln.train.deep import DeepModel
 from symreln.train.gdln import GatedModel

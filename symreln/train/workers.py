@@ -20,8 +20,8 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from symreln.base.signals import interrupts_held
 from symreln.errors import InputError
-from symreln.signals import interrupts_held
 from symreln.train.chunk import Chunk
 from symreln.train.model import AbstractModel
 from symreln.train.network import TrainingSettings

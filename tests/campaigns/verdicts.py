@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import symreln as sr
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.spec.model import Spec
 
 

@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.claims.equilibria import conserved_sums, races, resting_loss
+from symreln.claims.equilibrium_steps import check_conserved, check_end
+from symreln.claims.mode_system import mode_system
 from symreln.dynamics.competition import Competition, null_space, solve
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.equilibria import conserved_sums, races, resting_loss
-from symreln.equilibrium_steps import check_conserved, check_end
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.modes import ModeClass, Operator
 from symreln.exact.scalar import Scalar
-from symreln.mode_system import mode_system
 from symreln.report.chapters.equilibria import equilibria
 from symreln.report.equilibria_json import equilibria_to_json
 from symreln.spec.model import Parameter
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.pathways.examples import (
     CUBIC,
     EQUAL,

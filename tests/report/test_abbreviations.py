@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
 from symreln.report import abbreviations as module
 from symreln.report.abbreviations import NO_NAMES, abbreviate, abbreviations
 from symreln.report.chapters.alike import alike

@@ -13,11 +13,11 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
+from symreln.claims.halving import half_time
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.halving import half_time
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.report import html, latex
 from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
@@ -303,7 +303,7 @@ def test_a_derivation_alone_is_written_without_what_trains():
     """Its imports would take longer than its document."""
     code = (
         "import sys, symreln.report.write; "
-        "sys.exit(any(name.startswith(('symreln.train', 'symreln.validation')) "
+        "sys.exit(any(name.startswith(('symreln.train', 'symreln.experiment')) "
         "for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,7 +8,7 @@ from functools import lru_cache
 import pytest
 
 from symreln.exact.scalar import Scalar
-from symreln.pipeline import derive_unchecked
+from symreln.pipeline.derive import derive_unchecked
 from symreln.report.chapters.exceptional import chapter
 from symreln.report.document import Document
 from symreln.report.exceptional_json import exceptional_to_json

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.prediction import closed_forms
+from symreln.claims.prediction import closed_forms
 from symreln.report import sketches
 from symreln.report.chapters.alike import alike
 from symreln.report.chapters.closing import provenance_chapter

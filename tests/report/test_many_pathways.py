@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.derivation import Derivation
-from symreln.prediction import overlap_matrices
+from symreln.claims.derivation import Derivation
+from symreln.claims.prediction import overlap_matrices
 from symreln.report import couplings_json, html, latex
 from symreln.report.chapters import data, verdict
 from symreln.report.content import derivation_document

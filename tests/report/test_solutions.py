@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
 from symreln.dynamics.solutions.deep import DeepMode
 from symreln.exact.scalar import Scalar
 from symreln.report.blocks import Equation

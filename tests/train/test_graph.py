@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreln.errors import InputError, LimitReachedError
+from symreln.experiment.scalar_modes import gated_graph
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.reduction import reduce_edges
@@ -25,7 +26,6 @@ from symreln.train.network import EdgeWeights, GatedPathway, TrainingSettings
 from symreln.train.randomness import seed_children
 from symreln.train.record import Recording
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode, chain_graph
-from symreln.validation.scalar_modes import gated_graph
 from tests.graphs.examples import backpropagated, random_data, start
 from tests.graphs.test_flow import arrays, inside
 

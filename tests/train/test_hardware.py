@@ -8,7 +8,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from symreln.cli import cli, guarded
+from symreln.cli.main import cli, guarded
 from symreln.train.machine import machine
 
 SMALL = ("xor", "--seeds", "2", "--set", "network.steps=40", "--set", "network.hidden=10")
@@ -52,7 +52,7 @@ def test_quiet_is_quiet(validated):
 
 def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("symreln.commands.Session._load", lambda session: 1 / 0)
+    monkeypatch.setattr("symreln.cli.commands.Session._load", lambda session: 1 / 0)
     code, _, said, error = validated("--backend", "cupy")
     assert code == 2
     assert "'cupy': it is not installed" in str(error)

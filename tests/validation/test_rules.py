@@ -13,34 +13,34 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.cli import cli
-from symreln.commands import execute
-from symreln.console import show_validation
+from symreln.claims.integration import mode_probes, network_of, reduced_flow
+from symreln.claims.prediction import mode_starts
+from symreln.cli.commands import execute
+from symreln.cli.main import cli
+from symreln.cli.request import Request
 from symreln.dynamics.aligned_descent import followed, pair_steps
 from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
-from symreln.integration import mode_probes, network_of, reduced_flow
-from symreln.prediction import mode_starts
-from symreln.report.chapters.rules import bias_rows, rule_blocks
-from symreln.report.document import Paragraph, Table, plain_text
-from symreln.report.jsonio import dumps
-from symreln.report.validation_json import validation_to_json
-from symreln.request import Request
-from symreln.train.gdln import train_gdln
-from symreln.train.relu import train_network
-from symreln.validation import rules as rules_module
-from symreln.validation.confront import Validation
-from symreln.validation.decay import (
+from symreln.experiment import rules as rules_module
+from symreln.experiment.confront import Validation
+from symreln.experiment.decay import (
     closed_prediction,
     compare_decay,
     decay_values,
     trained_strengths,
     why_no_decay,
 )
-from symreln.validation.metrics import compare, drop_time
-from symreln.validation.rules import BiasRule, RuleComparison, compare_rules
-from symreln.validation.trained import gated_pathways, training_settings
-from symreln.validation.words import percent
+from symreln.experiment.metrics import compare, drop_time
+from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.words import percent
+from symreln.report.chapters.rules import bias_rows, rule_blocks
+from symreln.report.document import Paragraph, Table, plain_text
+from symreln.report.jsonio import dumps
+from symreln.report.terminal import show_validation
+from symreln.report.validation_json import validation_to_json
+from symreln.train.gdln import train_gdln
+from symreln.train.relu import train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
 

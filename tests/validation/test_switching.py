@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.cli import main
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
+from symreln.claims.integration import coupled_matrices
+from symreln.claims.prediction import predict_training
+from symreln.cli.main import main
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError, SpecError
-from symreln.integration import coupled_matrices
-from symreln.prediction import predict_training
+from symreln.experiment.aligned import gdln_alignment
+from symreln.experiment.decay import why_no_decay
+from symreln.experiment.rules import compare_rules
+from symreln.experiment.switching import gated_phases, train_phases
+from symreln.experiment.trained import map_recording, training_settings
 from symreln.report.chapters.phases import STARTING
 from symreln.report.content import derivation_document
 from symreln.report.html import Page
 from symreln.spec.model import Switch
 from symreln.spec.reader import read_spec
-from symreln.validation.aligned import gdln_alignment
-from symreln.validation.decay import why_no_decay
-from symreln.validation.rules import compare_rules
-from symreln.validation.switching import gated_phases, train_phases
-from symreln.validation.trained import map_recording, training_settings
 
 SPEC = {
     "title": "Switching",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.experiment.words import metric_cells, percent
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
 from symreln.report.chapters.equal_starts import unequal_start_blocks
@@ -28,15 +29,14 @@ from symreln.report.document import (
 )
 from symreln.report.numerals import scientific_latex
 from symreln.report.typeset import typeset
-from symreln.validation.words import metric_cells, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.validation.aligned import PathwayAlignment
-    from symreln.validation.confront import Validation
-    from symreln.validation.metrics import GateDrift
-    from symreln.validation.terms import Term
+    from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.metrics import GateDrift
+    from symreln.experiment.terms import Term
 
 
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:

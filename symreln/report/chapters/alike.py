@@ -12,7 +12,7 @@ from symreln.exact.algebraic import ratio
 from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.exact.algebraic import AlgebraicNumber
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.constants import count_free
+from symreln.base.provenance import library_versions
+from symreln.claims.constants import count_free
+from symreln.claims.integration import network_of
 from symreln.dynamics import initial
-from symreln.integration import network_of
-from symreln.provenance import library_versions
 from symreln.report.chapters.constants import constants_table
 from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.experiment.confront import Validation
     from symreln.report.inlines import Content
     from symreln.spec.model import NetworkSpec
-    from symreln.validation.confront import Validation
 
 #: Pathways up to which units that differ are told by name.
 MOST_NAMED = 8

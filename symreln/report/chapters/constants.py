@@ -10,7 +10,7 @@ from symreln.report.typeset import typeset
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.constants import Constant
+    from symreln.claims.constants import Constant
 
 
 def constants_table(constants: Sequence[Constant]) -> list[Block]:

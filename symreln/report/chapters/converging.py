@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.convergence import open_limits, open_questions
+from symreln.claims.convergence import open_limits, open_questions
 from symreln.dynamics.converging import antiderivative
 from symreln.report.chapters.alike import alike
 from symreln.report.document import Block, Details, Math, Table, equation, prose
@@ -17,8 +17,8 @@ from symreln.report.typeset import typeset
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.convergence import Convergence, LaterBound
-    from symreln.derivation import Derivation
+    from symreln.claims.convergence import Convergence, LaterBound
+    from symreln.claims.derivation import Derivation
 
 #: Modes whose bounds are printed; the rest is in derivation.json.
 MOST_BOUNDS = 24

@@ -30,7 +30,7 @@ from symreln.report.matrices import matrix_latex
 from symreln.report.words import assumption
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.report.inlines import Content
     from symreln.spec.model import SizeSymbol, Spec
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.halving import HalfTime, half_time
 from symreln.dynamics.two_layer import SigmoidalMode
-from symreln.halving import HalfTime, half_time
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging
@@ -49,7 +49,7 @@ from symreln.report.words import NONE, fraction_latex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import (
+    from symreln.claims.derivation import (
         Derivation,
         ModeDerivation,
     )

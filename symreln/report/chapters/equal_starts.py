@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.equal_starts import equal_starts, grouped, started_apart
+from symreln.claims.equal_starts import equal_starts, grouped, started_apart
 from symreln.report.document import Block, Inline, Math, Strong, prose
 from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.derivation import Derivation, StageDerivation
+    from symreln.claims.derivation import Derivation, StageDerivation
 
 #: Strengths that are named one by one.
 MOST_NAMED = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.equilibria import conserved_sums, resting_loss
+from symreln.claims.equilibria import conserved_sums, resting_loss
 from symreln.report.chapters.resting import on_a_line, sharing, why_a_point
 from symreln.report.document import Block, Math, Table, equation, prose
 from symreln.report.mathtext import to_latex
@@ -13,8 +13,8 @@ from symreln.report.typeset import typeset
 from symreln.report.words import decimal_cell, number_cell
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
-    from symreln.equilibria import Race
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.equilibria import Race
     from symreln.report.inlines import Content
 
 #: Modes of the table that are printed; the rest is in derivation.json.

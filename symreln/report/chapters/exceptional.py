@@ -15,7 +15,7 @@ from symreln.report.typeset import typeset
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
     from symreln.exact.exceptional import ExceptionalSet, ExceptionalSets, SpecialPoint
     from symreln.report.inlines import Content, Inline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.provenance import library_versions
+from symreln.base.provenance import library_versions
 from symreln.report.chapters import graph_curves as curves
 from symreln.report.chapters import graph_parts as parts
 from symreln.report.chapters import routing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.constants import count_free
+from symreln.claims.constants import count_free
+from symreln.experiment.graphs import titles
 from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
 from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
 from symreln.report.document import (
@@ -20,10 +21,9 @@ from symreln.report.document import (
 )
 from symreln.report.numerals import scientific_latex
 from symreln.report.typeset import typeset
-from symreln.validation.graphs import titles
 
 if TYPE_CHECKING:
-    from symreln.validation.graphs import GraphValidation
+    from symreln.experiment.graphs import GraphValidation
 
 #: Rows of the table of strengths; more are counted.
 MOST = 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.dynamics.loss import strength_symbol
 from symreln.report.breaking import sum_lines
 from symreln.report.document import Block, Details, Math, equation, prose
@@ -11,12 +12,11 @@ from symreln.report.mathtext import ordered_terms
 from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
 from symreln.report.words import scalar_latex
-from symreln.settling import settled_decimal, settled_loss
 
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
     from symreln.report.abbreviations import Abbreviations
 
 #: Terms of the loss that are printed.

@@ -10,7 +10,7 @@ from symreln.report.typeset import typeset
 from symreln.report.words import number_cell
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
 
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time", "flow_error")

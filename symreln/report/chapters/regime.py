@@ -9,8 +9,8 @@ from symreln.report.document import Block, Citation, Math, Strong, prose
 from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
-    from symreln.regime import Regime
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.regime import Regime
 
 #: What it comes to, by name.
 MEANS = {

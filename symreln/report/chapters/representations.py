@@ -10,8 +10,8 @@ from symreln.report.document import Figure, Math, Paragraph, Section, Table, pro
 from symreln.report.representation_figure import NAME
 
 if TYPE_CHECKING:
+    from symreln.experiment.representation import RepresentationComparison
     from symreln.report.document import Block
-    from symreln.validation.representation import RepresentationComparison
 
 
 def representation_chapter(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.given_weights import white_inputs
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import deep
 from symreln.dynamics.switchboard import expected_start
-from symreln.given_weights import white_inputs
 from symreln.report.document import Block, Citation, Code, Math, Reference, equation, prose
 from symreln.report.mathtext import to_latex
 from symreln.report.words import fraction_latex
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.report.abbreviations import Abbreviations
     from symreln.report.chapters.alike import Alike
     from symreln.spec.model import NetworkSpec

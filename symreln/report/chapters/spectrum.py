@@ -31,7 +31,7 @@ from symreln.report.words import (
 )
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.report.inlines import Content, Inline
 

@@ -26,12 +26,12 @@ from symreln.report.mathtext import to_latex
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
 from symreln.report.words import number_cell
-from symreln.verdict import Level, acts_across
+from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.pathways.coupling import ModeCoupling
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.report.inlines import Content
+    from symreln.verdict.coupling import ModeCoupling
 
 #: Pathways that get a line each.
 MOST_LINES = 8

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.widths import NarrowPathway, losses
 from symreln.exact.enclosure import decimal_of
 from symreln.report.document import Block, Math, prose
 from symreln.report.mathtext import to_latex
@@ -13,14 +14,13 @@ from symreln.report.numerals import decimal_latex
 from symreln.report.symbols import symbol_latex
 from symreln.report.typeset import typeset
 from symreln.report.words import SHORT
-from symreln.widths import NarrowPathway, losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flint import arb
 
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.dynamics.width import Narrow
 
 #: Escapes, and comparisons of modes, that are printed.
