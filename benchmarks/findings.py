@@ -27,7 +27,7 @@ from pathlib import Path
 
 import symreln as sr
 from symreln.gates.confronted import confront, confronted_points
-from symreln.gates.line import parameter_range
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import finding_table, unraced
 from symreln.gates.rivals import contest, contest_table

@@ -29,7 +29,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gates.chambers import gate_chambers
 from symreln.gates.clustering import STARTS, Clustering, distinct_rows, kmeans
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.line import parameter_range
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.search import search
 

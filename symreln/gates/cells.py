@@ -27,9 +27,7 @@ from flint import fmpq, fmpz_mat
 
 from symreln.errors import LimitReachedError
 from symreln.exact.integers import kernel
-from symreln.gates.plane import planar_gates, planar_prefix
-from symreln.gates.programming import Farkas, direction, fractions
-from symreln.gates.whole import (
+from symreln.gates.int64 import (
     common,
     lengths_to_keep,
     primitive,
@@ -38,6 +36,8 @@ from symreln.gates.whole import (
     shortened,
     times_rows,
 )
+from symreln.gates.planar_arrangement import planar_gates, planar_prefix
+from symreln.gates.programming import Farkas, direction, fractions
 
 
 class Found(NamedTuple):

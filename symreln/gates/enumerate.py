@@ -8,7 +8,7 @@ gates of XoR that early training selects are of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,12 +16,18 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 
 from symreln.errors import InputError
+from symreln.exact.domain import Range
 from symreln.exact.integers import pivot_columns
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.cells import Cells, Found, gate_keys
-from symreln.gates.programming import Direction, Farkas, direction, fractions
-from symreln.gates.whole import fitted, primitive, product, reduced_rows
+from symreln.gates.int64 import fitted, primitive, product, reduced_rows
+from symreln.gates.parameter_intervals import Piece, pieces
+from symreln.gates.programming import Farkas, Row, direction, realisable
+from symreln.gates.real_algebraic import RealField
+from symreln.gates.wall_polynomials import realisability
 
+#: Samples up to which gates are listed at an irrational value: there each one takes a programme.
+MOST_SAMPLES = 24
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
 #: Directions are drawn as whole numbers of this size; which gate each gives is exact.
@@ -70,31 +76,6 @@ class RealisableGates:
         wanted = np.asarray(gate, dtype=bool)[None]
         (found,) = np.nonzero(gate_keys(self.gates) == gate_keys(wanted)[0])
         return int(found[0]) if len(found) else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Impossible:
-    """Proof that no direction has a gate: Σ open·x = Σ closed·x with the open ones not all 0.
-
-    Attributes:
-        gate: The gate, 0 or 1 a sample.
-        multipliers: One a sample, none negative, at least one on an open sample positive.
-    """
-
-    gate: tuple[int, ...]
-    multipliers: tuple[Fraction, ...]
-
-    def proves(self, inputs: Sequence[Sequence[Fraction]]) -> bool:
-        """Return whether this is a proof for inputs of shape (n_x, P); with fractions alone."""
-        if any(value < 0 for value in self.multipliers):
-            return False
-        signed = [
-            value if open_ else -value
-            for value, open_ in zip(self.multipliers, self.gate, strict=True)
-        ]
-        if not any(value > 0 for value in signed):
-            return False
-        return all(sum(x * v for x, v in zip(row, signed, strict=True)) == 0 for row in inputs)
 
 
 def pattern(gate: Sequence[int] | np.ndarray) -> str:
@@ -168,37 +149,47 @@ def sample_gates(
     )
 
 
-def realise(inputs: ExactMatrix, gate: Sequence[int]) -> tuple[Fraction, ...] | Impossible:
-    """Return w with gate = 1[Xᵀw > 0], or the proof that there is none.
+def gates_along(
+    inputs: ExactMatrix, limits: Range, limit: int = LIMIT
+) -> Iterator[tuple[Piece, list[tuple[int, ...]] | None]]:
+    """Yield all gates of inputs with one parameter, on every interval and at every value between.
 
     Args:
-        inputs: X, shape (n_x, P), without parameters.
-        gate: 0 or 1 a sample.
+        inputs: X over Q(parameter), shape (n_x, P).
+        limits: The parameter's range.
+        limit: Number of gates above which an enumeration ends.
+
+    Yields:
+        An interval or a single value, in ascending order, and its gates, 0 or 1 a sample: None
+        where the data are infinite, or more than ``MOST_SAMPLES`` at an irrational value.
 
     Raises:
-        InputError: The gate's length or entries do not fit, or a parameter occurs.
+        LimitReachedError: There are too many gates, or too many minors.
     """
-    entries = constant_rows(inputs)
-    height, count = inputs.shape
-    if len(gate) != count or any(value not in (0, 1) for value in gate):
-        msg = (
-            f"gate {pattern(gate)!r}: {len(gate)} entries for {count} samples; "
-            "give 0 or 1 for every sample"
-        )
-        raise InputError(msg)
-    columns = [
-        [fmpq(row[i].numerator, row[i].denominator) for row in entries] for i in range(count)
-    ]
-    strict = [i for i in range(count) if gate[i]]
-    weak = [i for i in range(count) if not gate[i]]
-    answer = direction([columns[i] for i in strict], [columns[i] for i in weak], height)
-    if isinstance(answer, Direction):
-        return fractions(answer.vector)
-    multipliers = dict(zip(strict + weak, fractions(answer.strict + answer.weak), strict=True))
-    return Impossible(
-        gate=tuple(int(value) for value in gate),
-        multipliers=tuple(multipliers[i] for i in range(count)),
-    )
+    (name,) = inputs.parameters
+    # Of constant inputs the gates are the same everywhere.
+    cut = pieces([] if inputs.is_constant else realisability(inputs), inputs.parameters, limits)
+    for piece in cut[:1] if inputs.is_constant else cut:
+        try:
+            if piece.sample is not None:
+                there = enumerate_gates(inputs.substitute({name: piece.sample}), limit=limit)
+                yield piece, [tuple(map(int, gate)) for gate in there.gates]
+            elif inputs.shape[1] > MOST_SAMPLES:
+                yield piece, None
+            else:
+                assert piece.low is not None
+                yield piece, _gates_at(RealField.of(piece.low).columns(inputs))
+        except ZeroDivisionError:
+            yield piece, None
+
+
+def _gates_at(samples: Sequence[Row]) -> list[tuple[int, ...]]:
+    """Return all gates, sample by sample: every gate of the first ones leads to at least one."""
+    found: list[tuple[int, ...]] = [()]
+    for n in range(1, len(samples) + 1):
+        longer = ((*gate, side) for gate in found for side in (1, 0))
+        found = [gate for gate in longer if realisable(samples[:n], gate)]
+    return found
 
 
 def without_parameters(matrix: ExactMatrix) -> ExactMatrix:

@@ -17,7 +17,7 @@ from symreln.errors import LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.cells import Cells, restricted
 from symreln.gates.enumerate import whole_samples
-from symreln.gates.whole import product, reduced_rows
+from symreln.gates.int64 import product, reduced_rows
 
 #: Choices of samples on a boundary, and faces, above which listing all of them is refused.
 MOST_CHOICES, MOST_FACES = 20_000, 100_000
@@ -29,12 +29,10 @@ class Flat:
 
     Attributes:
         boundary: Z, without zero samples, ascending.
-        basis: Whole numbers that span L within the row space of Xᵀ, shape (dim L, n_x).
         signs: 1 open, -1 closed, 0 on the boundary, shape (faces, P); zero samples are closed.
     """
 
     boundary: tuple[int, ...]
-    basis: np.ndarray
     signs: np.ndarray
 
 
@@ -75,7 +73,7 @@ def flats(
             if faces > MOST_FACES:
                 msg = f"faces: more than {MOST_FACES}. Follow units instead (sliding_gates)"
                 raise LimitReachedError(msg)
-            yield Flat(boundary=boundary, basis=basis, signs=signs)
+            yield Flat(boundary=boundary, signs=signs)
             if progress is not None:
                 progress(done, max(most, done))
             if len(basis) > 1:

@@ -20,18 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from symreln.dynamics.early_phase import EarlyMode, EarlyPhase
+from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.orbits import SampleGroup, moved_gates
-
-if TYPE_CHECKING:
-    from symreln.gates.consistent import SelfConsistentGate
-    from symreln.spec.model import NetworkSpec
+from symreln.spec.model import Dataset, NetworkSpec
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_337
@@ -83,10 +81,15 @@ class FiniteStart:
     shares: tuple[float, ...]
     errors: tuple[float, ...]
 
+    def share_of(self, pattern: str) -> tuple[float, float]:
+        """Return the share of a gate's class and its error; 0 for one that does not grow."""
+        known = [k for k, each in enumerate(self.classes) if each.pattern == pattern]
+        error = self.errors[known[-1]] if known else 0.0
+        return sum((self.shares[k] for k in known), start=0.0), error
+
 
 def finite_start(
-    inputs: np.ndarray,
-    targets: np.ndarray,
+    dataset: Dataset,
     candidates: Sequence[SelfConsistentGate],
     group: SampleGroup,
     network: NetworkSpec,
@@ -94,14 +97,14 @@ def finite_start(
     """Return the predicted shares, or None where nothing grows or no class gets units.
 
     Args:
-        inputs: X, shape (n_x, P).
-        targets: Y, shape (n_y, P).
+        dataset: Without parameters.
         candidates: Self-consistent gates, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
         network: Width and initial scales. None with weight decay, which shrinks every class.
 
     None also where some class alone would not reach the targets: the residual then changes shape.
     """
+    inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
     if network.weight_decay or not keeps_shape(inputs, targets, candidates, group):
         return None
     first = float(network.init_std)

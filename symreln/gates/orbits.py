@@ -12,9 +12,10 @@ gains wrong ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -47,16 +48,15 @@ class SampleGroup:
     complete: bool
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GateOrbit:
+class GateOrbit(NamedTuple):
     """Gates that are alike.
 
     Attributes:
-        index: Place of the representative in the list: the first of them.
+        place: Of the representative in the list: the first of them.
         size: How many of the listed gates are alike.
     """
 
-    index: int
+    place: int
     size: int
 
 
@@ -127,9 +127,21 @@ def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[GateOrbit, 
     _, labels = connected_components(graph, directed=False)
     _, first, counts = np.unique(labels, return_index=True, return_counts=True)
     return tuple(
-        GateOrbit(index=int(index), size=int(size))
+        GateOrbit(int(index), int(size))
         for index, size in sorted(zip(first, counts, strict=True))
     )
+
+
+def gate_kinds(
+    gates: Iterable[Sequence[int]], group: SampleGroup
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield every set of gates that the group maps onto each other once, the first given first."""
+    seen: set[tuple[int, ...]] = set()
+    for gate in map(tuple, gates):
+        if gate not in seen:
+            alike = moved_gates(gate, group)
+            seen.update(alike)
+            yield alike
 
 
 def moved_gates(gate: Sequence[int], group: SampleGroup) -> tuple[tuple[int, ...], ...]:

@@ -18,6 +18,7 @@ from symreln.gates.consistent import (
     SelfConsistentGate,
     gated_correlation,
     self_consistent_gates,
+    sign_pattern,
 )
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
 from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
@@ -35,10 +36,11 @@ QUIET = Progress(quiet=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Search:
-    """What a residual selects.
+class GateStage:
+    """What early training selects from one residual.
 
     Attributes:
+        residual: R, shape (n_y, P).
         candidates: Self-consistent gates of both kinds, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
         complete: Whether all full and all partial gates were asked, so that there are no more.
@@ -46,13 +48,25 @@ class Search:
             not all faces were asked, not by more than one part in 10⁹.
         bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
             gates were sampled, or float64 has no room for it.
+        stage: Its number, from 1.
     """
 
+    JSON = (
+        "stage",
+        "candidates",
+        "winners=winner_patterns",
+        "complete",
+        "winner_proven=proven",
+        "bound",
+        "told",
+    )
+    residual: ExactMatrix
     candidates: tuple[SelfConsistentGate, ...]
     group: SampleGroup
     complete: bool
     proven: bool
     bound: float | None
+    stage: int = 1
 
     @property
     def fastest(self) -> tuple[SelfConsistentGate, ...]:
@@ -64,6 +78,11 @@ class Search:
         """Their signs with those of all that are alike: 1 open, -1 closed, 0 on the boundary."""
         images = (image for each in self.fastest for image in moved_gates(each.course, self.group))
         return tuple(dict.fromkeys(images))
+
+    @property
+    def winner_patterns(self) -> tuple[str, ...]:
+        """The winners as text."""
+        return tuple(sign_pattern(signs) for signs in self.winners)
 
     def __repr__(self) -> str:
         lines = [f"{len(self.candidates)} self-consistent gates, {self.told}"]
@@ -89,7 +108,7 @@ def search(
     residual: ExactMatrix,
     found: RealisableGates | None = None,
     progress: Progress = QUIET,
-) -> Search:
+) -> GateStage:
     """Return the self-consistent gates of a residual, full and partial.
 
     All faces are asked where there are not too many. Else followed units propose partial gates,
@@ -110,7 +129,7 @@ def search(
         found = enumerate_gates(inputs, limit=LIMIT)
     group = sample_group(inputs, residual)
     orbits = gate_orbits(found, group)
-    gates = found.gates[[orbit.index for orbit in orbits]]
+    gates = found.gates[[orbit.place for orbit in orbits]]
     with progress("self-consistent gates") as callback:
         x, r, scale = unit_samples(inputs, residual)
         tops, likely = _likely(x, r, inputs, residual, gates)
@@ -129,7 +148,8 @@ def search(
             rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
             # Below, rounding is no longer far smaller than what the bounds prove.
             proven = rate > UNSURE and none_faster(x, r, gates, rate, group, callback)
-    return Search(
+    return GateStage(
+        residual=residual,
         candidates=candidates,
         group=group,
         complete=complete,

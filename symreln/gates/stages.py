@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symreln.base.progress import Progress
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
-from symreln.gates.consistent import SelfConsistentGate, sign_pattern
+from symreln.gates.consistent import sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
-from symreln.gates.search import QUIET, Search, search
+from symreln.gates.search import QUIET, GateStage, search
 from symreln.network.effective import effective_dataset
 from symreln.network.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.verdict.residual import converged_outputs
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GateStage:
-    """What early training selects from one residual.
-
-    Attributes:
-        residual: R, shape (n_y, P).
-        found: Its self-consistent gates, full and partial.
-    """
-
-    residual: ExactMatrix
-    found: Search
-
-    @property
-    def candidates(self) -> tuple[SelfConsistentGate, ...]:
-        """Self-consistent gates of both kinds, one of each kind, the fastest first."""
-        return self.found.candidates
-
-    @property
-    def winners(self) -> tuple[tuple[int, ...], ...]:
-        """Signs of the fastest, all of a kind listed: 1 open, -1 closed, 0 on the boundary."""
-        return self.found.winners
-
-    def __repr__(self) -> str:
-        return repr(self.found)
 
 
 def predicted_stages(
@@ -75,13 +49,12 @@ def predicted_stages(
     )
     gates = enumerate_gates(dataset.inputs, limit=limit) if found is None else found
     residual = dataset.targets
-    for _ in range(most):
+    for number in range(1, most + 1):
         if residual.is_zero:
             return
-        selected = search(dataset.inputs, residual, gates, progress)
-        stage = GateStage(residual=residual, found=selected)
+        stage = replace(search(dataset.inputs, residual, gates, progress), stage=number)
         yield stage
-        if not stage.winners or not (stage.found.proven or gates.sampled):
+        if not stage.winners or not (stage.proven or gates.sampled):
             return
         residual = residual_after(dataset, residual, stage.winners)
 

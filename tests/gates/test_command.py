@@ -11,7 +11,7 @@ from symreln.base import progress
 from symreln.cli.main import cli
 from symreln.errors import InputError
 from symreln.gates.found_lines import candidate_line, number_text
-from symreln.gates.line import parameter_range
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.spec.reader import load
 

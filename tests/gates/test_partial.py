@@ -17,7 +17,7 @@ from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.faces import flats
 from symreln.gates.orbits import sample_group
 from symreln.gates.partial import every_partial_gate, partial_gates
-from symreln.gates.real import Real
+from symreln.gates.real_algebraic import Real
 from symreln.gates.search import search
 from symreln.gates.sliding import settle, settled_signs, sliding_gates
 from symreln.gates.stages import predicted_stages, residual_after

@@ -19,7 +19,7 @@ from symreln.gates.chambers import gate_chambers
 from symreln.gates.consistent import self_consistent_gates, sign_pattern
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.faces import flats
-from symreln.gates.line import Piece, parameter_range, pieces
+from symreln.gates.parameter_intervals import Piece, parameter_range, pieces
 from symreln.gates.orbits import moved_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.race import Race, RacePiece, race

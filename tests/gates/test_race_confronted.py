@@ -17,7 +17,7 @@ from symreln.gates.confronted import confront, confronted_points, piece_ends
 from symreln.gates.confusion import confusion, confusion_table, predicted_classes
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.finite_start import finite_start
-from symreln.gates.line import parameter_range
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import Race, race
 from symreln.gates.race_report import agrees, finding_table, seen_crossings, unraced
 from symreln.gates.rivals import (

@@ -14,7 +14,7 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.gates.confronted import RacePoint
 from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
 from symreln.gates.finite_start import FiniteStart
-from symreln.gates.line import parameter_range
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import finding_table
 from symreln.gates.stages import stage_residuals
 from symreln.gates.subset_race import subset_names, subset_race, subset_race_table

@@ -7,7 +7,7 @@ import numpy as np
 from symreln.gates.confronted import confront
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.line import parameter_range
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.orbits import sample_group
 from symreln.gates.race import race
 from symreln.gates.sliding import settled_signs

@@ -1,0 +1,210 @@
+"""The four kinds of ``symreln race``, each from a spec to what is written and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from symreln.base.progress import Progress
+from symreln.claims.integration import network_of
+from symreln.errors import InputError
+from symreln.exact.domain import Range
+from symreln.gates.confronted import confront, confronted_points
+from symreln.gates.course import race
+from symreln.gates.enumerate import LIMIT
+from symreln.gates.figures import race_figure, subsets_figure
+from symreln.gates.label_race import label_race, subset_names
+from symreln.gates.label_report import subsets_report
+from symreln.gates.label_subsets import subset_stages, trained_shares
+from symreln.gates.parameter_intervals import parameter_range
+from symreln.gates.race_report import (
+    Confronted,
+    LabelRaceReport,
+    RaceReport,
+    crossing_notes,
+    finding_table,
+    label_race_table,
+    seen_crossings,
+    unraced,
+)
+from symreln.gates.rivals import contest, contest_table
+from symreln.gates.serialise import Declared
+from symreln.gates.stages import stage_residuals
+from symreln.spec.model import Spec
+
+#: Networks of each kind that rivals are measured with unless told otherwise.
+DEFAULT_SEEDS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raced:
+    """What a race leaves.
+
+    Attributes:
+        name: Of the file that holds the record.
+        record: As JSON.
+        files: What is written beside it.
+        shown: Lines that the terminal shows before the tables.
+    """
+
+    name: str
+    record: object
+    files: Mapping[str, str]
+    shown: Iterable[str] = field(default=())
+
+    @property
+    def lines(self) -> list[str]:
+        """What the terminal shows: tables come last."""
+        tables = (text for name, text in self.files.items() if name.endswith(".md"))
+        return [*self.shown, *(line for text in tables for line in text.splitlines())]
+
+
+def over_parameter(
+    spec: Spec,
+    over: str | None,
+    *,
+    stage: int = 1,
+    limit: int | None = None,
+    seeds: int = 0,
+    points: int = 3,
+    rng: int = 0,
+) -> Raced:
+    """Race the self-consistent gates over a parameter.
+
+    Args:
+        spec: With parameters.
+        over: The parameter; None for the only one.
+        stage: Whose residual is learned.
+        limit: Gates above which to stop.
+        seeds: Networks at every point, 0 for none.
+        points: Points in every interval.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
+    """
+    progress = Progress(quiet=False)
+    limits, learned = _asked(spec, over, stage)
+    if seeds and stage > 1:
+        msg = (
+            f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
+            "once, and what they leave is no data set to train on. Leave --seeds out"
+        )
+        raise InputError(msg)
+    data = learned.dataset
+    found = race(data.inputs, data.targets, limits, limit or LIMIT, progress)
+    beside = unraced(found, learned)
+    confronted, files = None, {}
+    if seeds:
+        with progress(f"{seeds} networks at every point"):
+            values = confronted_points(found, points)
+            trained = tuple(confront(found, learned, value, seeds, rng) for value in values)
+        confronted = Confronted(
+            seeds=seeds,
+            network=network_of(learned),
+            points=trained,
+            crossings=seen_crossings(found, learned),
+        )
+        files["race.md"] = finding_table(found, beside, trained) + crossing_notes(found, confronted)
+    shares = () if confronted is None else confronted.points
+    files["race.svg"] = race_figure(found, learned, beside, shares).svg
+    value = spec.values.get(found.parameter)
+    report = RaceReport(race=found, value=value, beside=beside, confronted=confronted)
+    shown = report.lines(Declared(spec.values, spec.symbols))
+    return Raced(name="race.json", record=report, files=files, shown=shown)
+
+
+def by_label_over(
+    spec: Spec,
+    label: str,
+    over: str | None,
+    *,
+    stage: int = 1,
+    seeds: int = 0,
+    points: int = 3,
+    rng: int = 0,
+    **_unheard: object,
+) -> Raced:
+    """Race gates by subsets of a label over a parameter; arguments as of :func:`over_parameter`."""
+    limits, learned = _asked(spec, over, stage)
+    found = label_race(learned.dataset, learned.dataset.targets, label, limits)
+    names = subset_names(learned.dataset, label, found)
+    # Networks learn the targets, whatever stage is raced.
+    whole = _asked(spec, over, 1)[1]
+    values = confronted_points(found, points) if seeds else ()
+    trained = [confront(found, whole, value, seeds, rng, by_label=True) for value in values]
+    report = LabelRaceReport(race=found, value=spec.values.get(found.parameter), names=names)
+    files = {
+        "race.md": label_race_table(found, names, trained, seeds),
+        "race.svg": race_figure(found, whole, (), trained, names=names).svg,
+    }
+    shown = report.lines(Declared(spec.values, spec.symbols))
+    return Raced(name="race.json", record=report, files=files, shown=shown)
+
+
+def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Raced:
+    """Compare speeds by subsets of a label at one point, stage by stage.
+
+    Args:
+        spec: Without free parameters.
+        label: Name of the label.
+        seeds: Networks to train, 0 for none.
+        rng: Seed of the networks.
+    """
+    stages = subset_stages(spec, label)
+    shares = trained_shares(spec, label, seeds, rng) if seeds else None
+    report = subsets_report(spec, label, stages, shares)
+    files = {"subsets.md": report.markdown}
+    if shares is not None:
+        files["subsets.svg"] = subsets_figure(shares).svg
+    return Raced(name="subsets.json", record=report, files=files)
+
+
+def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Raced:
+    """Race modular against mixed-selective pathways.
+
+    Args:
+        spec: Whose parameters have values.
+        label: Whose values are the modules.
+        seeds: Networks of each kind; 0 for the usual number.
+        rng: Seed of the networks.
+    """
+    found = contest(spec, label, seeds or DEFAULT_SEEDS, rng)
+    values = ", ".join(f"{key} = {value}" for key, value in spec.values.items())
+    title = spec.title + (f", {values}" if values else "")
+    return Raced(name="rivals.json", record=found, files={"rivals.md": contest_table(found, title)})
+
+
+def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
+    """Return the range of the parameter to race over, and the spec with what a stage learns.
+
+    Other parameters have their values.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant.
+    """
+    names = [parameter.name for parameter in spec.parameters]
+    name = over or (names[0] if len(names) == 1 else None)
+    if not names:
+        msg = (
+            "race: found a spec without parameters; a race is over one, declared as "
+            "[parameters.NAME]. `symreln gates SPEC --method self-consistent` compares speeds at "
+            "one point"
+        )
+        raise InputError(msg)
+    if name not in names:
+        found = over or ", ".join(names)
+        msg = f"race: found {found}; --over needs one of the spec's parameters: {names}"
+        raise InputError(msg)
+    residuals = stage_residuals(spec)
+    if stage > len(residuals):
+        msg = f"race: found --stage {stage}; the spec has {len(residuals)} stages"
+        raise InputError(msg)
+    others = {key: value for key, value in spec.values.items() if key != name}
+    data = replace(
+        spec.dataset,
+        inputs=spec.dataset.inputs.substitute(others),
+        targets=residuals[stage - 1].substitute(others),
+    )
+    limits = next(parameter_range(p) for p in spec.parameters if p.name == name)
+    return limits, replace(spec, dataset=data)
