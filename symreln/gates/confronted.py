@@ -15,7 +15,7 @@ from symreln.gates.consistent import SelfConsistentGate, by_speed, self_consiste
 from symreln.gates.finite_start import FiniteStart, finite_start
 from symreln.gates.observed import nearest_observer, observe
 from symreln.gates.partial import partial_gates
-from symreln.gates.race import Race
+from symreln.gates.race_pieces import Race
 from symreln.spec.model import Dataset, Spec
 
 #: Denominator of the values of the parameter at which networks are trained, at most.

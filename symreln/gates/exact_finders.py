@@ -12,7 +12,7 @@ from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, sample_gates
 from symreln.gates.finders import FORMAT, GateReport
 from symreln.gates.orbits import gate_orbits, sample_group
-from symreln.gates.race import Runner
+from symreln.gates.race_pieces import Runner
 from symreln.gates.remarks import remarks
 from symreln.gates.search import GateStage
 from symreln.gates.serialise import Declared, number_text

@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gates.confronted import RacePoint
 from symreln.gates.label_subsets import SubsetShares
-from symreln.gates.race import PhaseBoundary, Race
+from symreln.gates.race_pieces import PhaseBoundary, Race
 from symreln.gates.race_report import Unraced, predicted_shares
 from symreln.gates.replay import QualityPoint
 from symreln.report.document import Drawing

@@ -1,75 +1,105 @@
-r"""The race of self-consistent gates over one parameter: who is fastest where, exactly.
+"""How a race is run: the gates that may run, where each of them does, and the cuts between.
 
-Both kinds run: full gates of 0 and 1, and partial ones with samples on their boundary. For each
-gate the parameter's range is cut at all values where it can stop or start being self-consistent
-(:mod:`symreln.gates.wall_polynomials`); on every interval that is decided at one rational number
-inside and holds on all of it, and at every cut it is decided there. Cuts at which nothing changes
-are dropped. What is left of all gates, and values where two of their rates can be equal, cut the
-range of the race. (:mod:`symreln.gates.course` runs it.)
-
-Partial gates are those of all faces of the arrangement, chamber by chamber, so the fastest is the
-fastest of all units (:mod:`symreln.gates.partial`). The largest rate is continuous in the
-parameter: a gate that exists at one irrational value only, which is not asked, cannot exceed it.
-
-Growth rates decide in the limit of small initial weights. At a finite size a slower gate with a
-larger share of the units can still be first near a boundary.
+A full gate's direction must open its samples and no other. A partial gate's must have the signs of
+its face off the boundary and be attracted by it (:mod:`symreln.gates.partial`): products of the
+direction with vectors over Q(parameter), whose signs change at roots of polynomials only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
-from typing import Literal
 
+import numpy as np
+from flint import fmpz_mpoly
+
+from symreln.base.progress import Progress
+from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
-from symreln.exact.modes import ModeClass
-from symreln.gates.consistent import by_speed, sign_pattern
-from symreln.gates.orbits import SampleGroup, moved_gates
-from symreln.gates.parameter_intervals import Piece
+from symreln.exact.linear import rank
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.modes import JointSpectrum, Mode
+from symreln.gates.consistent import (
+    Pair,
+    SelfConsistentGate,
+    Vector,
+    columns,
+    consistent_pairs,
+    gate_spectrum,
+    opened_by,
+    pairs_at,
+    sign_pattern,
+    singular_pairs,
+)
+from symreln.gates.enumerate import LIMIT, gates_along
+from symreln.gates.faces import flats
+from symreln.gates.orbits import gate_kinds, moved_gates, sample_group
+from symreln.gates.parameter_intervals import (
+    Piece,
+    only_parameter,
+    over,
+    pieces,
+    pieces_between,
+    rational_number,
+    roots_of,
+)
+from symreln.gates.partial import Face, every_partial_gate, face_of, partial_gates, plausible
+from symreln.gates.programming import realisable
+from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
+from symreln.gates.real_algebraic import RealField
+from symreln.gates.search import QUIET, may_be_kept
+from symreln.gates.sizes import unit_floats
+from symreln.gates.wall_polynomials import consistency, crossings, minors, realisability
 
-#: Pieces that the text of a race shows.
-MOST_SHOWN = 24
+#: Relative distance from which float64 may say that two rates differ at a value.
+NEAR = 1e-6
+#: Faces above which partial gates are not followed over a parameter.
+MOST_FACES = 2000
+
+
+def race(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    limits: Range,
+    limit: int = LIMIT,
+    progress: Progress = QUIET,
+) -> Race:
+    """Return the race of the self-consistent gates over the one parameter of the data.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
+        limits: The parameter's range.
+        limit: Number of gates above which an enumeration ends.
+        progress: Shows how far it is.
+
+    Raises:
+        InputError: No parameter occurs in X and R, or several do.
+        LimitReachedError: There are too many gates, or too many minors.
+        NotSupportedError: See :func:`symreln.gates.wall_polynomials.consistency`.
+    """
+    return Course(inputs, residual, limits, limit, progress).run()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Runner:
-    """A gate on one piece of the parameter's range.
+class Entrant:
+    """A gate that may run somewhere.
 
     Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, one a sample (boundary samples of full gates
-            count as closed); one of ``size`` that a symmetry makes alike.
-        size: How many.
-        s: Growth rate at the piece's number (on an interval) or value (at a cut).
-        rate: Growth rate as a function of the parameter, on an interval; None at a cut.
-        mode_class: Its conjugacy class over Q(parameter), on an interval.
-        largest: Whether it is the largest singular value of what drives the gate's units.
-        fractions: The gate on every sample of a partial gate's boundary, at ``at``.
-        at: The rational number at which an interval was decided.
-        self_consistent: Whether the direction has the gate. Only races of given gates, see
-            :mod:`symreln.gates.label_race`, have runners that are not, or None: not decided.
+        signs: 1 open, -1 closed, 0 on the boundary, one a sample.
+        size: How many are alike, for all values of the parameter.
+        spectrum: Singular values of what drives its units, over Q(parameter).
+        faces: None for a full gate; one for a partial gate whose boundary samples are independent,
+            else one a way in which they open each other.
     """
 
-    JSON = (
-        *("pattern", "name=pattern", "kind", "size", "speed=rate", "realisable"),
-        *("self_consistent", "fractions", "fractions_at?", "largest"),
-    )
-    realisable = True
     signs: tuple[int, ...]
     size: int
-    s: AlgebraicNumber
-    rate: AlgebraicNumber | None = None
-    mode_class: ModeClass | None = None
-    largest: bool = True
-    fractions: tuple[AlgebraicNumber, ...] = ()
-    at: Fraction | None = None
-    self_consistent: bool | None = True
-
-    def __repr__(self) -> str:
-        return f"Runner({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
+    spectrum: JointSpectrum
+    faces: tuple[Face, ...] = ()
 
     @property
     def gate(self) -> tuple[int, ...]:
@@ -77,250 +107,324 @@ class Runner:
         return tuple(int(sign > 0) for sign in self.signs)
 
     @property
-    def kind(self) -> Literal["full", "partial"]:
-        """Whether a unit must be open for a fraction of time on some boundary sample."""
-        return "partial" if 0 in self.signs else "full"
+    def boundary(self) -> list[int]:
+        """Samples on the boundary."""
+        return [place for place, sign in enumerate(self.signs) if not sign]
 
-    @property
-    def pattern(self) -> str:
-        """The gate as text."""
-        return sign_pattern(self.signs)
+    def plausible(self, inputs: ExactMatrix, residual: ExactMatrix) -> bool:
+        """Return whether float64 leaves open that it runs.
 
-    @property
-    def speed(self) -> AlgebraicNumber:
-        """The rate, as a function of the parameter where it is known."""
-        return self.s if self.rate is None else self.rate
-
-    @property
-    def fractions_at(self) -> Fraction | None:
-        """Where the fractions are given, if there are any."""
-        return self.at if self.fractions else None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RacePiece:
-    """Who runs, and in which order.
-
-    Attributes:
-        piece: An open interval, or one value.
-        ranks: Runners of equal rate together, the fastest first.
-        undecided: Gates of which it is not decided whether they are self-consistent here.
-        why: Why nothing is said, or "".
-        closed: Whether the lower and the upper end belong to it.
-    """
-
-    JSON = ("from=piece.low", "to=piece.high", "closed", "order", "undecided?", "why?")
-    piece: Piece
-    ranks: tuple[tuple[Runner, ...], ...]
-    undecided: tuple[str, ...] = ()
-    why: str = ""
-    closed: tuple[bool, bool] = (False, False)
-
-    def __repr__(self) -> str:
-        low, high = self.piece.low, self.piece.high
-        ends = [None if end is None else f"{float(end):.6g}" for end in (low, high)]
-        where = ends[0] if self.piece.is_root else f"{ends[0] or '-oo'} to {ends[1] or 'oo'}"
-        told = self.why or " > ".join(" = ".join(rank) for rank in self.order) or "none grows"
-        return f"RacePiece({where}: {told})"
-
-    @property
-    def runners(self) -> Iterator[Runner]:
-        """All that run, the fastest first."""
-        return (runner for rank in self.ranks for runner in rank)
-
-    @property
-    def order(self) -> tuple[tuple[str, ...], ...]:
-        """The ranks as text."""
-        return tuple(tuple(runner.pattern for runner in rank) for rank in self.ranks)
-
-    @property
-    def winners(self) -> tuple[str, ...]:
-        """The fastest gates, one of a kind."""
-        return self.order[0] if self.order else ()
-
-    @property
-    def kept(self) -> dict[str, bool | None]:
-        """By gate, whether its fastest direction has the gate."""
-        kept: dict[str, bool | None] = {}
-        for runner in self.runners:
-            kept.setdefault(runner.pattern, runner.self_consistent)
-        return kept
-
-    @property
-    def decided(self) -> bool:
-        """Whether all is said."""
-        return not (self.why or self.undecided)
-
-    def contains(self, value: Fraction) -> bool:
-        """Return whether a value of the parameter lies in the piece; exact."""
-        inside = Range(name="", low=value)
-        below = self.piece.low is not None and inside.contains(self.piece.low)
-        above = self.piece.high is not None and not inside.contains(self.piece.high)
-        at_low = below and _is(self.piece.low, value)
-        at_high = self.piece.high is not None and _is(self.piece.high, value)
-        if at_low or at_high:
-            return (at_low and self.closed[0]) or (at_high and self.closed[1])
-        return not below and not above
+        Args:
+            inputs: X at a value of the parameter.
+            residual: R there.
+        """
+        x, r = unit_floats(inputs), unit_floats(residual)
+        if self.faces:
+            return bool(plausible(x, r, self.boundary, np.array([self.signs]))[0])
+        _, kept, large = may_be_kept(x, r, np.array([self.gate], dtype=bool))
+        growing = sum(not mode.is_null for mode in self.spectrum.modes)
+        return bool(kept[0]) or int(large[0]) < growing
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PhaseBoundary:
-    """A value of the parameter at which the race changes.
+@dataclass(kw_only=True)
+class _Entrants:
+    """Gates that may run, as they are gathered.
 
     Attributes:
-        parameter: The parameter.
-        value: The value.
-        kind: "existence": a gate starts or stops being self-consistent; "speed": two rates cross.
-        between: The gates that the change is about: those that come and go, or those that swap.
-        changes_winner: Whether the fastest gates before and after it are not the same.
+        full: Full gates.
+        partial: Those of faces that intervals have, by signs.
+        alone: Partial gates that single values add.
+        why: Why partial gates are not asked, or "".
     """
 
-    parameter: str
-    value: AlgebraicNumber
-    between: tuple[str, ...]
-    kind: Literal["speed", "existence"]
-    changes_winner: bool
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Race:
-    """The race over the whole range of the parameter.
-
-    Attributes:
-        parameter: Its name.
-        pieces: Intervals and single values, ascending; neighbours differ.
-        group: Symmetries of the data for all values of the parameter.
-        why: Why not all partial gates were asked, so that a unit may be faster than the first; ""
-            where they were.
-    """
-
-    parameter: str
-    pieces: tuple[RacePiece, ...]
-    group: SampleGroup
+    full: list[Entrant]
+    partial: dict[tuple[int, ...], Entrant] = field(default_factory=dict)
+    alone: dict[Fraction, list[Runner]] = field(default_factory=dict)
     why: str = ""
 
-    def __repr__(self) -> str:
-        shown = [f"Race over {self.parameter}: {len(self.pieces)} pieces"]
-        shown += [f"  {part!r}" for part in self.pieces[:MOST_SHOWN]]
-        if len(self.pieces) > MOST_SHOWN:
-            shown.append(f"  … and {len(self.pieces) - MOST_SHOWN} more (see .pieces)")
-        return "\n".join(shown)
-
     @property
-    def complete(self) -> bool:
-        """Whether all partial gates were asked, so that no unit is faster than the first."""
-        return not self.why
+    def all(self) -> list[Entrant]:
+        """Full ones first."""
+        return [*self.full, *self.partial.values()]
 
-    @cached_property
-    def boundaries(self) -> tuple[PhaseBoundary, ...]:
-        """What changes where two pieces meet, an end that differs from what follows included."""
-        found: list[PhaseBoundary] = []
-        for place, part in enumerate(self.pieces):
-            after = self.pieces[place : place + 2]
-            if part.piece.is_root and part.piece.low is not None:
-                around = self.pieces[max(place - 1, 0) : place + 2]
-                found += self._changes(part.piece.low, around)
-            elif len(after) == 2 and not after[1].piece.is_root and part.piece.high is not None:
-                found += self._changes(part.piece.high, after)
-        return tuple(found)
 
-    def _changes(
-        self, value: AlgebraicNumber, around: Sequence[RacePiece]
-    ) -> Iterator[PhaseBoundary]:
-        """Yield what differs among the pieces before, at and after a value, as far as decided."""
-        sides = [part for part in around if part.decided]
-        outer = [part for part in sides if not part.piece.is_root]
-        winner = len({part.winners for part in outer}) > 1 or (
-            len(outer) < 2 and len({part.winners for part in sides}) > 1
+class Course:
+    """The data of a race; the race of given gates overrides what is marked so.
+
+    Args and errors as of :func:`race`.
+    """
+
+    def __init__(
+        self,
+        inputs: ExactMatrix,
+        residual: ExactMatrix,
+        limits: Range,
+        limit: int = LIMIT,
+        progress: Progress = QUIET,
+    ) -> None:
+        self.name = only_parameter(inputs, residual)
+        self.inputs, self.residual = over(inputs, self.name), over(residual, self.name)
+        self.group = sample_group(self.inputs, self.residual)
+        self.limits, self.limit = limits, limit
+        self._progress = progress
+        self._poles = [self.residual.denominator, self.inputs.denominator]
+        # What was decided at a number serves again when the range is cut by all gates.
+        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[Runner, ...]] = {}
+
+    def run(self) -> Race:
+        """Return who runs where."""
+        with self._progress("gates over the parameter"):
+            full = self._full()
+        # Between the roots of these polynomials the faces are the same.
+        appearing = [] if self.inputs.is_constant else self._appearing()
+        appearing += self._poles
+        entrants = _Entrants(full=full)
+        with self._progress("faces over the parameter"):
+            self._add_faces(entrants, appearing)
+        roots: dict[str, AlgebraicNumber] = {}
+        running: dict[str, Runner] = {}
+        there: list[Entrant] = []
+        with self._progress("gates that run somewhere") as callback:
+            for place, entrant in enumerate(entrants.all):
+                alone = self._by_itself(entrant, appearing)
+                if any(part.ranks or part.undecided for part in alone):
+                    there.append(entrant)
+                    ends = (end for part in alone for end in part.piece.ends if end is not None)
+                    roots |= {_name(end): end for end in ends if self.limits.contains(end)}
+                    running |= {
+                        f"{runner.pattern} {runner.rate!r}": runner
+                        for part in alone
+                        for runner in part.runners
+                        if runner.rate is not None
+                    }
+                callback(place + 1, len(entrants.all))
+        roots |= {_name(number): number for number in map(rational_number, entrants.alone)}
+        with self._progress("where rates are equal") as callback:
+            pairs = list(combinations(running.values(), 2))
+            for place, (one, two) in enumerate(pairs):
+                assert one.mode_class is not None
+                assert two.mode_class is not None
+                met = crossings(one.mode_class, two.mode_class)
+                for root in roots_of(met, (self.name,), self.limits):
+                    if self._meet(one, two, root):
+                        roots[_name(root)] = root
+                callback(place + 1, len(pairs))
+        with self._progress("the order between cuts"):
+            cut = pieces_between(roots.values(), self.limits)
+            found = [self._piece(part, there, entrants.alone) for part in cut]
+        return Race(parameter=self.name, pieces=merged(found), group=self.group, why=entrants.why)
+
+    def _full(self) -> list[Entrant]:
+        """Return one full gate of each kind that some value allows; overridden."""
+        listed = gates_along(self.inputs, self.limits, self.limit)
+        chosen = (gate for _, gates in listed for gate in gates or ())
+        kinds = [(max(alike), len(alike)) for alike in gate_kinds(chosen, self.group)]
+        return [self._entrant(*kind) for kind in sorted(kinds, reverse=True)]
+
+    def _entrant(self, gate: tuple[int, ...], size: int) -> Entrant:
+        return Entrant(
+            signs=tuple(2 * value - 1 for value in gate),
+            size=size,
+            spectrum=gate_spectrum(self.inputs, self.residual, gate),
         )
-        kept = [part.kept for part in sides]
-        everywhere = set.intersection(*map(set, kept)) if kept else set()
-        turned = {name for name in everywhere if len({each[name] for each in kept}) > 1}
-        changed = sorted((set().union(*kept) - everywhere) | turned, reverse=True)
-        boundary = PhaseBoundary(
-            parameter=self.parameter,
-            value=value,
-            between=tuple(changed),
-            kind="existence",
-            changes_winner=winner,
-        )
-        if changed:
-            yield boundary
-        ends = [_places(part) for part in outer]
-        for a, b in combinations(sorted(everywhere, reverse=True), 2):
-            if len({(end[a] > end[b]) - (end[a] < end[b]) for end in ends}) > 1:
-                yield replace(boundary, kind="speed", between=(a, b))
 
-    def at(self, value: Fraction | None) -> RacePiece | None:
-        """Return the piece in which a value lies, decided exactly."""
-        if value is None:
-            return None
-        return next((part for part in self.pieces if part.contains(value)), None)
+    def _appearing(self) -> list[fmpz_mpoly]:
+        """Return polynomials between whose roots the list of gates is the same; overridden."""
+        return realisability(self.inputs)
 
-    @cached_property
-    def classes(self) -> dict[str, tuple[tuple[int, ...], ...]]:
-        """The signs of the gates that run anywhere: all of a class, by the name of one."""
-        runners = (runner for part in self.pieces for runner in part.runners)
-        one_of_each = {runner.pattern: runner.signs for runner in runners}
-        ordered = sorted(one_of_each.items(), reverse=True)
-        return {name: moved_gates(signs, self.group) for name, signs in ordered}
+    def _add_faces(self, entrants: _Entrants, appearing: list[fmpz_mpoly]) -> None:
+        """Add what may have a partial gate somewhere; overridden."""
+        chambers = pieces(appearing, (self.name,), self.limits)
+        try:
+            for piece in chambers:
+                if piece.sample is not None and not piece.is_root:
+                    at = self.inputs.substitute({self.name: piece.sample})
+                    for flat in flats(at):
+                        for signs in flat.signs.tolist() if flat.boundary else ():
+                            self._add_face(entrants.partial, tuple(signs), at)
+            for piece in chambers:
+                if piece.sample is not None and piece.is_root:
+                    more = self._partial_at(piece.sample)
+                    if more := [each for each in more if each.signs not in entrants.partial]:
+                        entrants.alone[piece.sample] = list(map(_runner, more))
+        except LimitReachedError as error:
+            entrants.partial.clear()
+            entrants.alone.clear()
+            entrants.why = f"partial gates were not asked ({error})"
 
-    def ends(self, place: int) -> tuple[float, float]:
-        """Return where an interval is drawn; one without an end is as wide as its neighbour."""
-        low, high = (None if end is None else float(end) for end in self.pieces[place].piece.ends)
-        if low is None and high is None:
-            return -1.0, 1.0
-        widths = [
-            (abs(k - place), float(part.piece.high) - float(part.piece.low))
-            for k, part in enumerate(self.pieces)
-            if not part.piece.is_root and part.piece.low is not None and part.piece.high is not None
+    def _add_face(
+        self, found: dict[tuple[int, ...], Entrant], signs: tuple[int, ...], at: ExactMatrix
+    ) -> None:
+        """Add one face of each kind, with its conditions at a value of the parameter."""
+        edge = [place for place, sign in enumerate(signs) if not sign]
+        known = found.get(signs)
+        if known and len(known.faces) == 1 and rank(at.select(columns=edge)) == len(edge):
+            return
+        alike = moved_gates(signs, self.group)
+        face = face_of(self.inputs, self.residual, signs, at) if max(alike) == signs else None
+        if face is None:
+            return
+        if known is None:
+            if len(found) >= MOST_FACES:
+                msg = f"more than {MOST_FACES} kinds of faces"
+                raise LimitReachedError(msg)
+            found[signs] = Entrant(
+                signs=signs, size=len(alike), spectrum=face.spectrum, faces=(face,)
+            )
+        elif all(face.weak != each.weak for each in known.faces):
+            found[signs] = replace(known, faces=(*known.faces, face))
+
+    def _partial_at(self, value: Fraction) -> tuple[SelfConsistentGate, ...]:
+        """Return all partial gates at a value, none where the data are infinite."""
+        try:
+            return every_partial_gate(*self._at(value), self.group)
+        except ZeroDivisionError:
+            return ()
+
+    def _at(self, value: Fraction) -> tuple[ExactMatrix, ExactMatrix]:
+        """Return X and R at a value of the parameter."""
+        at = {self.name: value}
+        return self.inputs.substitute(at), self.residual.substitute(at)
+
+    def _meet(self, one: Runner, two: Runner, root: AlgebraicNumber) -> bool:
+        """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
+        at = {self.name: Fraction(float(root))}
+        try:
+            a, b = one.speed.to_float(at), two.speed.to_float(at)
+        except ZeroDivisionError:
+            return True
+        return abs(a - b) <= NEAR * max(abs(a), abs(b))
+
+    def _by_itself(self, entrant: Entrant, appearing: list[fmpz_mpoly]) -> tuple[RacePiece, ...]:
+        """Return where one gate runs, cut only where that changes."""
+        cuts = [*self._cuts(entrant), *self._poles]
+        if entrant.faces:
+            # Where boundary samples become dependent, or open each other in another way.
+            on = self.inputs.select(columns=entrant.boundary)
+            independent = rank(on) == len(entrant.boundary)
+            cuts += minors(on.T) if independent else appearing
+        return merged([self._piece(p, [entrant]) for p in pieces(cuts, (self.name,), self.limits)])
+
+    def _cuts(self, entrant: Entrant) -> list[fmpz_mpoly]:
+        """Return polynomials between whose roots a gate's runners stay the same; overridden."""
+        conditions = [ExactMatrix.beside([face.strict, face.weak]) for face in entrant.faces]
+        return [
+            polynomial
+            for vectors in conditions or [self.inputs]
+            for polynomial in consistency(vectors, entrant.spectrum)
         ]
-        width = min(widths, default=(0, 1.0))[1]
-        return (high - width if low is None else low), (low + width if high is None else high)  # type: ignore[operator]
+
+    def _found(
+        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: Entrant
+    ) -> list[Runner]:
+        """Return who runs of a full gate's singular pairs, the largest first; overridden."""
+        return list(map(_runner, consistent_pairs(pairs, samples, entrant.gate, entrant.size)))
+
+    def _may_run(self, samples: Sequence[Vector], entrant: Entrant) -> bool:
+        """Return whether a full gate may run at a cut where rates are not decided; overridden."""
+        return realisable(samples, entrant.gate)
+
+    def _piece(
+        self,
+        piece: Piece,
+        entrants: Iterable[Entrant],
+        alone: dict[Fraction, list[Runner]] | None = None,
+    ) -> RacePiece:
+        runners: list[Runner] = []
+        undecided: list[str] = []
+        try:
+            for entrant in entrants:
+                found = self._runners(entrant, piece)
+                if found is None:
+                    undecided.append(sign_pattern(entrant.signs))
+                else:
+                    runners += found
+        except ZeroDivisionError:
+            return RacePiece(piece=piece, ranks=(), why="the data are infinite")
+        if alone and piece.is_root and piece.sample is not None:
+            runners += alone.get(piece.sample, ())
+        return RacePiece(
+            piece=piece,
+            ranks=ranked(runners),
+            undecided=tuple(undecided),
+            closed=(piece.is_root, piece.is_root),
+        )
+
+    def _runners(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
+        """Return who of a gate runs on a piece, None where it is not decided."""
+        if piece.sample is None:
+            return self._at_irrational(entrant, piece)
+        key = (entrant.signs, piece.sample)
+        if key not in self._known:
+            inputs, residual = self._at(piece.sample)
+            if not entrant.faces:
+                pairs = singular_pairs(gate_spectrum(inputs, residual, entrant.gate))
+                found = self._found(pairs, columns(inputs), entrant)
+            elif entrant.plausible(inputs, residual):
+                kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
+                # Where a boundary sample is zero, the face is another one.
+                found = [_runner(each) for each in kept if each.signs == entrant.signs]
+            else:
+                found = []
+            self._known[key] = tuple(found)
+        runners = self._known[key]
+        if piece.is_root:
+            return runners
+        at = {self.name: piece.sample}
+        modes = [_mode(entrant.spectrum, runner.s, at) for runner in runners]
+        return [
+            replace(runner, rate=mode.s, mode_class=mode.mode_class, at=piece.sample)
+            for runner, mode in zip(runners, modes, strict=True)
+        ]
+
+    def _at_irrational(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
+        """Return who runs at an irrational value, None where it is not decided."""
+        assert piece.low is not None
+        if not entrant.plausible(*self._at(Fraction(float(piece.low)))):
+            return []
+        there = RealField.of(piece.low)
+        samples, pairs = there.columns(self.inputs), pairs_at(entrant.spectrum, there)
+        if not entrant.faces:
+            if pairs is None:
+                return None if self._may_run(samples, entrant) else []
+            return self._found(pairs, samples, entrant)
+        if pairs is None or len(entrant.faces) != 1:
+            return None
+        (face,) = entrant.faces
+        strict, weak = there.columns(face.strict), there.columns(face.weak)
+        if not pairs or opened_by(pairs[0], strict, weak) is None:
+            return []
+        return [Runner(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
 
 
-def ranked(runners: Iterable[Runner]) -> tuple[tuple[Runner, ...], ...]:
-    """Return runners of equal rate together, the fastest first; equality is exact."""
-    return tuple(
-        tuple(sorted(rank, key=lambda each: each.signs, reverse=True)) for rank in by_speed(runners)
+def _runner(found: SelfConsistentGate) -> Runner:
+    return Runner(
+        signs=found.course,
+        size=found.size,
+        s=found.s,
+        largest=found.largest,
+        fractions=found.fractions,
     )
 
 
-def merged(found: Sequence[RacePiece]) -> tuple[RacePiece, ...]:
-    """Drop cuts at which nothing changes, and join what lies on both sides.
+def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:
+    """Return the mode over Q(parameter) that has the value s inside an interval.
 
-    Ends of the range that are like their neighbours join them too.
+    No two of them meet there, so enough digits single one out.
     """
-    result: list[RacePiece] = []
-    for part in found:
-        while result and _same(result[-1], part):
-            last = result.pop()
-            keep = part if last.piece.is_root else last
-            piece = Piece(low=last.piece.low, high=part.piece.high, sample=keep.piece.sample)
-            part = replace(keep, piece=piece, closed=(last.closed[0], part.closed[1]))
-        result.append(part)
-    return tuple(result)
+    bits = 64
+    while True:
+        value = s.ball({}, bits)
+        near = [
+            mode
+            for mode in spectrum.modes
+            if not mode.is_null and mode.s.ball(at, bits).overlaps(value)
+        ]
+        if len(near) == 1:
+            return near[0]
+        bits *= 2
 
 
-def _same(one: RacePiece, two: RacePiece) -> bool:
-    """Whether two neighbours have the same runners in the same order, by the same formulas."""
-    if not one.decided or not two.decided or one.order != two.order:
-        return False
-    pairs = list(zip(one.runners, two.runners, strict=True))
-    if any(a.self_consistent != b.self_consistent for a, b in pairs):
-        return False
-    return all(a.rate is None or b.rate is None or a.rate == b.rate for a, b in pairs)
-
-
-def _is(number: AlgebraicNumber | None, value: Fraction) -> bool:
-    exact = None if number is None else number.scalar
-    return exact is not None and exact.to_fraction() == value
-
-
-def _places(part: RacePiece) -> dict[str, int]:
-    """Return the best rank of every gate."""
-    places: dict[str, int] = {}
-    for place, rank in enumerate(part.order):
-        for text in rank:
-            places.setdefault(text, place)
-    return places
+def _name(root: AlgebraicNumber) -> str:
+    """Return what tells a root from others: its polynomial and its place among the roots."""
+    return f"{[str(value) for value in root.minpoly]} {root.root}"

@@ -14,7 +14,7 @@ from symreln.gates.consistent import gate_spectrum, sign_pattern
 from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.exact_finders import candidate_line
 from symreln.gates.finite_start import finite_start
-from symreln.gates.race import Race, RacePiece, Runner
+from symreln.gates.race_pieces import Race, RacePiece, Runner
 from symreln.gates.serialise import Declared, table
 from symreln.spec.model import NetworkSpec, Spec
 

@@ -10,7 +10,7 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gates.confronted import confront, confronted_points
-from symreln.gates.course import race
+from symreln.gates.race import race
 from symreln.gates.enumerate import LIMIT
 from symreln.gates.figures import race_figure, subsets_figure
 from symreln.gates.label_race import label_race, subset_names

@@ -19,9 +19,15 @@ from symreln.gates.context_subsets import (
     proofs,
     require_equal_structures,
 )
+from symreln.gates.label_report import subsets_report
+from symreln.gates.label_subsets import (
+    SubsetStage,
+    count_observer,
+    count_shares,
+    label_subsets,
+    subset_stages,
+)
 from symreln.gates.stages import residual_after
-from symreln.gates.subsets import count_observer, count_shares, fastest_counts, label_subsets
-from symreln.gates.subsets_report import SubsetStage, subset_stages, subsets_table
 from symreln.spec.model import Dataset
 from symreln.spec.reader import load
 
@@ -55,7 +61,7 @@ def test_formulas_are_the_largest_singular_values(contexts: int, items: int, sca
             assert each.realisable
             assert each.self_consistent is (name == "first" and each.count == contexts)
         stage = "first stage" if name == "first" else "residual"
-        assert fastest_counts(found) == fastest(contexts)[stage]
+        assert SubsetStage(stage=1, subsets=found, partial=()).fastest == fastest(contexts)[stage]
 
 
 def test_who_is_faster() -> None:
@@ -108,19 +114,19 @@ def test_other_structures_have_speeds_and_no_formulas() -> None:
     """Ring and cross: contexts differ, and so do the speeds of subsets of one size."""
     spec = load("contextual-different").at_values()
     first = label_subsets(spec.dataset, spec.dataset.targets, "context")
-    assert fastest_counts(first) == (3,)
+    stage = SubsetStage(stage=1, subsets=first, partial=())
+    assert stage.fastest == (3,)
     assert len([each for each in first if each.count == 2]) > 1
     speeds = [float(each.speed) for each in first if each.speed is not None]
     assert all(a >= b for a, b in pairwise(speeds))
-    stage = SubsetStage(number=1, subsets=first, partial=())
-    assert "For all C" not in subsets_table(spec, "context", (stage,), None)
+    assert "For all C" not in subsets_report(spec, "context", (stage,), None).markdown
     with pytest.raises(NotSupportedError, match="equal structures"):
         require_equal_structures(spec.dataset)
 
 
 def test_the_table_says_what_holds() -> None:
     spec = load("contextual-4", ["dataset.items=2"]).at_values()
-    text = subsets_table(spec, "context", subset_stages(spec, "context"), None)
+    text = subsets_report(spec, "context", subset_stages(spec, "context"), None).markdown
     assert "Fastest: m = 4. m = 3 is not among them." in text
     assert "Fastest: m = 2. m = 3 is not among them." in text
     assert "For all C, m, n and c, proven" in text

@@ -45,7 +45,7 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     assert sorted(o.size for o in orbits) == sorted(len(c) for c in classes)
     assert sum(o.size for o in orbits) == found.count
     for orbit in orbits:
-        gate = tuple(int(v) for v in found.gates[orbit.index])
+        gate = tuple(int(v) for v in found.gates[orbit.place])
         assert len(moved_gates(gate, group)) == orbit.size
 
 
