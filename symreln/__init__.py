@@ -23,12 +23,11 @@ if (
 
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from symreln.api import Derivation, derive
     from symreln.claims.given_weights import from_weights
     from symreln.experiment.confront import Validation, validate
     from symreln.graphs.derivation import derive_graph
     from symreln.limits.within import PartialDerivation, derive_within
-    from symreln.pipeline.derive import derive
     from symreln.spec.model import (
         Dataset,
         NetworkSpec,
@@ -46,7 +45,7 @@ __version__ = "0.1.0"
 # Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
 _HOMES = {
     "Dataset": "symreln.spec.model",
-    "Derivation": "symreln.claims.derivation",
+    "Derivation": "symreln.api",
     "Level": "symreln.verdict.judge",
     "NetworkSpec": "symreln.spec.model",
     "Parameter": "symreln.spec.model",
@@ -56,7 +55,7 @@ _HOMES = {
     "Validation": "symreln.experiment.confront",
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.within",
-    "derive": "symreln.pipeline.derive",
+    "derive": "symreln.api",
     "derive_graph": "symreln.graphs.derivation",
     "derive_within": "symreln.limits.within",
     "from_weights": "symreln.claims.given_weights",

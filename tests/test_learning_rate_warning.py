@@ -10,10 +10,10 @@ import pytest
 from symreln.claims.relaxation import relaxation
 from symreln.dynamics.switchboard import Start, expected_start, strengths_float
 from symreln.exact.enclosure import ball
-from symreln.pipeline.derive import derive_unchecked
 from symreln.report.terminal import summary_of
 from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
+from tests.unchecked import derive_unchecked
 
 
 @pytest.mark.parametrize(("rate", "warned"), [("99/100", False), ("101/100", True)])

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from symreln.base.summaries import short_repr
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.converging import Earlier, Later, Push, residuals
 from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
@@ -122,19 +124,20 @@ class Convergence:
     beyond: tuple[int, ...] = ()
 
 
-def convergence(derivation: Derivation) -> Convergence | None:
+def convergence_of(derivation: Derivation) -> Convergence | None:
     """Bound what taking the first stage as converged costs the second.
 
     Returns:
-        None where there is one stage only, or numbers are missing.
+        None where there is one stage only, numbers are missing, or gates switch: perhaps before
+        the first stage has converged.
     """
     spec = derivation.spec
     network = spec.network
-    if network is None or network.unusual or len(derivation.stages) < 2:
+    if derivation.later or network is None or network.unusual or len(derivation.stages) < 2:
         return None
     if any(parameter.value is None for parameter in spec.parameters):
         return None
-    exact = derivation.at_values
+    exact = derivation.ask(at_values)
     first, second = exact.stages[:2]
     nothing = Convergence(
         apart=(),
@@ -256,7 +259,7 @@ def _first_reason(derivation: Derivation, first: StageDerivation) -> str:
         return f"stage {first.stage} has no closed forms"
     if derivation.later:
         return "gates switch"
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return "a pathway is narrow"
     if any(c.degree > 1 for p in first.pathways for c in p.spectrum.classes):
         return f"squares of singular values of stage {first.stage} are not rational"

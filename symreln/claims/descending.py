@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.derivation import Step
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics import two_layer
 from symreln.truth import Truth
 
@@ -25,7 +26,7 @@ def why_no_bound(derivation: Derivation) -> str:
         return "later stages learn what earlier ones leave, step by step"
     if derivation.later:
         return "gates switch"
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return "a pathway has fewer hidden units than modes"
     return ""
 

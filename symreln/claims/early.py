@@ -10,6 +10,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.solve import at_values
 from symreln.dynamics.early_phase import (
     MOST_LOOKS,
     UNITS,
@@ -19,7 +20,7 @@ from symreln.dynamics.early_phase import (
 )
 from symreln.dynamics.initial import pathway_units
 from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import first_pathways, has_early_phase
+from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -74,15 +75,20 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
     Weight decay shrinks all weights of all units by one factor k a step, which no gate feels and
     no share: a step η with it is k times a step η/k without.
 
+    A Monte Carlo estimate over isolated hidden units, at the declared values of parameters.
+
     Args:
-        derivation: Without free parameters, with a network.
+        derivation: With a network.
     """
+    numbers = derivation.ask(at_values)
+    if numbers is not derivation:
+        return numbers.ask(early_strengths)
     network = network_of(derivation.spec)
     step = 1 / float(network.tau(derivation.spec.dataset.samples))
     keep = 1 - step * float(network.weight_decay)
     if not has_early_phase(derivation) or keep <= 0:
         return EarlyStrengths()
-    unsupported = dict(derivation.unsupported)
+    unsupported = dict(derivation.ask(unsupported_pathways))
     kept = [p for p in first_pathways(derivation) if p.name not in unsupported]
     asked = [
         (pathway, mode, early)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import learning_modes
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.switchboard import Start, expected_start, strength_balls
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
 from symreln.spec.arguments import exact_times, exact_value, whole_number
@@ -51,8 +52,8 @@ def enclose(
         )
         raise NoClosedFormError(msg)
     network = network_of(derivation.spec)
-    if derivation.narrow:
-        one = derivation.narrow[0]
+    if derivation.ask(narrow_pathways):
+        one = derivation.ask(narrow_pathways)[0]
         msg = (
             f"enclose: pathway ‘{one.pathway.name}’ has {one.units} hidden units for {one.rank} "
             "modes, and closed forms of some of them hold in the limit of small initial weights "

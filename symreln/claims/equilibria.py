@@ -116,7 +116,7 @@ class Race:
         )
 
 
-def races(derivation: Derivation) -> tuple[Race, ...]:
+def races_of(derivation: Derivation) -> tuple[Race, ...]:
     """Return the competitions of all stages of coupled modes; a mode alone is one of them."""
     return tuple(
         _race(derivation, stage, component)
@@ -132,7 +132,7 @@ def resting_loss(derivation: Derivation) -> Scalar | None:
     Above the least loss by what modes would gain that would have to turn negative. At the declared
     values of parameters where some couplings are singular: a line of equilibria is known there.
     """
-    found = derivation.races
+    found = derivation.ask(races_of)
     gains = [race.gain for race in found]
     if len(derivation.stages) > 1 or not gains or any(gain is None for gain in gains):
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.claims.solve import at_values
 from symreln.dynamics.solutions import lambda_balanced, odd_relu
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
@@ -77,7 +78,7 @@ def from_weights(
     if why:
         msg = f"from_weights: {why}"
         raise NotSupportedError(msg)
-    numbers = derivation.at_values
+    numbers = derivation.ask(at_values)
     effective = numbers.pathways[0].effective
     rows = effective.sparse_sigma_yx.select(rows=effective.pathway.outputs)
     (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")

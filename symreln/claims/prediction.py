@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.constants import count_free, training_constants
+from symreln.claims.constants import count_free, printed_constants, training_constants
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.integration import (
     check_range,
@@ -189,7 +189,7 @@ def predict(
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
         judged="closed" if derivation.closed else "reduced",
-        constants=derivation.constants,
+        constants=derivation.ask(printed_constants),
     )
 
 
@@ -299,7 +299,7 @@ def _closed_prediction(
         closed_loss=loss,
         modes=_mode_curves(derivation, curves, {}),
         judged="closed",
-        constants=derivation.constants,
+        constants=derivation.ask(printed_constants),
     )
 
 

@@ -19,9 +19,14 @@ al. 2020, Kernel and Rich Regimes in Overparametrized Models, for the names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from symreln.claims.claim import Claim
+from symreln.claims.solve import at_values
+from symreln.document.model import Block, Citation, Math, Strong, prose
+from symreln.document.typeset import typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 
@@ -38,8 +43,16 @@ BITS = 128
 MOST_NAMED = 6
 
 
+#: What it comes to, by name.
+MEANS = {
+    "lazy": "Weights change by less than their size, most gates stay as they were drawn, and "
+    "formulas of growth from small weights do not describe the network.",
+    "mixed": "Formulas of growth from small weights do not describe the network for these modes.",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
-class Regime:
+class Regime(Claim):
     """What the initial weights do to the modes that learn.
 
     Attributes:
@@ -86,8 +99,39 @@ class Regime:
         named = ", ".join(self.lazy[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         return f"{start} is at least half of the plateau of {named} ({scale})"
 
+    def values(self) -> dict[str, Any]:
+        """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""
+        low, high = (rounded_text(scale, 6) for scale in self.scales)
+        return {
+            "name": self.name,
+            "lazy_modes": self.lazy,
+            "modes": self.modes,
+            "relative_scale": {"smallest": low, "largest": high},
+            "reason": self.reason,
+        }
 
-def regime(derivation: Derivation) -> Regime | None:
+    def says(self) -> Iterator[Block]:
+        """Say what large initial weights mean; nothing in the rich regime."""
+        if self.is_lazy:
+            yield prose(
+                Strong(f"{self.called} regime".capitalize()),
+                ". A mode is lazy where its initial strength is at least half of its plateau, ",
+                Math(r"\pi_0 \ge s/(2 d_{\mathrm{eff}})"),
+                ": it has no half-time, and the relative scale of ",
+                Citation("Chizat2019"),
+                ", for a mode ",
+                Math(r"s/(4 d_{\mathrm{eff}} \pi_0)"),
+                ", is at most one half. Here ",
+                *typeset(f"{self.reason}. {MEANS[self.name]}"),
+            )
+
+    def lines(self) -> Iterator[str]:
+        """Say it on the terminal."""
+        if self.is_lazy:
+            yield f"{self.called} regime: {self.reason}. {MEANS[self.name]}"
+
+
+def regime_of(derivation: Derivation) -> Regime | None:
     """Say which regime a spec's initial weights put training in.
 
     None where no initial strength is derived (no network, or more than two layers), where a single
@@ -98,7 +142,7 @@ def regime(derivation: Derivation) -> Regime | None:
         return None
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return None
-    exact = derivation.at_values
+    exact = derivation.ask(at_values)
     start = exact.strength0
     if start is None or not start > 0:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.solve import at_values
 from symreln.exact.enclosure import ball, decimal_of, precision
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | No
     network = derivation.effective_network
     if network is None or any(parameter.value is None for parameter in derivation.spec.parameters):
         return None
-    exact = derivation.at_values
+    exact = derivation.ask(at_values)
     with precision(BITS):
         total = ball(exact.final_loss.to_fraction())
         for pathway in exact.pathways:

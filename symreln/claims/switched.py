@@ -13,6 +13,7 @@ from symreln.claims.early import start_factor
 from symreln.claims.integration import check_range, coupled_matrices, network_of
 from symreln.claims.phase_names import in_phase
 from symreln.claims.prediction import ModeCurve, Prediction
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.errors import NotSupportedError
 
@@ -35,7 +36,7 @@ def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) 
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
     """
-    matrices = derivation.switched_matrices
+    matrices = derivation.ask(matrices_of)
     whole = times if times[0] == 0 else np.concatenate([[0.0], times])
     modes = _modes(derivation)
     found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
@@ -62,7 +63,7 @@ def predict_descent(
     """
     network = network_of(derivation.spec)
     modes = _modes(derivation)
-    found: MatrixTrajectory = derivation.switched_matrices.descent(
+    found: MatrixTrajectory = derivation.ask(matrices_of).descent(
         network.steps, [each for each, *_ in modes], first_starts(derivation, kappas)
     )
     return replace(
@@ -100,7 +101,7 @@ class SwitchedNetworks:
     """
 
     def __init__(self, derivation: Derivation) -> None:
-        self._matrices = derivation.switched_matrices
+        self._matrices = derivation.ask(matrices_of)
         self._modes = {
             mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0
         }
@@ -137,7 +138,7 @@ def matrices_of(derivation: Derivation) -> SwitchedMatrices:
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
     """
-    if any(phase.narrow for _, phase in derivation.phases):
+    if any(phase.ask(narrow_pathways) for _, phase in derivation.phases):
         msg = (
             "gates that switch: a pathway has fewer hidden units than modes, and which of them it "
             "gives up at a switch is not derived. Raise network.hidden"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
+from symreln.claims.solve import at_values
 from symreln.dynamics.initial import pathway_units
 from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
@@ -84,7 +85,7 @@ def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
     if all(_rank(p) <= _units(p, network) for p in derivation.pathways):
         return ()
     reason = _reason(derivation)
-    source = derivation if reason else derivation.at_values
+    source = derivation if reason else derivation.ask(at_values)
     return tuple(
         _narrow(pathway, _units(pathway, network), reason, whole)
         for pathway, whole in zip(source.pathways, derivation.pathways, strict=True)
@@ -109,7 +110,7 @@ def _reason(derivation: Derivation) -> str:
         return "it is derived for two layers that start alike, without weight decay"
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return "the order of the modes depends on parameters, and no value is declared"
-    exact = derivation.at_values
+    exact = derivation.ask(at_values)
     if not exact.closed or any(stage.verdict.d_eff for stage in exact.stages):
         return "its modes couple, and a mode that is missing changes what the others reach"
     if len(exact.stages) > 1:
@@ -158,7 +159,7 @@ def learned_counts(derivation: Derivation) -> dict[str, int]:
     """
     return {
         entry.mode.label: count
-        for one in derivation.narrow
+        for one in derivation.ask(narrow_pathways)
         if one.found is not None and one.found.plateau is not None
         for entry, count in zip(one.found.modes, one.found.plateau, strict=True)
         if count < entry.mode.multiplicity
@@ -171,7 +172,7 @@ def check_decided(derivation: Derivation) -> None:
     Raises:
         NotSupportedError: There is one.
     """
-    for one in derivation.narrow:
+    for one in derivation.ask(narrow_pathways):
         if one.undecided:
             msg = (
                 f"pathway ‘{one.pathway.name}’ has {one.units} hidden units for {one.rank} modes, "
@@ -186,12 +187,12 @@ def losses(derivation: Derivation) -> tuple[arb, arb] | None:
 
     None where a narrow pathway is undecided.
     """
-    if any(one.undecided for one in derivation.narrow):
+    if any(one.undecided for one in derivation.ask(narrow_pathways)):
         return None
     with precision(SHOWN_BITS):
-        whole = ball(derivation.at_values.final_loss.to_fraction())
+        whole = ball(derivation.ask(at_values).final_loss.to_fraction())
         plateau = least = whole
-        for one in derivation.narrow:
+        for one in derivation.ask(narrow_pathways):
             assert one.found is not None
             assert one.found.plateau is not None
             everything = one.found.taken([entry.mode.multiplicity for entry in one.found.modes])
@@ -205,7 +206,7 @@ def width_steps(derivation: Derivation) -> list[Step]:
     from symreln.claims.derivation import Step
 
     steps = []
-    for one in derivation.narrow:
+    for one in derivation.ask(narrow_pathways):
         decided = one.found is not None and not one.undecided
         steps.append(
             Step(

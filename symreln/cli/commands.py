@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.errors import InputError
+from symreln.report.derivation_json import derivation_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,11 @@ class Session:
         console.note_earlier_run(folder)
         with Progress(quiet=request.quiet)("summary"):
             # Only what is printed or kept is made into text once more.
-            text = dumps(derivation.to_json()) if request.as_json or key is not None else ""
+            text = (
+                dumps(derivation.ask(derivation_to_json))
+                if request.as_json or key is not None
+                else ""
+            )
             summary = console.summary_of(derivation)
         console.show_derivation(text, summary, folder, written, as_json=request.as_json)
         # A spec or a program that was edited meanwhile has another key: these results are not its

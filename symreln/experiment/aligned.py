@@ -9,6 +9,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.prediction import probe_bases
+from symreln.claims.widths import narrow_pathways
 from symreln.experiment.alignment import NeuronAssignment, assign_neurons, measure_alignment
 from symreln.experiment.narrow import held_modes
 
@@ -82,7 +83,7 @@ def _learned(
     """Return how many modes of every label each map holds; None where all are to be compared."""
     network = derivation.effective_network
     decay = 0.0 if network is None else float(network.weight_decay)
-    narrow = any(one.pathway.name == pathway.name for one in derivation.narrow)
+    narrow = any(one.pathway.name == pathway.name for one in derivation.ask(narrow_pathways))
     if not decay and not narrow:
         return [None] * len(maps)
     held = [held_modes(pathway, each, names, decay) for each in maps]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.progress import both, phase
 from symreln.claims.integration import network_of
+from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.aligned import gdln_alignment, split_network
 from symreln.experiment.closed import train_aligned
@@ -101,7 +102,7 @@ def _checked(derivation: Derivation, terms: bool) -> Derivation:
     asked = network_of(derivation.spec)
     if terms:
         _check_terms(asked)
-    numbers = derivation.at_values
+    numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = (
             "the targets are all zero, so there is nothing to learn and no loss to compare. "

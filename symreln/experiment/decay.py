@@ -18,6 +18,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, learning_modes, predict_training, probe_bases
+from symreln.claims.widths import narrow_pathways
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.experiment.trained import (
     ProgressCallback,
@@ -84,7 +85,7 @@ def why_no_decay(derivation: Derivation) -> str:
     if not derivation.closed:
         level = derivation.verdict.level.value
         return f"the verdict is {level!r}, and the closed form with s − λ is for closed modes"
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return "a pathway has fewer hidden units than modes"
     if derivation.later:
         return "gates switch"

@@ -41,6 +41,8 @@ import numpy as np
 
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import learning_modes
+from symreln.claims.regime import regime_of
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.again import ALIGNED, HALF, RELU, Again, Confronted, Experiment
 from symreln.experiment.changed import predicted_again
@@ -127,7 +129,7 @@ def _findings(again: Again, pair: str) -> Iterator[Finding]:
     if pair == ALIGNED or any(each.explains for each in found):
         yield from _rest(again, pair, found, tried)
         return
-    if not case.numbers.narrow:  # few units are drawn, not taken as many
+    if not case.numbers.ask(narrow_pathways):  # few units are drawn, not taken as many
         tried.append((_tried(again, pair, (WIDER,)), WIDER))
         yield tried[-1][0]
     if not tried[-1][0].explains:
@@ -272,7 +274,11 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
 
 def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
     _check_gdln(case)
-    if case.numbers.later or case.numbers.narrow or network_of(case.numbers.spec).layers != 2:
+    if (
+        case.numbers.later
+        or case.numbers.ask(narrow_pathways)
+        or network_of(case.numbers.spec).layers != 2
+    ):
         msg = "gates are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
     if any(p.effective.pathway.boundary for p in case.numbers.pathways):
@@ -284,7 +290,7 @@ def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
 
 def _scale(again: Again, pair: str) -> Candidate:
     numbers = again.case.numbers
-    regime = numbers.regime
+    regime = numbers.ask(regime_of)
     return Candidate(
         name=SCALE,
         made=_halving(
@@ -342,7 +348,7 @@ WIDER = Candidate(
 
 def _networks(case: Confronted, pair: str) -> Finding | None:
     """Return that chance alone gives a mean of so few networks this distance, where it does."""
-    if case.predicted is None or not case.numbers.narrow:
+    if case.predicted is None or not case.numbers.ask(narrow_pathways):
         return None  # few units are drawn whole; elsewhere what the band leaves out is looked for
     before, count = case.distance(pair), len(case.run(pair).losses)
     chance = case.predicted.by_chance(count)
@@ -419,7 +425,7 @@ def _no_gates(again: Again, pair: str) -> Finding | None:
 
 def _ungated(numbers: Derivation) -> np.ndarray | None:
     """Return the theory's loss without gates; None where other depths are not predicted so."""
-    from symreln.pipeline.derive import derive_unchecked
+    from symreln.claims.solve import derive_unchecked
 
     spec = numbers.spec
     data, first = spec.dataset, spec.pathways[0]

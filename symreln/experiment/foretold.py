@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import chain_constants, training_constants
-from symreln.claims.early import mode_kappas, pathway_kappas
+from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import predict_training
+from symreln.claims.widths import narrow_pathways
 from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
 from symreln.experiment.mode_descent import mode_descent
 from symreln.experiment.theory_error import chain_error, kappa_error
@@ -107,9 +108,9 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
             chain = closed_start(network)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
-        early = numbers.early
+        early = numbers.ask(early_strengths)
     # Few units are counted one by one: no share of many says how many a pathway has.
-    kappas = {} if numbers.narrow else pathway_kappas(numbers, early)
+    kappas = {} if numbers.ask(narrow_pathways) else pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
     why = why_no_mean_field(numbers, whatever_cost=whatever_cost)
     with phase("mean-field simulation"):
@@ -153,4 +154,4 @@ def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength])
 def _turns(numbers: Derivation) -> bool:
     """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
     matrices = numbers.verdict.level in (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
-    return matrices and not numbers.later and not numbers.narrow
+    return matrices and not numbers.later and not numbers.ask(narrow_pathways)

@@ -12,6 +12,7 @@ import numpy as np
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import closed_curves, loss_of_maps, loss_of_modes, mode_starts
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import Change, changed, predicted_again
 from symreln.experiment.closed import aligned_steps
@@ -61,7 +62,7 @@ def curve_instead(
         found = predicted_again(numbers, kappas)
         return found.theory if judged == "closed" else found.loss
     network = network_of(numbers.spec)
-    if network.layers != 2 or numbers.later or numbers.narrow:
+    if network.layers != 2 or numbers.later or numbers.ask(narrow_pathways):
         msg = "starts are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
     if judged == "reduced":

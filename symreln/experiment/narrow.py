@@ -9,6 +9,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.prediction import probe_bases
+from symreln.claims.widths import narrow_pathways
 from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def narrow_outcomes(
     final = gdln.snapshots["maps"][:, -1]
     names = [pathway.name for pathway in derivation.pathways]
     found = []
-    for one in derivation.narrow:
+    for one in derivation.ask(narrow_pathways):
         if one.found is not None and one.found.plateau is not None:
             place = names.index(one.pathway.name)
             inside = None if drawn is None else drawn.pathways[place].maps

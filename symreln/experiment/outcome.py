@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
 from symreln.claims.prediction import Prediction
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.mean_field import MeanField
 from symreln.experiment.again import ALIGNED
@@ -156,7 +158,7 @@ class Validation:
         """Why only GDLNs were trained, or ""."""
         if self.network is not None:
             return ""
-        spec = self.derivation.at_values.spec
+        spec = self.derivation.ask(at_values).spec
         gained, own = gained_pathways(spec), sized_pathways(spec)
         names = ", ".join(f"'{name}'" for name in gained or own)
         if gained:
@@ -169,11 +171,11 @@ class Validation:
     @cached_property
     def narrow(self) -> tuple[NarrowOutcome, ...]:
         """Which modes the GDLN's narrow pathways hold at the last step."""
-        if not self.derivation.narrow or self.derivation.later:
+        if not self.derivation.ask(narrow_pathways) or self.derivation.later:
             return ()
         from symreln.experiment.narrow import narrow_outcomes
 
-        return narrow_outcomes(self.derivation.at_values, self.gdln, self.prediction.drawn)
+        return narrow_outcomes(self.derivation.ask(at_values), self.gdln, self.prediction.drawn)
 
     @property
     def tolerance(self) -> float:
@@ -226,7 +228,7 @@ class Validation:
         """Why strengths have no formula to be judged by, or ""."""
         if self.derivation.later:
             return "gates switch, and strengths have no curve of their own from t = 0"
-        if self.derivation.narrow:
+        if self.derivation.ask(narrow_pathways):
             return "narrow pathways learn equal modes in part and in any rotation"
         return ""
 
@@ -234,13 +236,13 @@ class Validation:
     def untested(self) -> Untested | None:
         """Why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
-        return why_untested(self.derivation.at_values, runs, self.tolerance)
+        return why_untested(self.derivation.ask(at_values), runs, self.tolerance)
 
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:
         """What each assumption costs of which there is a prediction with and one without."""
         found = assumption_costs(
-            self.derivation.at_values, self._reduced, self.tolerance, early=bool(self.kappas)
+            self.derivation.ask(at_values), self._reduced, self.tolerance, early=bool(self.kappas)
         )
         if self.judged == "reduced":
             return found
@@ -319,7 +321,7 @@ class Validation:
         if not far:
             return self
         case = Confronted(
-            numbers=self.derivation.at_values,
+            numbers=self.derivation.ask(at_values),
             kappas=self.kappas,
             prediction=self.prediction.theory,
             network=self.network,

@@ -24,7 +24,9 @@ from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import probe_bases
-from symreln.claims.switched import first_starts
+from symreln.claims.solve import at_values
+from symreln.claims.switched import first_starts, matrices_of
+from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.solutions import odd_relu
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
@@ -167,7 +169,7 @@ def check_representations(derivation: Derivation) -> None:
         reason = "a ReLU network that is linear at half speed has an output that is, but no layer"
     elif network.init_std_out is not None:
         reason = "they are predicted of layers that start alike"
-    elif level is Level.COUPLED_MATRICES and derivation.narrow:
+    elif level is Level.COUPLED_MATRICES and derivation.ask(narrow_pathways):
         reason = "which directions few units hold of coupled matrices is not derived"
     elif level not in (*MODES, Level.COUPLED_MATRICES):
         reason = f"the verdict is {level.value}, which predicts nothing"
@@ -187,7 +189,7 @@ def similarities_by_matrices(
         steps: Which steps of training.
     """
     starts = first_starts(derivation, mode_kappas(derivation, kappas))
-    return derivation.switched_matrices.similarities(steps, starts)
+    return derivation.ask(matrices_of).similarities(steps, starts)
 
 
 def predicted_similarities(
@@ -228,7 +230,7 @@ def compare_representations(
     Raises:
         NotSupportedError: The derivation does not predict them.
     """
-    numbers = validation.derivation.at_values
+    numbers = validation.derivation.ask(at_values)
     check_representations(numbers)
     spec = numbers.spec
     steps = tuple(map(int, spread_moments(validation.prediction.loss, MOMENTS)))

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.early import mode_kappas, pathway_kappas
+from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.claims.integration import check_two_layers, network_of, reduced_flow
 from symreln.claims.prediction import mode_starts, predict_training
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.decay import DecayRule, compare_decay, decay_values, why_no_decay
 from symreln.experiment.metrics import CurveComparison, compare, seed_band
@@ -167,8 +169,8 @@ def check_rules(derivation: Derivation) -> None:
         reason = (
             "the spec's gates switch, and other learning rules are compared for gates that stay"
         )
-    elif derivation.narrow:
-        one = derivation.narrow[0]
+    elif derivation.ask(narrow_pathways):
+        one = derivation.ask(narrow_pathways)[0]
         reason = (
             f"pathway '{one.pathway.name}' has {one.units} hidden "
             f"{'unit' if one.units == 1 else 'units'} for {one.rank} modes, and "
@@ -203,11 +205,11 @@ def compare_rules(
             its own, gates that switch, or pathways with fewer hidden units than modes.
     """
     seeds, rng = check_counts(seeds, rng, "compare_rules")
-    numbers = derivation.at_values
+    numbers = derivation.ask(at_values)
     check_rules(numbers)
     samples, settings = numbers.spec.dataset.samples, training_settings(numbers.spec)
     sizes = _checked_sizes(samples, batch_sizes)
-    kappas = pathway_kappas(numbers, numbers.early)
+    kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
     by_mode = mode_kappas(numbers, kappas)
     kinds = 1 if gained_pathways(numbers.spec) or sized_pathways(numbers.spec) else 2
     trainings = kinds * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))

@@ -22,6 +22,7 @@ from scipy.special import stdtrit
 
 from symreln.base.summaries import short_repr
 from symreln.claims.prediction import probe_bases
+from symreln.claims.widths import narrow_pathways
 from symreln.experiment.intervals import LEVEL, Interval
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def measured_strengths(
         network: The trained networks, or None.
         gdln: The trained GDLNs.
     """
-    if numbers.later or numbers.narrow:
+    if numbers.later or numbers.ask(narrow_pathways):
         return ()
     curves = {
         curve.label: (curve.of(prediction.judged), curve.plateau) for curve in prediction.modes

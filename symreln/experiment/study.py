@@ -32,6 +32,8 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of, reduced_flow
 from symreln.claims.prediction import closed_forms
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import (
     Change,
@@ -194,7 +196,7 @@ def study(
         InputError: Training diverged, or a smaller start never gets as far.
         NotSupportedError: Gates switch.
     """
-    numbers = derivation.at_values
+    numbers = derivation.ask(at_values)
     check_study(numbers)
     work = _Study(numbers, kappas, seeds, rng)
     levels = [(RATE, factor) for factor in LEVELS] + [(SCALE, factor) for factor in LEVELS]
@@ -332,7 +334,7 @@ def _order(
 
 
 def _why_no_closed(numbers: Derivation) -> str:
-    if not numbers.closed or numbers.narrow or not numbers.loss_separates:
+    if not numbers.closed or numbers.ask(narrow_pathways) or not numbers.loss_separates:
         return "the modes are not closed ones whose loss is a sum"
     if network_of(numbers.spec).unusual or len(numbers.stages) > 1:
         return "their flow is not that of one stage of two layers that start alike"

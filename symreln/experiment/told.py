@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.constants import constants_text
+from symreln.claims.solve import at_values
 from symreln.experiment.blame import FAILS, failed_text
 from symreln.experiment.findings import GATES
 from symreln.experiment.verdicts import summary
@@ -28,7 +29,7 @@ ROUNDING = 1e-10
 def titles(validation: Validation) -> dict[str, str]:
     """Return what every pair of curves is called."""
     network = validation.network_name
-    closed = validation.derivation.at_values.closed
+    closed = validation.derivation.ask(at_values).closed
     forms = "closed forms" if closed else "coupled modes"
     theory = "closed forms as printed" if validation.judged == "closed" else "integrated reduction"
     straight = "modes that keep to their directions"

@@ -18,7 +18,7 @@ from symreln.gates.label_subsets import SubsetShares
 from symreln.gates.race_pieces import PhaseBoundary, Race
 from symreln.gates.race_report import Unraced, predicted_shares
 from symreln.gates.replay import QualityPoint
-from symreln.report.document import Drawing
+from symreln.document.model import Drawing
 from symreln.report.drawing import (
     FAINT,
     FONT_SIZE,

@@ -22,6 +22,7 @@ from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import predict_training
+from symreln.claims.solve import at_values
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.gates.label_subsets import count_observer, count_shares, label_values
 from symreln.gates.observed import observe
@@ -158,7 +159,7 @@ def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
 def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Rival:
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = derive(replace(spec, families=(), sizes=()))
-    theory = predict_training(derivation.at_values).loss
+    theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
     run = train_gdln(
         at.dataset.inputs.to_numpy(),

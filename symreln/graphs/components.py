@@ -30,10 +30,10 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.claims.solve import Spectrum
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.model import Graph
-    from symreln.pipeline.derive import Spectrum
     from symreln.spec.model import Spec
 
 LEVELS = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES, Level.COUPLED_MATRICES)

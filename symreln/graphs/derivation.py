@@ -24,6 +24,8 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from symreln.claims.solve import Progress, Spectrum
+    from symreln.document.model import Document
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.components import Component
     from symreln.graphs.conserved import Balance, NormBalance
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from symreln.graphs.recognise import Recognised
     from symreln.graphs.routing import RoutingNetwork
     from symreln.graphs.spaces import NodeSpaces
-    from symreln.pipeline.derive import Progress, Spectrum
-    from symreln.report.document import Document
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from symreln.claims.solve import Progress
     from symreln.graphs.components import Component
     from symreln.graphs.data import GraphData
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.pipeline.derive import Progress
     from symreln.spec.model import Spec
 
 

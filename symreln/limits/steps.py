@@ -132,7 +132,7 @@ def pathway_entry(
 
 def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     """Return s and d as LaTeX, None where there is none or no form in square roots."""
-    from symreln.report.mathtext import to_latex
+    from symreln.document.mathtext import to_latex
 
     numbers = {"s": mode.s, "d": None if mode.d_is_average else mode.d}
     return {

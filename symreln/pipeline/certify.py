@@ -62,7 +62,7 @@ def certificate(derivation: Derivation) -> dict[str, Any]:
             _stage(stage, like, found) for stage, found in zip(derivation.stages, maps, strict=True)
         ],
         phases=[
-            (step, phase.certificate["digest"])
+            (step, phase.ask(certificate)["digest"])
             for step, phase in zip(derivation.spec.switches, derivation.later, strict=True)
         ],
     )

@@ -22,8 +22,8 @@ from symreln.report.drawing import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from symreln.document.model import Drawing
     from symreln.experiment.depth import DepthComparison
-    from symreln.report.document import Drawing
 
 #: Points of a drawn curve.
 POINTS = 400

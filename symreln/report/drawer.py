@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symreln.base.processors import cores
 from symreln.base.progress import phase
-from symreln.report.document import Drawing
+from symreln.document.model import Drawing
 
 if TYPE_CHECKING:
     from types import TracebackType

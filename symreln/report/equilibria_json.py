@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.equilibria import conserved_sums, resting_loss
+from symreln.claims.equilibria import conserved_sums, races_of, resting_loss
 from symreln.claims.resting_points import resting_points
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import decimal_of
@@ -28,7 +28,7 @@ def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:
     was tried. "shortfall" is Σ kappa π* − s of a mode that is absent; "totals" are of modes that
     are alike and share their sum in the ratio of their starts.
     """
-    if not derivation.races:
+    if not derivation.ask(races_of):
         return {}
     spec = derivation.spec
     rest = resting_loss(derivation)
@@ -37,7 +37,7 @@ def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:
             "loss": None
             if rest is None
             else AlgebraicNumber.rational(rest).to_json(spec.values, spec.symbols, DIGITS),
-            "competitions": [_race(derivation, race) for race in derivation.races],
+            "competitions": [_race(derivation, race) for race in derivation.ask(races_of)],
         }
     }
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.claims.alike import alike, decays, heights_latex, short_list
 from symreln.claims.phase_names import in_phase
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
 from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import (
@@ -29,9 +30,9 @@ from symreln.report.sketches import (
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
+    from symreln.document.model import Drawing
     from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
-    from symreln.report.document import Drawing
     from symreln.train.network import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
@@ -64,13 +65,13 @@ def derivation_sketches(
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(
         not mode.is_null
-        for _, phase in derivation.at_values.phases
+        for _, phase in derivation.ask(at_values).phases
         for pathway in phase.pathways
         for mode in pathway.modes
     ):
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
-            sketches.append(_spectrum(derivation.at_values))
+            sketches.append(_spectrum(derivation.ask(at_values)))
     if prediction is not None and prediction.modes:
         sketches.append(_modes(derivation, prediction))
     return tuple(sketches)

@@ -23,8 +23,8 @@ from symreln.report.drawing import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from symreln.document.model import Drawing
     from symreln.experiment.representation import RepresentationComparison, Subject
-    from symreln.report.document import Drawing
 
 NAME = "representations"
 HEIGHT = 4.6  # inches

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symreln.base.tables import plain_table, render_table
+from symreln.claims.claim import lines_of
+from symreln.claims.constants import printed_constants
+from symreln.claims.early import early_strengths
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.regime import regime_of
+from symreln.gates.support import unsupported_pathways
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.exceptional_words import sentence
 from symreln.report.jsonio import Json, dumps
 
 if TYPE_CHECKING:
@@ -62,7 +70,6 @@ def summary_of(derivation: Derivation) -> Summary:
     from symreln.claims.constants import constants_text
     from symreln.claims.relaxation import diverging_lines
     from symreln.report.chapters.converging import convergence_lines
-    from symreln.report.chapters.regime import regime_lines
     from symreln.report.chapters.support import unsupported_lines
     from symreln.truth import Truth
 
@@ -83,11 +90,11 @@ def summary_of(derivation: Derivation) -> Summary:
             *_family_lines(derivation),
             *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
             *convergence_lines(derivation),
-            *regime_lines(derivation),
-            *unsupported_lines(derivation.unsupported, derivation.spec),
+            *lines_of(derivation, regime_of),
+            *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
             *diverging_lines(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
-            + constants_text(derivation.constants),
+            + constants_text(derivation.ask(printed_constants)),
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
                 for step in derivation.steps
@@ -113,11 +120,8 @@ def _modes_of(derivation: Derivation, when: str) -> Summary:
 
 def _exceptional(derivation: Derivation) -> list[str]:
     """Say where the generic answer ends, where there are parameters."""
-    if derivation.exceptional is None:
-        return []
-    from symreln.report.exceptional_words import sentence
-
-    return [sentence(derivation.exceptional)]
+    found = derivation.ask(exceptional_sets)
+    return [] if found is None else [sentence(found)]
 
 
 def _family_lines(derivation: Derivation) -> list[str]:
@@ -138,8 +142,8 @@ _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
 
 
 def _mode_rows(derivation: Derivation) -> list[list[str]]:
-    from symreln.report.chapters.alike import alike
-    from symreln.report.words import short_number
+    from symreln.claims.alike import alike
+    from symreln.document.words import short_number
 
     symbols = derivation.spec.symbols
     values = derivation.spec.values
@@ -188,7 +192,7 @@ def show_run(
     """Print the verdict, the modes and the agreement."""
     if as_json:
         both: Json = {
-            "derivation": derivation.to_json(),
+            "derivation": derivation.ask(derivation_to_json),
             "validation": validation.to_json(),
         }
         click.echo(dumps(both), nl=False)
@@ -201,7 +205,6 @@ def show_run(
 def _show_agreement(validation: Validation | GraphValidation) -> None:
     from symreln.experiment.confront import Validation
     from symreln.experiment.told import modes_lines
-    from symreln.report.chapters.regime import regime_lines
     from symreln.report.chapters.support import counted, unsupported_lines
 
     rows = [list(row) for row in validation.metric_rows()]
@@ -219,9 +222,11 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         _show_study(validation)
         lines = [
             *modes_lines(validation),
-            *regime_lines(validation.derivation),
-            *unsupported_lines(validation.derivation.early.unsupported, validation.derivation.spec),
-            *counted(validation.derivation.early),
+            *lines_of(validation.derivation, regime_of),
+            *unsupported_lines(
+                validation.derivation.ask(early_strengths).unsupported, validation.derivation.spec
+            ),
+            *counted(validation.derivation.ask(early_strengths)),
         ]
         for line in lines:
             click.echo(line)

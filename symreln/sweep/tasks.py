@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.sweep.files import Result, encode
 
@@ -108,7 +109,7 @@ def _theory(spec: Spec) -> list[Result]:
     from symreln.pipeline.derive import derive
 
     derivation = derive(spec, spectrum=cached_spectrum(Store()))
-    numbers = derivation.at_values
+    numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = "the targets are all zero, so there is nothing to learn and no loss to compare"
         raise InputError(msg)

@@ -14,12 +14,12 @@ from symreln.claims.families.checks import broken_at, compare_at
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.realised import wrong_image
 from symreln.claims.families.template import Basis
-from symreln.pipeline.derive import derive_unchecked
 from symreln.spec.model import Spec
 from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verify_family import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
+from tests.unchecked import derive_unchecked
 
 
 def at(name: str, **values: int) -> Spec:

@@ -16,8 +16,8 @@ from symreln.claims.families.domain import Domain
 from symreln.claims.families.forms import root_of, stage_loss, sum_over_copies
 from symreln.cli.main import cli
 from symreln.exact.scalar import Scalar
-from symreln.pipeline.derive import derive_unchecked
 from tests.families.examples import EXAMPLES, tables
+from tests.unchecked import derive_unchecked
 
 DOMAIN = Domain(names=("a", "n", "C", "u"), minimum={"n": 2, "C": 2}, copies="u", items="n")
 SYMBOLS = {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims import solve as pipeline
 from symreln.exact.linear import subspace_projector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
@@ -18,7 +19,6 @@ from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.network.effective import effective_dataset
 from symreln.network.symmetry import SymmetrySearch
-from symreln.pipeline import derive as pipeline
 from symreln.spec.model import Parameter, Spec
 from symreln.verdict.alike import StageSymmetry
 from symreln.verdict.closure import summed_actions

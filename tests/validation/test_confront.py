@@ -19,12 +19,12 @@ from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
 from symreln.experiment.trained import gated_pathways
 from symreln.experiment.words import percent, steps_text
-from symreln.pipeline.derive import derive_unchecked
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.spec.reader import read_spec
 from symreln.train.gdln import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
+from tests.unchecked import derive_unchecked
 
 # tau = 100 steps; every mode has risen and settled after 3000 of them.
 NETWORK = {"hidden": 400, "init_std": Fraction(1, 1000), "steps": 2001}

@@ -33,12 +33,12 @@ from symreln.experiment.findings import (
 from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.pipeline.derive import derive_unchecked
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
 from symreln.train.gdln import train_gdln
 from tests.cases import matrix_spec
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import xor
 
 
@@ -287,7 +287,7 @@ def test_gates_of_partial_pathways_are_not_replaced():
     spec = xor()
     first = replace(spec.pathways[0], boundary=(0,))
     part = SimpleNamespace(effective=SimpleNamespace(pathway=first))
-    numbers = SimpleNamespace(spec=spec, later=(), narrow=(), pathways=(part,))
+    numbers = SimpleNamespace(spec=spec, later=(), ask=lambda _: (), pathways=(part,))
     case = SimpleNamespace(gdln_bears_out=True, numbers=numbers)
     with pytest.raises(NotSupportedError, match="orthogonal to samples"):
         _shown_gates(case, again.Experiment())

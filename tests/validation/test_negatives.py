@@ -33,9 +33,9 @@ from symreln.experiment.findings import (
     Finding,
     PairDiagnosis,
 )
-from symreln.pipeline.derive import derive_unchecked
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import (
     NETWORK,
     SWAPPED,

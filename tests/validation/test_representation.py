@@ -11,6 +11,7 @@ import pytest
 import symreln as sr
 from symreln.claims.early import start_factor
 from symreln.claims.prediction import probe_bases
+from symreln.document.inlines import plain_text
 from symreln.dynamics.initial import gram_scale
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
@@ -24,7 +25,6 @@ from symreln.experiment.representation import (
 )
 from symreln.experiment.scaling import classical_scaling, paths, shown_share, spread, turned_onto
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.inlines import plain_text
 from symreln.report.representation_figure import representation_drawing
 from symreln.spec.reader import load
 from symreln.verdict.judge import Level

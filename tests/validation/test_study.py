@@ -14,6 +14,7 @@ import symreln as sr
 from symreln.claims.prediction import probe_bases
 from symreln.cli.commands import execute
 from symreln.cli.request import Request
+from symreln.document.model import Table
 from symreln.errors import NotSupportedError
 from symreln.experiment import growing
 from symreln.experiment.changed import Change, changed, steps_for_scale
@@ -27,7 +28,6 @@ from symreln.experiment.study import (
     study,
 )
 from symreln.report.chapters.study import order_rows, study_blocks
-from symreln.report.document import Table
 from symreln.train.network import LayerWeights
 from tests.pathways.examples import RATIONAL, one_hot_contexts
 from tests.validation.test_confront import linear, xor

@@ -134,7 +134,7 @@ def point_at(derivation: Derivation, values: Mapping[str, Fraction]) -> Found:
     if closed:
         note = f"the gate of '{closed[0]}' is closed on every sample there"
         return SpecialPoint(values=where, note=note), None
-    from symreln.pipeline.derive import derive_unchecked
+    from symreln.claims.solve import derive_unchecked
 
     try:
         found = derive_unchecked(there)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symreln.report.document import Math
+from symreln.document.model import Math
 
 LARGEST = Math(r"\max |\Delta L| / L(0)")
 MEAN = Math(r"\overline{|\Delta L|} / L(0)")

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_free
-from symreln.experiment.graphs import titles
-from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
-from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
-from symreln.report.document import (
+from symreln.document.model import (
     Block,
     Figure,
     Items,
@@ -19,8 +16,11 @@ from symreln.report.document import (
     Theorem,
     prose,
 )
-from symreln.report.numerals import scientific_latex
-from symreln.report.typeset import typeset
+from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import typeset
+from symreln.experiment.graphs import titles
+from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
+from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
 
 if TYPE_CHECKING:
     from symreln.experiment.graphs import GraphValidation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.document.model import Block, Figure, Math, Strong, Table, prose
 from symreln.experiment.words import percent
-from symreln.report.document import Block, Figure, Math, Strong, Table, prose
 from symreln.report.plots import MOST_GATES, letter
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symreln.report.chapters.alike import alike
-from symreln.report.document import Block, Code, Items, Math, Reference, Section, Table, prose
-from symreln.report.typeset import typeset
-from symreln.report.words import number_cell
+from symreln.claims.alike import alike
+from symreln.document.model import Block, Code, Items, Math, Reference, Section, Table, prose
+from symreln.document.typeset import typeset
+from symreln.document.words import number_cell
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.mode_system import symbolic_system
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Citation, Details, Math, equation, prose
+from symreln.document.words import scalar_latex
 from symreln.report.chapters.equilibria import equilibria
-from symreln.report.document import Block, Citation, Details, Math, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.words import scalar_latex
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.dynamics.loss import strength_symbol
 from symreln.experiment.words import metric_cells, percent
-from symreln.report.document import Block, Math, Strong, Table, prose
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.experiment.study import order_number
 from symreln.experiment.told import titles
 from symreln.experiment.words import interval_text, percent
-from symreln.report.document import Block, Math, Strong, Table, prose
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.document.model import Block, Strong, prose
+from symreln.document.typeset import typeset
 from symreln.exact.enclosure import ball, rounded_text
-from symreln.report.document import Block, Strong, prose
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

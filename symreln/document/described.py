@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING
 
+from symreln.document.mathtext import to_latex
+from symreln.document.matrices import matrix_latex
 from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.report.mathtext import to_latex
-from symreln.report.matrices import matrix_latex
 
 if TYPE_CHECKING:
     import sympy as sp

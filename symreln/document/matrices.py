@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from symreln.document.mathtext import to_latex
 from symreln.errors import InputError
-from symreln.report.mathtext import to_latex
 
 Entry = str | sp.Expr | int
 LARGEST = 10  # rows or columns in full; more do not fit on a line of print

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symreln.report.tex import (
+from symreln.document.tex import (
     FUNCTIONS,
     RELATIONS,
     WORDS,

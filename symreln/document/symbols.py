@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from symreln.report.escape import GREEK, text_in_math
+from symreln.document.escape import GREEK, text_in_math
 
 # The papers' notation for the quantities that every derivation has.
 NOTATION = {

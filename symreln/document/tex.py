@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from symreln.document.escape import GREEK
 from symreln.errors import InputError
-from symreln.report.escape import GREEK
 
 FUNCTIONS = (
     "arccos arcsin arctan cos cosh cot coth deg det dim exp gcd ker lim ln log max min "
@@ -121,7 +121,7 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
             _check_arguments(parts, index, latex)
         elif part.startswith("\\"):
             if part not in COMMANDS and part not in _SINGLE:
-                raise _error(latex, f"the command {part}", "use one listed in symreln.report.tex")
+                raise _error(latex, f"the command {part}", "use one listed in symreln.document.tex")
         elif part in "$#%~" or not (part.isascii() and part.isprintable()):
             raise _error(latex, f"the character {part!r}", r"use a command, or \text for words")
     if opened:

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from symreln.report.symbols import symbol_latex
+from symreln.document.symbols import symbol_latex
 
 
 class _Printer(LatexPrinter):

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
-from symreln.claims.convergence import convergence_steps
+from symreln.claims.convergence import convergence_of, convergence_steps
 from symreln.claims.derivation import Step
 from symreln.claims.descending import descent_steps
+from symreln.claims.equilibria import races_of
 from symreln.claims.equilibrium_steps import equilibrium_steps
 from symreln.claims.half_speed import half_speed_steps
-from symreln.claims.widths import width_steps
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways, width_steps
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
+from symreln.pipeline.certify import certificate
 from symreln.pipeline.verification import Verification
 from symreln.truth import Truth
 from symreln.verdict.judge import stage_modes
@@ -44,7 +47,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    with Verification(derivation.certificate) as verification:
+    with Verification(derivation.ask(certificate)) as verification:
         steps: list[Step] = []
         modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
         if modes and not carried:
@@ -56,11 +59,12 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
             steps.append(_values(derivation))
         if carried:
             return (_certificate(verification.lines()), *steps)
-        if derivation.races:
-            steps += equilibrium_steps(derivation.races)
-        if derivation.convergence is not None:
-            steps += convergence_steps(derivation.convergence)
-        if derivation.narrow:
+        if derivation.ask(races_of):
+            steps += equilibrium_steps(derivation.ask(races_of))
+        later = derivation.ask(convergence_of)
+        if later is not None:
+            steps += convergence_steps(later)
+        if derivation.ask(narrow_pathways):
             steps += width_steps(derivation)
         return (_certificate(verification.lines()), *steps)
 
@@ -110,7 +114,7 @@ def _reached(derivation: Derivation) -> str:
     network = derivation.spec.network
     if network is not None and network.weight_decay:
         return "Strengths s/d, which weight decay keeps them below, would reach"
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return "The plateaus of pathways that are wide enough would reach"
     return "The strengths' plateaus reach"
 
@@ -144,11 +148,13 @@ def _has_values(derivation: Derivation) -> bool:
 def _values(derivation: Derivation) -> Step:
     """Compare the formulas at the declared values with a derivation made at those values."""
     values = derivation.spec.values
-    for general, special in zip(derivation.pathways, derivation.at_values.pathways, strict=True):
+    for general, special in zip(
+        derivation.pathways, derivation.ask(at_values).pathways, strict=True
+    ):
         _check_continuous(derivation, general, special)
         if _squares(general, values) != _squares(special, {}):
             raise _fail("the spectrum at the declared values of pathway " + general.name)
-    level = derivation.at_values.verdict.level
+    level = derivation.ask(at_values).verdict.level
     same = derivation.verdict.level is level
     return Step(
         name="declared values",

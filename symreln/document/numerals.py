@@ -105,7 +105,7 @@ def root_latex(minpoly: sp.Poly, decimal: str, radius: str) -> str:
         '1.3247180(1) \\;\\text{(root of } x^{3} - x - 1\\text{)}'
     """
     # Here: a document that is written after a limit has no time for SymPy.
-    from symreln.report.mathtext import to_latex
+    from symreln.document.mathtext import to_latex
 
     polynomial = to_latex(minpoly.as_expr())
     shown = decimal_latex(decimal, radius)

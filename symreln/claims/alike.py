@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
-from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from symreln.errors import InputError
-from symreln.report.blocks import (
+from symreln.document.blocks import (
     Block,
     Details,
     Equation,
@@ -29,7 +28,7 @@ from symreln.report.blocks import (
     prose,
     walk,
 )
-from symreln.report.inlines import (
+from symreln.document.inlines import (
     URL,
     Citation,
     Code,
@@ -46,6 +45,7 @@ from symreln.report.inlines import (
     plain_text,
     set_fields,
 )
+from symreln.errors import InputError
 
 __all__ = [
     "Block",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from symreln.report.document import Math
-from symreln.report.symbols import symbol_latex
+from symreln.document.model import Math
+from symreln.document.symbols import symbol_latex
 
 if TYPE_CHECKING:
-    from symreln.report.inlines import Inline
+    from symreln.document.inlines import Inline
 
 _NUMBER = r"-?\d+(?:/\d+)?"
 _NAME = r"(?<![\w^])[^\W\d]\w*"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Content, Math
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.scalar import Scalar
-from symreln.report.document import Content, Math
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
 
 if TYPE_CHECKING:
     import sympy as sp

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from symreln.document.tex import check_math
 from symreln.errors import InputError
-from symreln.report.tex import check_math
 
 URL = re.compile(r"https://[!-~]+")
 
@@ -21,7 +21,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Math:
-    """Inline mathematics: LaTeX without delimiters, in the subset of :mod:`symreln.report.tex`."""
+    """Inline mathematics: LaTeX without delimiters, in the subset of :mod:`.tex`."""
 
     latex: str
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.report.mathtext import ordered_terms, signed_latex, to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.widths import latex_width
+from symreln.document.mathtext import ordered_terms, signed_latex, to_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.widths import latex_width
 
 LINE_WIDTH = 52.0  # letters: a line of the printed page, less room for the left-hand side
 # A part shorter than this is easier to read where it stands than under a name.

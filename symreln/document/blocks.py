@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from symreln.document.inlines import Content, Inline, inlines, plain_text, set_fields
+from symreln.document.tex import check_math
 from symreln.errors import InputError
-from symreln.report.inlines import Content, Inline, inlines, plain_text, set_fields
-from symreln.report.tex import check_math
 
 
 @dataclass(frozen=True)
