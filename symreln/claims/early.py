@@ -20,7 +20,7 @@ from symreln.dynamics.early_phase import (
 )
 from symreln.dynamics.initial import pathway_units
 from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
+from symreln.claims.unsupported import first_pathways, has_early_phase, unsupported_pathways
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from symreln.gates.finite_start import FiniteStart, finite_start
 from symreln.gates.observed import nearest_observer, observe
 from symreln.gates.partial import partial_gates
 from symreln.gates.race_pieces import Race
+from symreln.gates.serialise import Result
 from symreln.spec.model import Dataset, Spec
 
 #: Denominator of the values of the parameter at which networks are trained, at most.
@@ -24,7 +24,8 @@ FINEST = 100
 WITHIN = 3.0
 
 
-class ClassShare(NamedTuple):
+@dataclass(frozen=True)
+class ClassShare:
     """What networks have of a class of gates at the end, and what is predicted.
 
     Attributes:
@@ -56,7 +57,7 @@ class ClassShare(NamedTuple):
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RacePoint:
+class RacePoint(Result):
     """Networks trained at one value of the parameter.
 
     Attributes:

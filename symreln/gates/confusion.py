@@ -25,7 +25,7 @@ from symreln.experiment.trained import training_settings
 from symreln.gates.observed import ObservedNetworks, disagreement, observe
 from symreln.gates.orbits import moved_gates
 from symreln.gates.search import GateStage
-from symreln.gates.serialise import table
+from symreln.gates.serialise import Result, table
 from symreln.gates.sliding import settle
 from symreln.spec.model import Spec
 from symreln.train.network import LayerWeights
@@ -42,7 +42,7 @@ MOST_CLASSES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictedClass:
+class PredictedClass(Result):
     """Gates that are alike, predicted for a stage.
 
     Attributes:
@@ -77,7 +77,7 @@ class MeanFieldClass:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Confusion:
+class Confusion(Result):
     """Predicted gates against shown ones.
 
     Attributes:

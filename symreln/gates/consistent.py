@@ -38,6 +38,7 @@ from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.gates.enumerate import without_parameters
 from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real_algebraic import Real, RealField
+from symreln.gates.serialise import Result
 
 Vector = tuple[Number, ...]
 
@@ -65,12 +66,13 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SelfConsistentGate:
+class SelfConsistentGate(Result):
     """A gate with a direction that keeps it: a full one of 0 and 1, or a partial one.
 
     Attributes:
         signs: 1 open, -1 closed, 0 on the boundary, one a sample; zero samples count as closed.
-        values: 1, 0, or on the boundary the fraction of time that a unit is open, one a sample.
+        times_open: 1, 0, or on the boundary the fraction of time that a unit is open, one a
+            sample.
         s: Growth rate, in units of 1/tau.
         v: The direction, not normalised; exact.
         dimension: Of the space of directions with this rate.
@@ -96,7 +98,7 @@ class SelfConsistentGate:
     )
     realisable = self_consistent = True
     signs: tuple[int, ...]
-    values: tuple[AlgebraicNumber, ...]
+    times_open: tuple[AlgebraicNumber, ...]
     s: AlgebraicNumber
     v: Vector
     dimension: int
@@ -117,7 +119,7 @@ class SelfConsistentGate:
     @property
     def kind(self) -> Literal["full", "partial"]:
         """Whether a unit must be open for a fraction of time on some boundary sample."""
-        held = (self.values[place] for place in self.boundary)
+        held = (self.times_open[place] for place in self.boundary)
         return "full" if all(value.is_zero for value in held) else "partial"
 
     @property
@@ -128,7 +130,7 @@ class SelfConsistentGate:
     @property
     def fractions(self) -> tuple[AlgebraicNumber, ...]:
         """The gate on every / of the pattern, in order; empty for a full gate."""
-        return tuple(self.values[z] for z in self.boundary if self.kind == "partial")
+        return tuple(self.times_open[z] for z in self.boundary if self.kind == "partial")
 
     @property
     def course(self) -> tuple[int, ...]:
@@ -328,7 +330,7 @@ def consistent_pairs(
                         1 if g else -int(bool(any(x) and dot(v, x)) or not any(x))
                         for g, x in zip(gate, samples, strict=True)
                     ),
-                    values=tuple(AlgebraicNumber.rational(Scalar.of(int(g))) for g in gate),
+                    times_open=tuple(AlgebraicNumber.rational(Scalar.of(int(g))) for g in gate),
                     s=pair.s,
                     v=v,
                     dimension=len(pair.vectors),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from symreln.base.progress import Progress
+from symreln.base.progress import phase
 from symreln.gates.confusion import Confusion, confusion, predicted_classes
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, sample_gates
@@ -15,7 +14,7 @@ from symreln.gates.orbits import gate_orbits, sample_group
 from symreln.gates.race_pieces import Runner
 from symreln.gates.remarks import remarks
 from symreln.gates.search import GateStage
-from symreln.gates.serialise import Declared, number_text
+from symreln.gates.serialise import Result, number_text
 from symreln.gates.stages import predicted_stages
 from symreln.spec.model import Spec
 
@@ -27,7 +26,8 @@ LISTED = 20_000
 SHOWN = 20
 
 
-class GateKind(NamedTuple):
+@dataclass(frozen=True)
+class GateKind:
     """A gate and how many a symmetry of the inputs makes of it.
 
     Attributes:
@@ -44,7 +44,7 @@ class GateKind(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllGates:
+class AllGates(Result):
     """What gates.json says of the gates that inputs allow.
 
     Attributes:
@@ -64,7 +64,7 @@ class AllGates:
         *("format", "method", "samples", "count", "open", "sampled", "draws", "symmetries"),
         *("kinds", "gates?", "remarks"),
     )
-    format = FORMAT
+    file, format = "gates.json", FORMAT
     method: str
     samples: int
     count: int
@@ -76,9 +76,15 @@ class AllGates:
     gates: tuple[str, ...] | None
     remarks: tuple[str, ...]
 
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield _count_line(self)
+        yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
+        yield from _notes(self.remarks)
+
 
 @dataclass(frozen=True, kw_only=True)
-class SelectedGates:
+class SelectedGates(Result):
     """What gates.json says of self-consistent gates.
 
     Attributes:
@@ -95,7 +101,7 @@ class SelectedGates:
         *("format", "method", "count", "sampled", "draws"),
         *("stages", "remarks", "confusion?"),
     )
-    format = FORMAT
+    file, format = "gates.json", FORMAT
     method: str
     count: int
     sampled: bool
@@ -104,11 +110,22 @@ class SelectedGates:
     remarks: tuple[str, ...]
     confusion: Confusion | None
 
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield _count_line(self)
+        for stage in self.stages:
+            yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
+            yield from _first(
+                [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]
+            )
+        if self.confusion is not None:
+            yield from self.confusion.markdown.splitlines()
+        yield from _notes(self.remarks)
+
 
 def all_gates(
     spec: Spec,
     method: str,
-    progress: Progress,
     *,
     rng: int = 0,
     samples: int | None = None,
@@ -120,7 +137,6 @@ def all_gates(
     Args:
         spec: Without free parameters.
         method: The method's name.
-        progress: Shows how far it is.
         rng: Seed of the draw.
         samples: How many directions are drawn; None for all gates.
         limit: Number of gates above which to stop.
@@ -128,8 +144,8 @@ def all_gates(
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = _realisable(spec, progress, samples, limit, rng)
-    with progress("symmetries of the gates"):
+    found = _realisable(spec, samples, limit, rng)
+    with phase("symmetries of the gates"):
         group = sample_group(spec.dataset.inputs)
         orbits = gate_orbits(found, group)
     chosen = [gate for gate in found.gates.tolist() if any(gate)]
@@ -162,10 +178,8 @@ def all_gates(
         gates=patterns,
         remarks=notes,
     )
-    lines = [f"  {each.pattern}  {_orbit(each.size)}" for each in kinds]
     return GateReport(
         record=record,
-        lines=[_count_line(found), *_first(lines), *_notes(notes)],
         stages=[chosen] if 0 < len(chosen) <= MOST_PATHWAYS else [],
     )
 
@@ -173,7 +187,6 @@ def all_gates(
 def selected(
     spec: Spec,
     method: str,
-    progress: Progress,
     *,
     rng: int = 0,
     samples: int | None = None,
@@ -186,7 +199,6 @@ def selected(
     Args:
         spec: Without free parameters.
         method: The method's name.
-        progress: Shows how far it is.
         rng: Seed of everything random.
         samples: How many directions are drawn; None for all gates.
         stages: Stages to follow at most.
@@ -197,11 +209,11 @@ def selected(
         LimitReachedError: There are too many gates.
         InputError: Networks are asked for, and the spec's has no gates.
     """
-    found = _realisable(spec, progress, samples, limit, rng)
-    followed = tuple(predicted_stages(spec.dataset, most=stages, found=found, progress=progress))
+    found = _realisable(spec, samples, limit, rng)
+    followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
     shown = None
     if against is not None:
-        with progress(f"{against} networks"):
+        with phase(f"{against} networks"):
             shown = confusion(spec, predicted_classes(followed), against, rng)
     record = SelectedGates(
         method=method,
@@ -212,15 +224,8 @@ def selected(
         remarks=remarks(spec.dataset),
         confusion=shown,
     )
-    lines = [_count_line(found)]
-    for stage in followed:
-        lines.append(f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}")
-        lines += _first([f"  {candidate_line(each.pattern, each)}" for each in stage.candidates])
-    if shown is not None:
-        lines += shown.markdown.splitlines()
     return GateReport(
         record=record,
-        lines=[*lines, *_notes(record.remarks)],
         stages=[
             [[{1: 1, -1: 0, 0: "/"}[sign] for sign in signs] for signs in stage.winners]
             for stage in followed
@@ -229,21 +234,19 @@ def selected(
     )
 
 
-def _realisable(
-    spec: Spec, progress: Progress, samples: int | None, limit: int | None, rng: int
-) -> RealisableGates:
+def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) -> RealisableGates:
     inputs = spec.dataset.inputs
     if samples is not None:
         return sample_gates(inputs, samples, rng)
-    with progress("all gates") as callback:
+    with phase("all gates") as callback:
         return enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
 
 
 def candidate_line(
-    name: str, each: SelfConsistentGate | Runner, at: str = "", declared: Declared | None = None
+    name: str, each: SelfConsistentGate | Runner, at: str = "", spec: Spec | None = None
 ) -> str:
     """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
-    line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, declared)}"
+    line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, spec)}"
     if each.fractions:
         fractions = dict.fromkeys(number_text(number) for number in each.fractions)
         line += f"  fractions {', '.join(fractions)}{at}"
@@ -255,7 +258,7 @@ def _orbit(size: int) -> str:
     return f"orbit of size {size}"
 
 
-def _count_line(found: RealisableGates) -> str:
+def _count_line(found: AllGates | SelectedGates) -> str:
     how = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
     return f"{found.count} gates{how}"
 

@@ -1,6 +1,6 @@
 """The ways to find gates: what ``symreln gates --method`` knows.
 
-A finder is a function ``find(spec, method, progress, **options) -> GateReport`` and a line here.
+A finder is a function ``find(spec, method, **options) -> GateReport`` and a line here.
 What it needs is imported when it is asked for: naming it costs nothing.
 """
 
@@ -22,15 +22,13 @@ class GateReport:
     """What a finder found.
 
     Attributes:
-        record: What gates.json holds, see :func:`symreln.gates.serialise.to_json`.
-        lines: What the terminal shows.
+        record: What gates.json holds and the terminal shows; a :class:`serialise.Result`.
         stages: Gates of a spec's pathways, stage by stage; empty where none is written.
         switches: Gates that a pathway takes later, with their steps, by its place among all.
         numbered: Whether pathways are named gate_1, gate_2, … rather than by their gates.
     """
 
-    record: object
-    lines: Sequence[str]
+    record: Any
     stages: Sequence[Sequence[Gate]]
     switches: Mapping[int, Sequence[tuple[int, Sequence[int]]]] = field(default_factory=dict)
     numbered: bool = False

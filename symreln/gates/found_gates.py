@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -36,6 +35,7 @@ from symreln.gates.clustering import (
 )
 from symreln.gates.enumerate import pattern
 from symreln.gates.observed import ObservedNetworks, disagreement, shares_of
+from symreln.gates.serialise import Result
 
 #: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
 NEAR = 0.1
@@ -44,7 +44,8 @@ NEAR = 0.1
 USUAL_CLUSTERS, NO_BETTER, MOST_CLUSTERS = 10, 3, 40
 
 
-class GateCluster(NamedTuple):
+@dataclass(frozen=True)
+class GateCluster:
     """A cluster of activity patterns.
 
     Attributes:
@@ -178,7 +179,8 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[FoundGates, 
     return FoundGates(clustering=best, rows=rows), scores
 
 
-class Spread(NamedTuple):
+@dataclass(frozen=True)
+class Spread:
     """What pairs of runs say: mean, least and largest."""
 
     mean: float
@@ -191,7 +193,7 @@ def _spread(values: Sequence[float]) -> Spread | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stability:
+class Stability(Result):
     """How alike independent runs of one algorithm are.
 
     Attributes:
@@ -255,7 +257,7 @@ def _matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, float]:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Coverage:
+class Coverage(Result):
     """What part of the networks' weight ‖w1‖ ‖w2‖ gates account for, at each look.
 
     Attributes:

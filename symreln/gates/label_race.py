@@ -15,9 +15,9 @@ from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.consistent import Pair, Vector, opening
-from symreln.gates.race import Course, Entrant
 from symreln.gates.label_subsets import subset_gates
 from symreln.gates.orbits import gate_kinds
+from symreln.gates.race import Course, Entrant
 from symreln.gates.race_pieces import Race, Runner
 from symreln.gates.wall_polynomials import consistency, ordering
 from symreln.spec.model import Dataset

@@ -12,7 +12,7 @@ from symreln.errors import NotSupportedError
 from symreln.gates import context_subsets
 from symreln.gates.context_subsets import SubsetFormulas
 from symreln.gates.label_subsets import SubsetShares, SubsetStage, label_values
-from symreln.gates.serialise import table
+from symreln.gates.serialise import Result, table
 from symreln.spec.model import Spec
 
 #: Rows of the table over training.
@@ -20,36 +20,36 @@ ROWS = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SubsetsReport:
+class SubsetsReport(Result):
     """Speeds by subset stage by stage, formulas, and what trained networks take.
 
     Attributes:
         label: Name of the label.
-        values: Its values.
+        names: Its values.
         stages: Speeds.
         formulas: In C, m, n and c, where they are those of the data and stages; else None.
         faster_with_m: Speed² at m + 1 less that at m, by stage, likewise.
         trained: Which m networks take, or None.
     """
 
-    JSON = ("format", "label", "values", "stages", "formulas?", "faster_with_m?", "trained?")
-    format = "symreln-subsets/1"
+    JSON = ("format", "label", "values=names", "stages", "formulas?", "faster_with_m?", "trained?")
+    file, format = "subsets.json", "symreln-subsets/1"
     label: str
-    values: tuple[str, ...]
+    names: tuple[str, ...]
     stages: Sequence[SubsetStage]
     formulas: SubsetFormulas | None
     faster_with_m: dict[str, sp.Expr] | None
     trained: SubsetShares | None
 
     @property
-    def markdown(self) -> str:
+    def tables(self) -> dict[str, str]:
         """All of it as Markdown."""
         lines = [line for stage in self.stages for line in self._stage(stage)]
         if self.formulas is not None and self.faster_with_m is not None:
             lines += _formula_lines(self.formulas, self.faster_with_m)
         if self.trained is not None:
             lines += self._trained(self.trained)
-        return "\n".join(lines) + "\n"
+        return {"subsets.md": "\n".join(lines) + "\n"}
 
     def _stage(self, stage: SubsetStage) -> list[str]:
         what = "the targets" if stage.stage == 1 else "what converged stages leave"
@@ -60,7 +60,7 @@ class SubsetsReport:
             ("decimal", lambda each: f"{float(each.speed):.5f}" if each.speed else "0"),
             ("self-consistent", lambda each: "yes" if each.self_consistent else "no"),
         ]
-        last, fastest = len(self.values) - 1, " and ".join(map(str, stage.fastest)) or "none"
+        last, fastest = len(self.names) - 1, " and ".join(map(str, stage.fastest)) or "none"
         among = "the fastest" if len(stage.fastest) == 1 else "among them"
         among = among if last in stage.fastest else "not among them"
         lines = [f"Stage {stage.stage}, {what}:", "", *table(stage.subsets, columns), ""]
@@ -79,7 +79,7 @@ class SubsetsReport:
         return [*lines, ""]
 
     def _trained(self, found: SubsetShares) -> list[str]:
-        count = len(self.values)
+        count = len(self.names)
         columns = [
             ("step", lambda k: found.steps[k]),
             ("loss/L(0)", lambda k: f"{found.loss[k]:.4f}"),
@@ -116,7 +116,7 @@ def subsets_report(
     known = _has_formulas(spec)
     return SubsetsReport(
         label=label,
-        values=tuple(map(str, label_values(spec.dataset, label))),
+        names=tuple(map(str, label_values(spec.dataset, label))),
         stages=stages,
         formulas=context_subsets.formulas() if known else None,
         faster_with_m=context_subsets.comparisons() if known else None,

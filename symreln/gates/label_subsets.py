@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from symreln.gates.enumerate import without_parameters
 from symreln.gates.observed import observe
 from symreln.gates.orbits import gate_kinds, sample_group
 from symreln.gates.programming import realisable
+from symreln.gates.serialise import Result
 from symreln.gates.sliding import sliding_gates
 from symreln.gates.stages import stage_residuals
 from symreln.spec.model import Dataset, Spec
@@ -43,11 +43,11 @@ LOOKS = 80
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LabelSubset:
+class LabelSubset(Result):
     """A gate open on the samples of some values of a label.
 
     Attributes:
-        values: The values, m of them.
+        held: The values, m of them.
         gate: 0 or 1 a sample.
         size: How many subsets a symmetry of the data makes alike, this one included.
         speed: Largest singular value of R diag(g) Xᵀ/P; None where it is zero.
@@ -56,7 +56,7 @@ class LabelSubset:
     """
 
     JSON = ("m=count", "values=names", "size", "speed", "realisable", "self_consistent")
-    values: tuple[object, ...]
+    held: tuple[object, ...]
     gate: tuple[int, ...]
     size: int
     speed: AlgebraicNumber | None
@@ -66,15 +66,16 @@ class LabelSubset:
     @property
     def count(self) -> int:
         """The m."""
-        return len(self.values)
+        return len(self.held)
 
     @property
     def names(self) -> list[str]:
         """The values as text."""
-        return list(map(str, self.values))
+        return list(map(str, self.held))
 
 
-class PartialSubset(NamedTuple):
+@dataclass(frozen=True)
+class PartialSubset(Result):
     """A partial gate that is open somewhere on m of a label's values."""
 
     JSON = ("m", "pattern=gate.pattern", "size=gate.size", "speed=gate.s", "fractions", "unique")
@@ -84,7 +85,7 @@ class PartialSubset(NamedTuple):
     @property
     def fractions(self) -> list[str]:
         """The gate on every sample, as text."""
-        return [str(value.to_sympy()) for value in self.gate.values]
+        return [str(value.to_sympy()) for value in self.gate.times_open]
 
     @property
     def unique(self) -> bool:
@@ -93,7 +94,7 @@ class PartialSubset(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SubsetStage:
+class SubsetStage(Result):
     """Gates by subset on what one stage of a spec learns.
 
     Attributes:
@@ -119,7 +120,7 @@ class SubsetStage:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SubsetShares:
+class SubsetShares(Result):
     """Which m trained networks take.
 
     Attributes:
@@ -196,7 +197,7 @@ def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[
         gate = alike[0]
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
         found = LabelSubset(
-            values=chosen[gate],
+            held=chosen[gate],
             gate=gate,
             size=len(alike),
             speed=pairs[0].s if pairs else None,

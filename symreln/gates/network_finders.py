@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from symreln.base.progress import Progress
+from symreln.base.progress import phase
 from symreln.claims.integration import network_of
 from symreln.gates.enumerate import pattern
 from symreln.gates.finders import FORMAT, GateReport
@@ -38,7 +37,7 @@ from symreln.gates.replay import (
     window_schedule,
 )
 from symreln.gates.selectivity import Indices, SelectivityReport, selectivity_report
-from symreln.gates.serialise import counted
+from symreln.gates.serialise import Result, counted
 from symreln.spec.model import Spec
 
 #: Runs where none are given: those of Algorithm 1 are compared with each other.
@@ -81,7 +80,8 @@ class Networks:
         return self.runs * self.trainings
 
 
-class SpecGate(NamedTuple):
+@dataclass(frozen=True)
+class SpecGate:
     """A gate of the spec, and the nearest one that was found."""
 
     name: str
@@ -91,14 +91,16 @@ class SpecGate(NamedTuple):
     samples_apart: int
 
 
-class GateWindow(NamedTuple):
+@dataclass(frozen=True)
+class GateWindow:
     """The clusters of one window, from the first update that is made with them."""
 
     from_step: int
     clusters: tuple[GateCluster, ...]
 
 
-class Replays(NamedTuple):
+@dataclass(frozen=True)
+class Replays:
     """Errors by what was replayed, and how far networks are from each other."""
 
     metric: str
@@ -107,7 +109,7 @@ class Replays(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkGates:
+class NetworkGates(Result):
     """Gates of trained networks, and what is said of them.
 
     Attributes:
@@ -127,7 +129,7 @@ class NetworkGates:
         *("replay_errors=tried?", "pieces?", "spec_gates", "stability?", "coverage"),
         *("replay?", "selectivity"),
     )
-    format = FORMAT
+    file, format = "gates.json", FORMAT
     method: str
     spec: Spec
     networks: Networks
@@ -252,11 +254,51 @@ class NetworkGates:
         last = self.found.found[-1].pathways
         return selectivity_report(self.clustered, self.spec.dataset.labels, last)
 
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        of = self.networks
+        yield (
+            f"{counted(of.clustered, 'network')} of {counted(of.hidden, 'hidden unit')}, "
+            f"{counted(of.looks, 'look')} at each, one every {counted(of.every, 'update')}"
+        )
+        yield from _choices(self)
+        shown = self.pieces or [GateWindow(0, self.found.found[0].clusters)]
+        count, shown = len(shown), shown[:: -(-len(shown) // SHOWN_WINDOWS)]
+        if len(shown) < count:
+            yield f"{len(shown)} of the windows (all are in gates.json):"
+        for piece in shown:
+            if self.windows is not None:
+                yield f"from step {piece.from_step}:"
+            yield from map(_cluster_line, piece.clusters)
+        for gate in self.spec_gates:
+            apart = counted(gate.samples_apart, "sample")
+            how = "found" if gate.found else f"not found, the nearest gate differs on {apart}"
+            yield f"{gate.name} of the spec: {how}"
+        if self.stability is not None:
+            yield from _stability_lines(self.stability)
+        seen = self.coverage
+        yield (
+            f"of the units' weight, {100 * seen.exact[-1]:.1f} % has exactly one of these gates "
+            f"at the last look ({100 * seen.mean_exact:.1f} % in the mean over looks)"
+        )
+        yield (
+            f"a unit agrees with its nearest gate on {100 * seen.agreement[-1]:.1f} % of the "
+            f"samples at the last look ({100 * seen.mean_agreement:.1f} %)"
+        )
+        if self.replay is not None:
+            networks = counted(of.replayed, "network")
+            yield f"replayed from the initial weights of {networks} not clustered:"
+            for name, each in self.replay.errors.items():
+                yield f"  {name}: {100 * each.mean:.2f} % of L(0)"
+            if self.replay.seed_floor is not None:
+                yield f"  networks of other seeds: {100 * self.replay.seed_floor:.2f} %"
+        if self.selectivity is not None:
+            yield from _selectivity_lines(self.selectivity)
+
 
 def find(
     spec: Spec,
     method: str,
-    progress: Progress,
     *,
     rng: int = 0,
     clusters: int | None = None,
@@ -271,7 +313,6 @@ def find(
     Args:
         spec: Without free parameters.
         method: "kmeans", Algorithm 1 of the paper, or "windows".
-        progress: Shows how far it is.
         rng: Seed of everything.
         clusters: K, or None to choose it.
         windows: Number of windows, or None to choose it.
@@ -289,11 +330,11 @@ def find(
     # The finer looks contain those of Algorithm 1, so that both see the same networks.
     finer = FINER if drifting and every % FINER == 0 else 1
     steps = sample_steps(network_of(spec).steps, every // finer)
-    with progress("training") as report:
+    with phase("training") as report:
         check_samples(spec.dataset)
         seeds = runs * trainings + replays
         trained = observe(spec, seeds=seeds, steps=steps, rng=rng, progress=report)
-    with progress("clustering and replaying"):
+    with phase("clustering and replaying"):
         clustered, tried = trained.networks(0, runs * trainings), None
         if not drifting:
             found = algorithm_one(clustered, clusters=clusters, rng=rng)
@@ -321,13 +362,12 @@ def find(
             tried=tried,
             finer=finer,
         )
-        lines = list(_lines(result))
+        result.values()  # computed here, where the phase is named
     pathways, switches = switching_pathways(found)
     if not drifting:  # clusters of one gate are one pathway
         pathways = list(dict.fromkeys(pathways))
     return GateReport(
         record=result,
-        lines=lines,
         stages=[pathways] if pathways else [],
         switches=switches,
         numbered=True,
@@ -353,48 +393,6 @@ def switching_pathways(
             histories.append(history)
     pathways = [history[0][1] for history in histories]
     return pathways, {place: own[1:] for place, own in enumerate(histories) if own[1:]}
-
-
-def _lines(found: NetworkGates) -> Iterator[str]:
-    """Yield what the terminal shows."""
-    of = found.networks
-    yield (
-        f"{counted(of.clustered, 'network')} of {counted(of.hidden, 'hidden unit')}, "
-        f"{counted(of.looks, 'look')} at each, one every {counted(of.every, 'update')}"
-    )
-    yield from _choices(found)
-    shown = found.pieces or [GateWindow(0, found.found.found[0].clusters)]
-    count, shown = len(shown), shown[:: -(-len(shown) // SHOWN_WINDOWS)]
-    if len(shown) < count:
-        yield f"{len(shown)} of the windows (all are in gates.json):"
-    for start, clusters in shown:
-        if found.windows is not None:
-            yield f"from step {start}:"
-        yield from map(_cluster_line, clusters)
-    for gate in found.spec_gates:
-        apart = counted(gate.samples_apart, "sample")
-        how = "found" if gate.found else f"not found, the nearest gate differs on {apart}"
-        yield f"{gate.name} of the spec: {how}"
-    if found.stability is not None:
-        yield from _stability_lines(found.stability)
-    seen = found.coverage
-    yield (
-        f"of the units' weight, {100 * seen.exact[-1]:.1f} % has exactly one of these gates "
-        f"at the last look ({100 * seen.mean_exact:.1f} % in the mean over looks)"
-    )
-    yield (
-        f"a unit agrees with its nearest gate on {100 * seen.agreement[-1]:.1f} % of the "
-        f"samples at the last look ({100 * seen.mean_agreement:.1f} %)"
-    )
-    if found.replay is not None:
-        networks = counted(of.replayed, "network")
-        yield f"replayed from the initial weights of {networks} not clustered:"
-        for name, each in found.replay.errors.items():
-            yield f"  {name}: {100 * each.mean:.2f} % of L(0)"
-        if found.replay.seed_floor is not None:
-            yield f"  networks of other seeds: {100 * found.replay.seed_floor:.2f} %"
-    if found.selectivity is not None:
-        yield from _selectivity_lines(found.selectivity)
 
 
 def _choices(found: NetworkGates) -> Iterator[str]:
@@ -438,7 +436,7 @@ def _stability_lines(found: Stability) -> Iterator[str]:
         ("matched centroids are {:.3f} apart (from {:.3f} to {:.3f})", found.matched_distance),
     ):
         if spread is not None:
-            yield f"  {text.format(*spread)}"
+            yield f"  {text.format(spread.mean, spread.least, spread.largest)}"
 
 
 def _selectivity_lines(found: SelectivityReport) -> Iterator[str]:
@@ -454,4 +452,4 @@ def _selectivity_lines(found: SelectivityReport) -> Iterator[str]:
     yield f"hidden units at the start, by weight: {told(found.units_at_start)}"
     yield f"hidden units at the end, by weight: {told(found.units_at_end)}"
     for each in found.pathways:
-        yield f"  {_shown(each.pattern)}: {told(each)}"
+        yield f"  {_shown(each.pattern)}: {told(each.of)}"

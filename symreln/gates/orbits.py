@@ -127,8 +127,7 @@ def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[GateOrbit, 
     _, labels = connected_components(graph, directed=False)
     _, first, counts = np.unique(labels, return_index=True, return_counts=True)
     return tuple(
-        GateOrbit(int(index), int(size))
-        for index, size in sorted(zip(first, counts, strict=True))
+        GateOrbit(int(index), int(size)) for index, size in sorted(zip(first, counts, strict=True))
     )
 
 

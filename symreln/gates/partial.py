@@ -265,7 +265,7 @@ def gate_on_face(
     independent = not edge or rank(inputs.select(columns=edge)) == len(edge)
     return SelfConsistentGate(
         signs=signs,
-        values=tuple(_number(fmpq(int(sign > 0)) if sign else next(held)) for sign in signs),
+        times_open=tuple(_number(fmpq(int(sign > 0)) if sign else next(held)) for sign in signs),
         s=pair.s,
         v=v,
         dimension=len(pair.vectors),

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from flint import fmpz_mpoly
 
-from symreln.base.progress import Progress
+from symreln.base.progress import phase
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
@@ -50,7 +50,7 @@ from symreln.gates.partial import Face, every_partial_gate, face_of, partial_gat
 from symreln.gates.programming import realisable
 from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
 from symreln.gates.real_algebraic import RealField
-from symreln.gates.search import QUIET, may_be_kept
+from symreln.gates.search import may_be_kept
 from symreln.gates.sizes import unit_floats
 from symreln.gates.wall_polynomials import consistency, crossings, minors, realisability
 
@@ -65,7 +65,6 @@ def race(
     residual: ExactMatrix,
     limits: Range,
     limit: int = LIMIT,
-    progress: Progress = QUIET,
 ) -> Race:
     """Return the race of the self-consistent gates over the one parameter of the data.
 
@@ -74,14 +73,13 @@ def race(
         residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
         limits: The parameter's range.
         limit: Number of gates above which an enumeration ends.
-        progress: Shows how far it is.
 
     Raises:
         InputError: No parameter occurs in X and R, or several do.
         LimitReachedError: There are too many gates, or too many minors.
         NotSupportedError: See :func:`symreln.gates.wall_polynomials.consistency`.
     """
-    return Course(inputs, residual, limits, limit, progress).run()
+    return Course(inputs, residual, limits, limit).run()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,31 +158,29 @@ class Course:
         residual: ExactMatrix,
         limits: Range,
         limit: int = LIMIT,
-        progress: Progress = QUIET,
     ) -> None:
         self.name = only_parameter(inputs, residual)
         self.inputs, self.residual = over(inputs, self.name), over(residual, self.name)
         self.group = sample_group(self.inputs, self.residual)
         self.limits, self.limit = limits, limit
-        self._progress = progress
         self._poles = [self.residual.denominator, self.inputs.denominator]
         # What was decided at a number serves again when the range is cut by all gates.
         self._known: dict[tuple[tuple[int, ...], Fraction], tuple[Runner, ...]] = {}
 
     def run(self) -> Race:
         """Return who runs where."""
-        with self._progress("gates over the parameter"):
+        with phase("gates over the parameter"):
             full = self._full()
         # Between the roots of these polynomials the faces are the same.
         appearing = [] if self.inputs.is_constant else self._appearing()
         appearing += self._poles
         entrants = _Entrants(full=full)
-        with self._progress("faces over the parameter"):
+        with phase("faces over the parameter"):
             self._add_faces(entrants, appearing)
         roots: dict[str, AlgebraicNumber] = {}
         running: dict[str, Runner] = {}
         there: list[Entrant] = []
-        with self._progress("gates that run somewhere") as callback:
+        with phase("gates that run somewhere") as callback:
             for place, entrant in enumerate(entrants.all):
                 alone = self._by_itself(entrant, appearing)
                 if any(part.ranks or part.undecided for part in alone):
@@ -199,7 +195,7 @@ class Course:
                     }
                 callback(place + 1, len(entrants.all))
         roots |= {_name(number): number for number in map(rational_number, entrants.alone)}
-        with self._progress("where rates are equal") as callback:
+        with phase("where rates are equal") as callback:
             pairs = list(combinations(running.values(), 2))
             for place, (one, two) in enumerate(pairs):
                 assert one.mode_class is not None
@@ -209,7 +205,7 @@ class Course:
                     if self._meet(one, two, root):
                         roots[_name(root)] = root
                 callback(place + 1, len(pairs))
-        with self._progress("the order between cuts"):
+        with phase("the order between cuts"):
             cut = pieces_between(roots.values(), self.limits)
             found = [self._piece(part, there, entrants.alone) for part in cut]
         return Race(parameter=self.name, pieces=merged(found), group=self.group, why=entrants.why)

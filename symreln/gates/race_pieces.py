@@ -30,13 +30,14 @@ from symreln.exact.modes import ModeClass
 from symreln.gates.consistent import by_speed, sign_pattern
 from symreln.gates.orbits import SampleGroup, moved_gates
 from symreln.gates.parameter_intervals import Piece
+from symreln.gates.serialise import Result
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Runner:
+class Runner(Result):
     """A gate on one piece of the parameter's range.
 
     Attributes:
@@ -98,7 +99,7 @@ class Runner:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RacePiece:
+class RacePiece(Result):
     """Who runs, and in which order.
 
     Attributes:

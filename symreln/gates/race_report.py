@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
@@ -15,7 +14,7 @@ from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.exact_finders import candidate_line
 from symreln.gates.finite_start import finite_start
 from symreln.gates.race_pieces import Race, RacePiece, Runner
-from symreln.gates.serialise import Declared, table
+from symreln.gates.serialise import Result, table
 from symreln.spec.model import NetworkSpec, Spec
 
 #: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
@@ -25,7 +24,7 @@ EDGE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Unraced:
+class Unraced(Result):
     """A gate pattern that is asked for beside those that run.
 
     Attributes:
@@ -52,7 +51,8 @@ class Unraced:
         return pattern(self.gate)
 
 
-class Crossing(NamedTuple):
+@dataclass(frozen=True)
+class Crossing:
     """Where networks change sides, and how far that is from the boundary: the finite-init error."""
 
     boundary: AlgebraicNumber
@@ -61,7 +61,7 @@ class Crossing(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Confronted:
+class Confronted(Result):
     """What trained networks took, and what was predicted for them.
 
     Attributes:
@@ -93,12 +93,13 @@ class Confronted:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RaceReport:
+class RaceReport(Result):
     """A race and what is said beside it.
 
     Attributes:
         race: The race.
-        value: Declared value of its parameter, or None.
+        spec: As it was given.
+        learned: The spec with what is learned in place of its targets, others parameters declared.
         beside: Patterns that are asked for and do not run.
         confronted: Trained networks, or None.
     """
@@ -107,9 +108,10 @@ class RaceReport:
         *("format", "parameter=race.parameter", "candidates", "winner", "winner_proven"),
         *("why_not=race.why", "boundaries=race.boundaries", "pieces", "confronted?"),
     )
-    format = "symreln-race/1"
+    file, format = "race.json", "symreln-race/1"
     race: Race
-    value: Fraction | None
+    spec: Spec
+    learned: Spec
     beside: Sequence[Unraced] = ()
     confronted: Confronted | None = None
 
@@ -121,7 +123,7 @@ class RaceReport:
     @property
     def here(self) -> RacePiece | None:
         """The piece of the declared value."""
-        return self.race.at(self.value)
+        return self.race.at(self.spec.values.get(self.race.parameter))
 
     @property
     def winner(self) -> tuple[str, ...] | None:
@@ -152,16 +154,29 @@ class RaceReport:
         """Gates that run, then those that do not."""
         return [*self.runners, *self.beside]
 
-    def name(self, runner: Runner) -> str:
+    def name(self, pattern: str) -> str:
         """Return what a gate is called."""
-        return runner.pattern
+        return pattern
 
-    def lines(self, declared: Declared) -> Iterator[str]:
+    @property
+    def points(self) -> Sequence[RacePoint]:
+        """Where networks were trained."""
+        return () if self.confronted is None else self.confronted.points
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The table of finding 1, where networks were trained."""
+        if self.confronted is None:
+            return {}
+        table = finding_table(self.race, self.beside, self.points)
+        return {"race.md": table + _crossing_notes(self.race, self.confronted)}
+
+    def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         name = self.race.parameter
         for each in self.runners:
             at = f" at {name} = {each.fractions_at}"
-            yield candidate_line(self.name(each), each, at, declared)
+            yield candidate_line(self.name(each.pattern), each, at, self.spec)
         if self.race.why:
             yield f"not proven to be the fastest: {self.race.why}"
         for each in self.race.boundaries:
@@ -170,7 +185,8 @@ class RaceReport:
             yield f"{name} = {value}: {each.kind} of {', '.join(each.between)}{more}"
 
 
-class LabelCandidate(NamedTuple):
+@dataclass(frozen=True)
+class LabelCandidate(Result):
     """A gate by subset: nothing is said of whether units can have it for all values."""
 
     JSON = (
@@ -181,7 +197,8 @@ class LabelCandidate(NamedTuple):
     runner: Runner
 
 
-class LabelPiece(NamedTuple):
+@dataclass(frozen=True)
+class LabelPiece(Result):
     """A piece of a race by subset, with who keeps its gate there."""
 
     JSON = (
@@ -197,9 +214,21 @@ class LabelRaceReport(RaceReport):
 
     Attributes:
         names: What gates are called, by pattern.
+        trained: Networks, by value of the parameter.
     """
 
     names: Mapping[str, str]
+    trained: Sequence[RacePoint] = ()
+
+    @property
+    def points(self) -> Sequence[RacePoint]:
+        """Where networks were trained."""
+        return self.trained
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The pieces, and what networks took in them."""
+        return {"race.md": label_race_table(self.race, self.names, self.points)}
 
     @property
     def pieces(self) -> Sequence[object]:
@@ -209,11 +238,11 @@ class LabelRaceReport(RaceReport):
     @property
     def candidates(self) -> Sequence[object]:
         """Gates that run."""
-        return [LabelCandidate(self.name(runner), runner) for runner in self.runners]
+        return [LabelCandidate(self.name(runner.pattern), runner) for runner in self.runners]
 
-    def name(self, runner: Runner) -> str:
+    def name(self, pattern: str) -> str:
         """Return m and one choice of values."""
-        return self.names[runner.pattern]
+        return self.names[pattern]
 
 
 def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
@@ -339,7 +368,7 @@ def finding_table(race: Race, others: Sequence[Unraced], points: Sequence[RacePo
     return "\n".join([*lines, *_explained(race.parameter, points)]) + "\n"
 
 
-def crossing_notes(race: Race, confronted: Confronted) -> str:
+def _crossing_notes(race: Race, confronted: Confronted) -> str:
     """Return what finite initial weights do to boundaries, as Markdown."""
     network = confronted.network
     return "".join(
@@ -377,9 +406,7 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
     return lines
 
 
-def label_race_table(
-    race: Race, names: Mapping[str, str], points: Sequence[RacePoint], seeds: int
-) -> str:
+def label_race_table(race: Race, names: Mapping[str, str], points: Sequence[RacePoint]) -> str:
     """Return the pieces of a race by subset, and what networks took in them, as Markdown."""
 
     def ordered(order: Sequence[Sequence[str]]) -> str:
@@ -404,7 +431,8 @@ def label_race_table(
     if points:
         lines += [
             "",
-            f"Weight of {seeds} networks a point at the end of training, by the nearest gate:",
+            f"Weight of {points[0].seeds} networks a point at the end of training, by the nearest "
+            "gate:",
             "",
             *table(
                 points,

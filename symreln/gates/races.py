@@ -2,61 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from symreln.base.progress import Progress
+from symreln.base.progress import phase
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gates.confronted import confront, confronted_points
-from symreln.gates.race import race
 from symreln.gates.enumerate import LIMIT
-from symreln.gates.figures import race_figure, subsets_figure
 from symreln.gates.label_race import label_race, subset_names
 from symreln.gates.label_report import subsets_report
 from symreln.gates.label_subsets import subset_stages, trained_shares
 from symreln.gates.parameter_intervals import parameter_range
+from symreln.gates.race import race
 from symreln.gates.race_report import (
     Confronted,
     LabelRaceReport,
     RaceReport,
-    crossing_notes,
-    finding_table,
-    label_race_table,
     seen_crossings,
     unraced,
 )
-from symreln.gates.rivals import contest, contest_table
-from symreln.gates.serialise import Declared
+from symreln.gates.rivals import contest
+from symreln.gates.serialise import Result
 from symreln.gates.stages import stage_residuals
 from symreln.spec.model import Spec
 
 #: Networks of each kind that rivals are measured with unless told otherwise.
 DEFAULT_SEEDS = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Raced:
-    """What a race leaves.
-
-    Attributes:
-        name: Of the file that holds the record.
-        record: As JSON.
-        files: What is written beside it.
-        shown: Lines that the terminal shows before the tables.
-    """
-
-    name: str
-    record: object
-    files: Mapping[str, str]
-    shown: Iterable[str] = field(default=())
-
-    @property
-    def lines(self) -> list[str]:
-        """What the terminal shows: tables come last."""
-        tables = (text for name, text in self.files.items() if name.endswith(".md"))
-        return [*self.shown, *(line for text in tables for line in text.splitlines())]
 
 
 def over_parameter(
@@ -68,7 +40,7 @@ def over_parameter(
     seeds: int = 0,
     points: int = 3,
     rng: int = 0,
-) -> Raced:
+) -> Result:
     """Race the self-consistent gates over a parameter.
 
     Args:
@@ -83,7 +55,6 @@ def over_parameter(
     Raises:
         InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
     """
-    progress = Progress(quiet=False)
     limits, learned = _asked(spec, over, stage)
     if seeds and stage > 1:
         msg = (
@@ -91,27 +62,18 @@ def over_parameter(
             "once, and what they leave is no data set to train on. Leave --seeds out"
         )
         raise InputError(msg)
-    data = learned.dataset
-    found = race(data.inputs, data.targets, limits, limit or LIMIT, progress)
-    beside = unraced(found, learned)
-    confronted, files = None, {}
+    found = race(learned.dataset.inputs, learned.dataset.targets, limits, limit or LIMIT)
+    beside, confronted = unraced(found, learned), None
     if seeds:
-        with progress(f"{seeds} networks at every point"):
+        with phase(f"{seeds} networks at every point"):
             values = confronted_points(found, points)
-            trained = tuple(confront(found, learned, value, seeds, rng) for value in values)
-        confronted = Confronted(
-            seeds=seeds,
-            network=network_of(learned),
-            points=trained,
-            crossings=seen_crossings(found, learned),
-        )
-        files["race.md"] = finding_table(found, beside, trained) + crossing_notes(found, confronted)
-    shares = () if confronted is None else confronted.points
-    files["race.svg"] = race_figure(found, learned, beside, shares).svg
-    value = spec.values.get(found.parameter)
-    report = RaceReport(race=found, value=value, beside=beside, confronted=confronted)
-    shown = report.lines(Declared(spec.values, spec.symbols))
-    return Raced(name="race.json", record=report, files=files, shown=shown)
+            confronted = Confronted(
+                seeds=seeds,
+                network=network_of(learned),
+                points=[confront(found, learned, value, seeds, rng) for value in values],
+                crossings=seen_crossings(found, learned),
+            )
+    return RaceReport(race=found, spec=spec, learned=learned, beside=beside, confronted=confronted)
 
 
 def by_label_over(
@@ -124,7 +86,7 @@ def by_label_over(
     points: int = 3,
     rng: int = 0,
     **_unheard: object,
-) -> Raced:
+) -> Result:
     """Race gates by subsets of a label over a parameter; arguments as of :func:`over_parameter`."""
     limits, learned = _asked(spec, over, stage)
     found = label_race(learned.dataset, learned.dataset.targets, label, limits)
@@ -133,16 +95,10 @@ def by_label_over(
     whole = _asked(spec, over, 1)[1]
     values = confronted_points(found, points) if seeds else ()
     trained = [confront(found, whole, value, seeds, rng, by_label=True) for value in values]
-    report = LabelRaceReport(race=found, value=spec.values.get(found.parameter), names=names)
-    files = {
-        "race.md": label_race_table(found, names, trained, seeds),
-        "race.svg": race_figure(found, whole, (), trained, names=names).svg,
-    }
-    shown = report.lines(Declared(spec.values, spec.symbols))
-    return Raced(name="race.json", record=report, files=files, shown=shown)
+    return LabelRaceReport(race=found, spec=spec, learned=whole, names=names, trained=trained)
 
 
-def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Raced:
+def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Result:
     """Compare speeds by subsets of a label at one point, stage by stage.
 
     Args:
@@ -153,14 +109,10 @@ def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Raced:
     """
     stages = subset_stages(spec, label)
     shares = trained_shares(spec, label, seeds, rng) if seeds else None
-    report = subsets_report(spec, label, stages, shares)
-    files = {"subsets.md": report.markdown}
-    if shares is not None:
-        files["subsets.svg"] = subsets_figure(shares).svg
-    return Raced(name="subsets.json", record=report, files=files)
+    return subsets_report(spec, label, stages, shares)
 
 
-def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Raced:
+def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Result:
     """Race modular against mixed-selective pathways.
 
     Args:
@@ -169,10 +121,7 @@ def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Raced:
         seeds: Networks of each kind; 0 for the usual number.
         rng: Seed of the networks.
     """
-    found = contest(spec, label, seeds or DEFAULT_SEEDS, rng)
-    values = ", ".join(f"{key} = {value}" for key, value in spec.values.items())
-    title = spec.title + (f", {values}" if values else "")
-    return Raced(name="rivals.json", record=found, files={"rivals.md": contest_table(found, title)})
+    return contest(spec, label, seeds or DEFAULT_SEEDS, rng)
 
 
 def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:

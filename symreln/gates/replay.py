@@ -8,29 +8,40 @@ well they imitate it: the quality of a rectified linear network.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
 from symreln.gates.clustering import squared_distances
 from symreln.gates.found_gates import (
     WindowedGates,
+    check_alive,
     unit_means,
     unit_rows,
     window_looks,
     windowed_gates,
     windows_of,
 )
-from symreln.gates.observed import ObservedNetworks
+from symreln.gates.observed import ObservedNetworks, check_samples, observe, sample_steps
+from symreln.gates.serialise import Result
 from symreln.spec.model import Spec
 from symreln.train.deep import replay_gates
 from symreln.train.network import EdgeWeights
 
+#: Numbers of gates and of windows of the curve; every unit's own gates also in more windows.
+CLUSTERS = (1, 2, 4, 8, 16, 32)
+WINDOWS = (1, 4, 16, 64)
+OWN_WINDOWS = (1, 4, 16, 64, 256, 1024)
+#: Bytes of sampled gates, of which the number of looks follows where none is given.
+SAMPLED_BYTES = 300_000_000
 #: Numbers of windows that are tried where none is given.
 TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
 
@@ -62,7 +73,7 @@ class GateSchedule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplayErrors:
+class ReplayErrors(Result):
     """How far replays are from their networks.
 
     Attributes:
@@ -289,3 +300,97 @@ def own_curve(held: ObservedNetworks, windows: Sequence[int]) -> list[QualityPoi
             errors = schedule_errors(held, schedule)
             points[count] = QualityPoint(clusters=None, windows=count, each=errors.each)
     return list(points.values())
+
+
+@dataclass(frozen=True)
+class SpecReplay:
+    """Replay errors of the spec's own gates."""
+
+    pathways: int
+    windows: int
+    mean: float
+    each: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayReport(Result):
+    """What replay.json holds.
+
+    Attributes:
+        seeds: Networks that were replayed.
+        rng: Seed of the networks.
+        looks: How often one was looked at.
+        seed_floor: How far networks are from each other.
+        spec: Of the spec's own gates.
+        curve: Errors by number of gates and windows.
+    """
+
+    JSON = ("format", "metric", "seeds", "rng", "looks", "seed_floor", "spec", "curve")
+    file, format = "replay.json", "symreln-replay/1"
+    metric = "max |dL|/L(0) against the same network"
+    seeds: int
+    rng: int
+    looks: int
+    seed_floor: float
+    spec: SpecReplay
+    curve: list[QualityPoint]
+
+    def lines(self) -> Iterator[str]:
+        """What the terminal shows: max |ΔL|/L(0), in the mean over networks."""
+        when = f" that switch {self.spec.windows - 1} times" if self.spec.windows > 1 else ""
+        yield f"{self.spec.pathways} gates of the spec{when}: {100 * self.spec.mean:.2f} % of L(0)"
+        yield f"networks of other seeds: {100 * self.seed_floor:.2f} %"
+        windows = sorted({each.windows for each in self.curve})
+        if windows:
+            yield f"{'windows':>10}{''.join(f'{count:>9}' for count in windows)}"
+        for count in dict.fromkeys(each.clusters for each in self.curve):
+            found = {each.windows: each.mean for each in self.curve if each.clusters == count}
+            cells = [f"{100 * found[w]:>7.2f} %" if w in found else " " * 9 for w in windows]
+            name = "own gates" if count is None else f"K = {count}"
+            yield f"{name:>10}{''.join(cells)}".rstrip()
+
+
+def replay_report(
+    spec: Spec,
+    *,
+    curve: bool = False,
+    seeds: int = 2,
+    every: int | None = None,
+    rng: int = 0,
+) -> ReplayReport:
+    """Train networks and replay a spec's gates on them.
+
+    Args:
+        spec: Without free parameters.
+        curve: Whether to cluster as many more networks too.
+        seeds: Networks that are replayed.
+        every: Updates between two looks; None for as few as memory allows.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: All units are dead, or the network or a gate does not fit.
+    """
+    network, networks = network_of(spec), 2 * seeds if curve else max(seeds, 2)
+    size = network.steps * network.hidden * spec.dataset.samples * networks
+    looks = sample_steps(network.steps, every or max(1, ceil(size / SAMPLED_BYTES)))
+    with phase("training") as report:
+        check_samples(spec.dataset)
+        trained = observe(spec, seeds=networks, steps=looks, rng=rng, progress=report)
+    with phase("replaying"):
+        check_alive(trained)
+        held, floor = trained.networks(0, seeds), seed_distance(trained.losses)
+        assert floor is not None
+        own = schedule_errors(held, spec_schedule(spec, held))
+        points: list[QualityPoint] = []
+        if curve:
+            clustered = trained.networks(seeds, trained.seeds)
+            points = quality_curve(clustered, held, CLUSTERS, WINDOWS, rng=rng)
+            points += own_curve(held, (*OWN_WINDOWS, len(held.steps)))
+        return ReplayReport(
+            seeds=seeds,
+            rng=rng,
+            looks=len(trained.steps),
+            seed_floor=floor,
+            spec=SpecReplay(len(spec.pathways), 1 + len(spec.switches), own.mean, own.each),
+            curve=points,
+        )

@@ -26,7 +26,7 @@ from symreln.claims.solve import at_values
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.gates.label_subsets import count_observer, count_shares, label_values
 from symreln.gates.observed import observe
-from symreln.gates.serialise import table
+from symreln.gates.serialise import Result, table
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.train.gdln import train_gdln
@@ -43,7 +43,7 @@ LATE = 1 << 60
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rival:
+class Rival(Result):
     """One architecture.
 
     Attributes:
@@ -76,7 +76,7 @@ class Rival:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Contest:
+class Contest(Result):
     """The three architectures on one spec.
 
     Attributes:
@@ -85,16 +85,21 @@ class Contest:
         taken: Share of the ReLU networks' weight at the end by number of values that a unit is
             open on, m = 0, 1, …
         seeds: Networks of each kind.
-        values: The values of the label.
+        title: What it is about.
     """
 
     JSON = ("seeds", "levels", "network", "taken", "rivals")
-    levels = LEVELS
+    file, levels = "rivals.json", LEVELS
     rivals: tuple[Rival, ...]
     network: tuple[int | None, ...]
     taken: tuple[float, ...]
     seeds: int
-    values: tuple[object, ...]
+    title: str
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """Theory's order, the measured order and the differences."""
+        return {"rivals.md": contest_table(self)}
 
 
 def rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
@@ -123,7 +128,7 @@ def rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec,
     return {"modular": tuple(modular), "mixed": tuple(mixed), "both": (*mixed, *modular)}
 
 
-def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
+def contest(spec: Spec, label: str, seeds: int, rng: int, title: str = "") -> Contest:
     """Derive and train the three architectures and the ReLU network of a spec.
 
     Args:
@@ -131,7 +136,10 @@ def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
         label: Whose values are the modules.
         seeds: Networks of each kind.
         rng: Seed of their weights.
+        title: What it is about; the spec's title and values if empty.
     """
+    if not title:
+        title = ", ".join([spec.title, *(f"{key} = {value}" for key, value in spec.values.items())])
     at = spec.at_values()
     values = label_values(at.dataset, label)
     last = network_of(at).steps - 1
@@ -152,7 +160,7 @@ def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
         network=times_to(looked.curve),
         taken=tuple(taken.tolist()),
         seeds=seeds,
-        values=values,
+        title=title,
     )
 
 
@@ -261,13 +269,8 @@ def order_text(times: Mapping[str, int | None]) -> str:
     return text
 
 
-def contest_table(found: Contest, title: str) -> str:
-    """Return theory's order, the measured order and the differences, as Markdown.
-
-    Args:
-        found: The contest.
-        title: What it is about.
-    """
+def contest_table(found: Contest) -> str:
+    """Return theory's order, the measured order and the differences, as Markdown."""
     architectures = [
         ("architecture", lambda each: each.name),
         ("pathways", lambda each: each.pathways),
@@ -291,7 +294,7 @@ def contest_table(found: Contest, title: str) -> str:
         ("differ", lambda place: differ(found, place)),
     ]
     lines = [
-        f"{title}, {found.seeds} networks of each kind:",
+        f"{found.title}, {found.seeds} networks of each kind:",
         "",
         *table(found.rivals, architectures),
         f"| ReLU network | – | – | – | – | {_steps(found.network)} | 0 |",

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from symreln.base.progress import Progress
+from symreln.base.progress import phase
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
@@ -23,6 +23,7 @@ from symreln.gates.consistent import (
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
 from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
 from symreln.gates.partial import every_partial_gate
+from symreln.gates.serialise import Result
 from symreln.gates.sizes import unit_samples
 from symreln.gates.sliding import sliding_gates
 
@@ -32,11 +33,9 @@ CHUNK = 4096
 #: Relative distance from which float64 may say that a singular vector opens a sample.
 UNSURE = 1e-6
 
-QUIET = Progress(quiet=True)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GateStage:
+class GateStage(Result):
     """What early training selects from one residual.
 
     Attributes:
@@ -107,7 +106,6 @@ def search(
     inputs: ExactMatrix,
     residual: ExactMatrix,
     found: RealisableGates | None = None,
-    progress: Progress = QUIET,
 ) -> GateStage:
     """Return the self-consistent gates of a residual, full and partial.
 
@@ -118,7 +116,6 @@ def search(
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters, not zero.
         found: The gates that the inputs allow; enumerated if left out.
-        progress: Shows how far it is.
 
     Raises:
         InputError: A parameter occurs.
@@ -130,12 +127,12 @@ def search(
     group = sample_group(inputs, residual)
     orbits = gate_orbits(found, group)
     gates = found.gates[[orbit.place for orbit in orbits]]
-    with progress("self-consistent gates") as callback:
+    with phase("self-consistent gates") as callback:
         x, r, scale = unit_samples(inputs, residual)
         tops, likely = _likely(x, r, inputs, residual, gates)
         kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
         full = self_consistent_gates(inputs, residual, kinds, callback)
-    with progress("partial gates") as callback:
+    with phase("partial gates") as callback:
         try:
             partial, complete = every_partial_gate(inputs, residual, group, callback), True
         except LimitReachedError:
@@ -144,7 +141,7 @@ def search(
     candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
     proven = complete
     if not complete and not found.sampled and candidates:
-        with progress("bounds of all gates") as callback:
+        with phase("bounds of all gates") as callback:
             rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
             # Below, rounding is no longer far smaller than what the bounds prove.
             proven = rate > UNSURE and none_faster(x, r, gates, rate, group, callback)

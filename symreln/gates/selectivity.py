@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.gates.enumerate import pattern
 from symreln.gates.observed import ObservedNetworks
+from symreln.gates.serialise import Result
 from symreln.train.network import LayerWeights
 
 
@@ -116,14 +116,21 @@ class Indices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathwayIndices(Indices):
-    """Indices of a gate, as text 0 or 1 a sample."""
+class PathwayIndices(Result):
+    """Indices of a gate.
 
-    JSON = ("pattern", "mixed", "explained", "breadth")
+    Attributes:
+        pattern: The gate, 0 or 1 a sample.
+        of: Its indices.
+    """
+
+    JSON = ("pattern", "mixed=of.mixed", "explained=of.explained", "breadth=of.breadth")
     pattern: str
+    of: Indices
 
 
-class SelectivityReport(NamedTuple):
+@dataclass(frozen=True)
+class SelectivityReport:
     """Selectivity of hidden units at the start and the end of training, and of gates.
 
     Attributes:
@@ -157,7 +164,7 @@ def selectivity_report(
         _units(trained, trained.initial, labels),
         _units(trained, trained.last, labels),
         tuple(
-            PathwayIndices(pattern=pattern(gate), **vars(found.summed(place)))
+            PathwayIndices(pattern=pattern(gate), of=found.summed(place))
             for place, gate in enumerate(gates)
         ),
     )

@@ -1,82 +1,53 @@
-"""Results as JSON and as tables, each declared once where the result is.
-
-A dataclass or named tuple is an object of its fields, or of what its ``JSON`` names in that order:
-an attribute, ``key=attribute`` where JSON has another word, ``key?`` where nothing, a text or tuple
-without entries too, is left out.
-A table is its columns: a header, and what a row says under it.
-"""
+"""Results of this room: what they give to JSON, and tables; each declared where the result is."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from math import isfinite
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
-import numpy as np
-
+from symreln.claims.claim import DIGITS, Claim
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.spec.model import Spec
 
-Row = TypeVar("Row")
+Columns = Sequence[tuple[str, Callable[[Any], object]]]
 
 #: Characters of an exact number above which its decimals are shown; files have it exactly.
 LONGEST = 32
 
 
-@dataclasses.dataclass(frozen=True)
-class Declared:
-    """What exact numbers with parameters are written with.
+class Result(Claim):
+    """A claim whose values are attributes of its own.
 
     Attributes:
-        values: Declared values of parameters, at which numbers have decimals.
-        symbols: The parameters' symbols with their assumptions.
+        JSON: Which, in this order: an attribute, ``key=attribute`` where JSON has another word;
+            with a ? behind it what is None, or an empty text or tuple, is left out.
+        file: Of a command's result, the file that holds it.
     """
 
-    values: Mapping[str, Fraction] = dataclasses.field(default_factory=dict)
-    symbols: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    JSON: ClassVar[tuple[str, ...]]
+    file: ClassVar[str]
+
+    def values(self) -> dict[str, Any]:
+        """Return the attributes by key."""
+        found = {}
+        for entry in self.JSON:
+            key, _, attribute = entry.rstrip("?").partition("=")
+            value = attrgetter(attribute or key)(self)
+            nothing = value is None or (isinstance(value, str | tuple) and not value)
+            if not (nothing and entry.endswith("?")):
+                found[key] = value
+        return found
+
+    @property
+    def tables(self) -> Mapping[str, str]:
+        """Markdown that a command writes beside its JSON, by file; the terminal shows it too."""
+        return {}
 
 
-def to_json(value: Any, declared: Declared | None = None) -> Any:
-    """Return a result as what JSON can say.
-
-    Args:
-        value: A dataclass, number, text, array, or a collection of them. A float that is not
-            finite is null; an expression is its text.
-        declared: For numbers with parameters.
-    """
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return float(value) if isfinite(value) else None
-    if isinstance(value, np.ndarray | np.generic):
-        return to_json(value.tolist(), declared)
-    if isinstance(value, AlgebraicNumber):
-        known = declared or Declared()
-        return value.to_json(known.values, known.symbols)
-    if isinstance(value, Mapping):
-        return {str(key): to_json(each, declared) for key, each in value.items()}
-    if dataclasses.is_dataclass(value) or hasattr(value, "_fields"):
-        return {name: to_json(each, declared) for name, each in _attributes(value)}
-    if isinstance(value, list | tuple):
-        return [to_json(each, declared) for each in value]
-    return str(value)
-
-
-def _attributes(value: Any) -> Iterable[tuple[str, Any]]:
-    named = getattr(type(value), "_fields", None)
-    for entry in getattr(type(value), "JSON", named or value.__dataclass_fields__):
-        key, _, attribute = entry.rstrip("?").partition("=")
-        each = attrgetter(attribute or key)(value)
-        if not entry.endswith("?") or (
-            each is not None and not (isinstance(each, str | tuple) and not each)
-        ):
-            yield key, each
-
-
-def table(rows: Iterable[Row], columns: Sequence[tuple[str, Callable[[Row], object]]]) -> list[str]:
+def table(rows: Iterable[Any], columns: Columns) -> list[str]:
     """Return a table as lines of Markdown.
 
     Args:
@@ -88,9 +59,15 @@ def table(rows: Iterable[Row], columns: Sequence[tuple[str, Callable[[Row], obje
     return [*head, *(f"| {' | '.join(line)} |" for line in cells)]
 
 
-def number_text(number: AlgebraicNumber, declared: Declared | None = None) -> str:
-    """Return an exact number as text, or six decimals where the text is long and has them."""
-    told = to_json(number, declared)
+def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:
+    """Return an exact number as text, or six decimals where the text is long and has them.
+
+    Args:
+        number: The number.
+        spec: Where its parameters are declared.
+    """
+    values, symbols = ({}, {}) if spec is None else (spec.values, spec.symbols)
+    told = number.to_json(values, symbols, DIGITS)
     if len(told["expr"]) <= LONGEST or told.get("decimal") is None:
         return told["expr"]
     exact = Decimal(told["decimal"])

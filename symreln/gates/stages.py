@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from symreln.base.progress import Progress
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 from symreln.gates.consistent import sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
-from symreln.gates.search import QUIET, GateStage, search
+from symreln.gates.search import GateStage, search
 from symreln.network.effective import effective_dataset
 from symreln.network.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
@@ -23,7 +22,6 @@ def predicted_stages(
     most: int = 8,
     limit: int = LIMIT,
     found: RealisableGates | None = None,
-    progress: Progress = QUIET,
 ) -> Iterator[GateStage]:
     """Yield the gates that are predicted to win, stage by stage, from the data alone.
 
@@ -36,7 +34,6 @@ def predicted_stages(
         most: Stages after which to stop.
         limit: Number of realisable gates above which the enumeration ends.
         found: Gates to choose from; all that the dataset allows if left out.
-        progress: Shows how far it is.
 
     Raises:
         InputError: A parameter occurs.
@@ -52,7 +49,7 @@ def predicted_stages(
     for number in range(1, most + 1):
         if residual.is_zero:
             return
-        stage = replace(search(dataset.inputs, residual, gates, progress), stage=number)
+        stage = replace(search(dataset.inputs, residual, gates), stage=number)
         yield stage
         if not stage.winners or not (stage.proven or gates.sampled):
             return

@@ -13,7 +13,7 @@ from symreln.claims.constants import printed_constants
 from symreln.claims.early import early_strengths
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
-from symreln.gates.support import unsupported_pathways
+from symreln.claims.unsupported import unsupported_pathways
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.exceptional_words import sentence
 from symreln.report.jsonio import Json, dumps

@@ -47,7 +47,7 @@ def number(value: object) -> float:
 
 def is_kept(gate: SelfConsistentGate, x: np.ndarray, r: np.ndarray) -> None:
     """Substitute into the flow with floats: w and b keep their direction and grow with s."""
-    h = np.array([float(value) for value in gate.values])
+    h = np.array([float(value) for value in gate.times_open])
     v = np.array([number(value) for value in gate.v])
     v = v / np.linalg.norm(v)
     s, count = float(gate.s), x.shape[1]
@@ -77,7 +77,7 @@ def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale:
         wanted = formulas().at(contexts, size, items, Fraction(scale))
         (found,) = partial_gates(inputs, residual, [(subset_signs(contexts, items, size), 1)])
         assert (found.s.to_sympy() ** 2 - wanted.partial**2).equals(0)
-        fractions = {str(value.to_sympy()) for value in found.values}
+        fractions = {str(value.to_sympy()) for value in found.times_open}
         assert fractions == {"0", "1", str(wanted.inside), str(wanted.outside)}
         is_kept(found, inputs.to_numpy(), residual.to_numpy())
 

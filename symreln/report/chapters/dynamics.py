@@ -30,7 +30,7 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
-from symreln.gates.support import unsupported_pathways
+from symreln.claims.unsupported import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 import sympy as sp
@@ -12,13 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from symreln.document.model import Drawing
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gates.confronted import RacePoint
-from symreln.gates.label_subsets import SubsetShares
+from symreln.gates.label_report import SubsetsReport
 from symreln.gates.race_pieces import PhaseBoundary, Race
-from symreln.gates.race_report import Unraced, predicted_shares
-from symreln.gates.replay import QualityPoint
-from symreln.document.model import Drawing
+from symreln.gates.race_report import RaceReport, predicted_shares
+from symreln.gates.replay import ReplayReport
+from symreln.gates.serialise import Result
 from symreln.report.drawing import (
     FAINT,
     FONT_SIZE,
@@ -43,27 +45,20 @@ MANY = 200
 KINDS = {"speed": "-", "existence": (0, (1.5, 1.5))}
 
 
-@styled
-def race_figure(
-    race: Race,
-    spec: Spec,
-    others: Sequence[Unraced] = (),
-    points: Sequence[RacePoint] = (),
-    *,
-    names: Mapping[str, str] | None = None,
-) -> Drawing:
-    """Draw speeds, boundaries and, where networks were trained, their shares below.
+@singledispatch
+def figure_of(result: Result) -> Drawing | None:
+    """Draw a result of ``symreln gates``, ``race`` or ``replay``; None where nothing is drawn."""
+    return None
 
-    Args:
-        race: The race.
-        spec: Of its data, with a network where points are given.
-        others: Patterns that do not run; those of no ReLU unit are drawn.
-        points: Trained networks, or none.
-        names: What to call gates, by pattern; nothing is predicted of such races.
-    """
+
+@figure_of.register
+@styled
+def _race(found: RaceReport) -> Drawing:
+    """Draw speeds, boundaries and, where networks were trained, their shares below."""
+    race, points = found.race, found.points
     panels = _panels(3 if points else 1)
-    _draw_speeds(panels[0], race, others, names or {})
-    curves = _predicted(race, spec) if points and names is None else {}
+    _draw_speeds(panels[0], found)
+    curves = _predicted(race, found.learned) if points and found.confronted else {}
     if points:
         _draw_shares(panels[1:], race, points, curves)
     _mark(panels, race.boundaries)
@@ -82,7 +77,8 @@ def race_figure(
     return _finished("race", panels[0], handles, labels, 3)
 
 
-def _draw_speeds(ax: Axes, race: Race, others: Sequence[Unraced], names: Mapping[str, str]) -> None:
+def _draw_speeds(ax: Axes, found: RaceReport) -> None:
+    race = found.race
     intervals = [
         (part, np.linspace(*race.ends(place), DRAWN + 2)[1:-1])
         for place, part in enumerate(race.pieces)
@@ -100,11 +96,11 @@ def _draw_speeds(ax: Axes, race: Race, others: Sequence[Unraced], names: Mapping
         if lines:
             more = f" and {len(alike) - 1} alike" if len(alike) > 1 else ""
             x, y = (np.concatenate(parts) for parts in zip(*lines, strict=True))
-            label = plain(names.get(name, name) + more)
+            label = plain(found.name(name) + more)
             ax.plot(x, y, label=label, linewidth=1.4, **line_style(drawn))
             drawn += 1
     everywhere = np.concatenate([inner for _, inner in intervals])
-    for other in others:
+    for other in found.beside:
         if other.speed is not None and not other.realisable:
             label = plain(f"{other.pattern} ({other.name}; of no ReLU unit)")
             speeds = _along(other.speed, race.parameter, everywhere)
@@ -200,9 +196,13 @@ def _finished(name: str, ax: Axes, handles: list, labels: list, columns: int) ->
     return drawing(name, ax, pdf=False)
 
 
+@figure_of.register
 @styled
-def subsets_figure(found: SubsetShares) -> Drawing:
+def _subsets(report: SubsetsReport) -> Drawing | None:
     """Draw shares of the weight by m over training, stacked, and the loss above them."""
+    found = report.trained
+    if found is None:
+        return None
     panels = _panels(2)
     panels[0].plot(found.steps, found.loss, color=INK, linewidth=1.2)
     panels[0].set_ylim(bottom=0)
@@ -222,20 +222,15 @@ def subsets_figure(found: SubsetShares) -> Drawing:
     return _finished("subsets", panels[0], *panels[1].get_legend_handles_labels(), 6)
 
 
+@figure_of.register
 @styled
-def replay_figure(
-    points: Sequence[QualityPoint], floor: float | None, given: float | None
-) -> Drawing:
-    """Draw replay errors by windows, a line for each number of gates.
-
-    Args:
-        points: Errors by number of gates and windows.
-        floor: What networks of other seeds differ by, or None.
-        given: Error of the spec's own gates, or None.
-    """
+def _replay(found: ReplayReport) -> Drawing | None:
+    """Draw replay errors by windows, a line for each number of gates."""
+    if not found.curve:
+        return None
     (panel,) = new_axes(3.0)
-    for place, count in enumerate(dict.fromkeys(point.clusters for point in points)):
-        line = sorted((p.windows, 100 * p.mean) for p in points if p.clusters == count)
+    for place, count in enumerate(dict.fromkeys(point.clusters for point in found.curve)):
+        line = sorted((p.windows, 100 * p.mean) for p in found.curve if p.clusters == count)
         panel.plot(
             *zip(*line, strict=True),
             label="each unit its own" if count is None else f"K = {count}",
@@ -244,12 +239,9 @@ def replay_figure(
             linewidth=1.3,
             **line_style(place),
         )
-    if given is not None:
-        panel.axhline(
-            100 * given, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec"
-        )
-    if floor is not None:
-        panel.axhline(100 * floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
+    own, floor = 100 * found.spec.mean, 100 * found.seed_floor
+    panel.axhline(own, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec")
+    panel.axhline(floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -5,7 +5,7 @@ What each of them needs is imported when it is called: ``symreln --help`` names 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,15 +106,15 @@ def gates(
     finder = next(each for each in FINDERS if each.name == ALIASES.get(method, method))
     _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
     given = load(spec, overrides)
-    found = finder.find(_at_values("gates", given), finder.name, Progress(quiet=quiet), **asked)
+    with Progress(quiet=quiet)("gates"):
+        found = finder.find(_at_values("gates", given), finder.name, **asked)
     files = {}
     if found.stages:
         title = f"{given.title}: gates found ({finder.name})"
         files["gates.toml"] = gates_toml(
             given, found.stages, title, found.switches, numbered=found.numbered
         )
-    folder = out or _folder(spec, "gates")
-    _write(folder, "gates.json", found.record, found.lines, files, as_json=as_json)
+    _write(out or _folder(spec, "gates"), found.record, given, files, as_json=as_json)
     return 0
 
 
@@ -157,33 +157,29 @@ def race(
     With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
     pathways together: findings 2 and 3 as a table, rivals.md.
     """
+    from symreln.base.progress import Progress
     from symreln.gates import races
     from symreln.spec.reader import load
 
-    given, folder = load(spec, overrides), out or _folder(spec, "race")
+    given = load(spec, overrides)
     if modules is not None:
         _refuse("race", "--rivals", {"over", "label", "stage", "limit", "points"})
         _at_values("race", given)
-        found = races.rivals(given, modules, asked["seeds"], asked["rng"])
-    elif label is not None and over is None:
-        _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
-        _refuse("race", "--by", {"limit"})
-        numbers = _at_values("race", given)
-        found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
     elif label is not None:
+        if over is None:
+            _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
         _refuse("race", "--by", {"limit"})
-        found = races.by_label_over(given, label, over, **asked)
-    else:
-        found = races.over_parameter(given, over, **asked)
-    _write(
-        folder,
-        found.name,
-        found.record,
-        found.lines,
-        found.files,
-        as_json=as_json,
-        declared=given,
-    )
+    with Progress(quiet=False)("race"):
+        if modules is not None:
+            found = races.rivals(given, modules, asked["seeds"], asked["rng"])
+        elif label is None:
+            found = races.over_parameter(given, over, **asked)
+        elif over is not None:
+            found = races.by_label_over(given, label, over, **asked)
+        else:
+            numbers = _at_values("race", given)
+            found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
+    _write(out or _folder(spec, "race"), found, given, {}, as_json=as_json)
     return 0
 
 
@@ -218,14 +214,15 @@ def replay(
     and stages are not used: a network has none. Writes replay.json, with --curve also replay.svg.
     """
     from symreln.base.progress import Progress
-    from symreln.gates.replay_report import replay_report
+    from symreln.gates.replay import replay_report
     from symreln.report.folder import require_folder
     from symreln.spec.reader import load
 
     numbers, folder = _at_values("gates", load(spec, overrides)), out or _folder(spec, "replay")
     require_folder(folder)
-    found = replay_report(numbers, Progress(quiet=quiet), **asked)
-    _write(folder, "replay.json", found, found.lines, found.files, as_json=as_json)
+    with Progress(quiet=quiet)("replay"):
+        found = replay_report(numbers, **asked)
+    _write(folder, found, numbers, {}, as_json=as_json)
     return 0
 
 
@@ -265,30 +262,26 @@ def _at_values(command: str, spec: Spec) -> Spec:
 
 
 def _write(
-    folder: Path,
-    name: str,
-    record: object,
-    lines: Iterable[str],
-    files: Mapping[str, str],
-    *,
-    as_json: bool,
-    declared: Spec | None = None,
+    folder: Path, result: Any, spec: Spec, files: Mapping[str, str], *, as_json: bool
 ) -> None:
-    """Write a result's JSON and files, and print the JSON or what the terminal shows."""
-    from symreln.gates.serialise import Declared, to_json
+    """Write a result's JSON, tables and figure, and print the JSON or what the terminal shows."""
+    from symreln.report.encode import Encoder
     from symreln.report.folder import require_folder
+    from symreln.report.gate_figures import figure_of
     from symreln.report.jsonio import dumps, write_json, write_text
 
-    known = None if declared is None else Declared(declared.values, declared.symbols)
-    result = to_json(record, known)
+    found, drawn = Encoder.of(spec)(result), figure_of(result)
+    files = {**files, **result.tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
     require_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / name, result)
-    for other, text in files.items():
-        write_text(folder / other, text)
+    write_json(folder / result.file, found)
+    for name, text in files.items():
+        write_text(folder / name, text)
     if as_json:
-        click.echo(dumps(result), nl=False)
+        click.echo(dumps(found), nl=False)
         return
-    for line in lines:
+    for line in result.lines():
         click.echo(line)
-    click.echo(f"{folder}: {', '.join([name, *files])}", err=True)
+    for text in result.tables.values():
+        click.echo(text, nl=False)
+    click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)
