@@ -27,7 +27,7 @@ from pathlib import Path
 
 import symreln as sr
 from symreln.gates.confronted import confront, confronted_points
-from symreln.gates.label_subsets import subset_stages, trained_shares
+from symreln.gates.label_race import subset_stages, trained_shares
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import finding_table, unraced
@@ -78,9 +78,8 @@ def tables(parts: list[str], seeds: int) -> Iterator[tuple[str, str]]:
     if "subsets" in parts:
         yield "subsets", subset_rows()
     for contexts, scale in CONTESTS if "contests" in parts else ():
-        found = contest(contextual(contexts, scale), "context", seeds, 0)
         title = f"C = {contexts}, c = {scale}"
-        yield title, contest_table(found, title)
+        yield title, contest_table(contest(contextual(contexts, scale), "context", seeds, 0, title))
 
 
 def replaced(page: str, name: str, table: str) -> str:

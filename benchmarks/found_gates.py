@@ -18,7 +18,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 import argparse
 
 import symreln as sr
-from symreln.base.progress import Progress
 from symreln.gates.network_finders import NetworkGates, find
 
 SPECS = ("contextual-3", "contextual-4", "contextual-5", "contextual-different", "digits", "xor")
@@ -26,7 +25,7 @@ RELU = {"digits": ['network.activation="relu"']}
 
 
 def found_by(method: str, spec: sr.Spec, runs: int) -> NetworkGates:
-    record = find(spec, method, Progress(quiet=True), runs=runs).record
+    record = find(spec, method, runs=runs).record
     assert isinstance(record, NetworkGates)
     return record
 

@@ -11,6 +11,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
+from symreln.claims.unsupported import first_pathways, has_early_phase, unsupported_pathways
 from symreln.dynamics.early_phase import (
     MOST_LOOKS,
     UNITS,
@@ -19,8 +20,7 @@ from symreln.dynamics.early_phase import (
     EarlyStrength,
 )
 from symreln.dynamics.initial import pathway_units
-from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.claims.unsupported import first_pathways, has_early_phase, unsupported_pathways
+from symreln.gates.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

@@ -177,7 +177,7 @@ def predicted_classes(stages: Iterable[GateStage]) -> tuple[PredictedClass, ...]
     """Return the classes of gates that stages predict, full and partial, the fastest first.
 
     Args:
-        stages: See :func:`symreln.gates.stages.predicted_stages`.
+        stages: See :func:`symreln.gates.search.predicted_stages`.
     """
     return tuple(
         PredictedClass(

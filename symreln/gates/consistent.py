@@ -35,7 +35,7 @@ from symreln.exact.modes import ModeClass
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.gates.enumerate import without_parameters
+from symreln.gates.arrangement import without_parameters
 from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real_algebraic import Real, RealField
 from symreln.gates.serialise import Result

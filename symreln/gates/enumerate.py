@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpz_mat
+from flint import fmpq
 
 from symreln.errors import InputError
 from symreln.exact.domain import Range
-from symreln.exact.integers import pivot_columns
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.cells import Cells, Found, gate_keys
-from symreln.gates.int64 import fitted, primitive, product, reduced_rows
+from symreln.gates.arrangement import Cells, Found, gate_keys, whole_samples
+from symreln.gates.int64 import product, reduced_rows
 from symreln.gates.parameter_intervals import Piece, pieces
 from symreln.gates.programming import Farkas, Row, direction, realisable
 from symreln.gates.real_algebraic import RealField
@@ -190,51 +188,6 @@ def _gates_at(samples: Sequence[Row]) -> list[tuple[int, ...]]:
         longer = ((*gate, side) for gate in found for side in (1, 0))
         found = [gate for gate in longer if realisable(samples[:n], gate)]
     return found
-
-
-def without_parameters(matrix: ExactMatrix) -> ExactMatrix:
-    """Return a matrix in which no parameter occurs over no parameters.
-
-    Raises:
-        InputError: A parameter occurs.
-    """
-    if not matrix.is_constant:
-        names = ", ".join(matrix.parameters)
-        msg = (
-            f"gates: the data depend on {names}. Give values, or ask for the chambers of one "
-            "parameter"
-        )
-        raise InputError(msg)
-    return matrix.substitute(dict.fromkeys(matrix.parameters, Fraction(1)))
-
-
-def constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
-    """Return the entries of X.
-
-    Raises:
-        InputError: A parameter occurs, or there are no samples.
-    """
-    if not inputs.shape[1]:
-        msg = "gates: the dataset has no samples"
-        raise InputError(msg)
-    return without_parameters(inputs).to_fractions()
-
-
-def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
-    """Return X with every sample made a primitive whole-number vector, and independent rows.
-
-    A positive factor changes no gate. The rows are as many as the rank.
-    """
-    entries = constant_rows(inputs)
-    columns = [primitive([row[i] for row in entries]) for i in range(inputs.shape[1])]
-    whole = np.array([[int(v) for v in column] for column in columns], dtype=object).T
-    table = fmpz_mat([[int(v) for v in row] for row in whole])
-    rank = int(table.rank())
-    rows = pivot_columns(table.transpose())
-    if len(rows) != rank:
-        msg = "gates: rows are dependent modulo 2^61 - 1 but not over Q"
-        raise ArithmeticError(msg)
-    return fitted(whole), rows
 
 
 def _one_sided(samples: np.ndarray) -> bool:

@@ -13,9 +13,8 @@ from symreln.gates.finders import FORMAT, GateReport
 from symreln.gates.orbits import gate_orbits, sample_group
 from symreln.gates.race_pieces import Runner
 from symreln.gates.remarks import remarks
-from symreln.gates.search import GateStage
+from symreln.gates.search import GateStage, predicted_stages
 from symreln.gates.serialise import Result, number_text
-from symreln.gates.stages import predicted_stages
 from symreln.spec.model import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.

@@ -11,7 +11,7 @@ import sympy as sp
 from symreln.errors import NotSupportedError
 from symreln.gates import context_subsets
 from symreln.gates.context_subsets import SubsetFormulas
-from symreln.gates.label_subsets import SubsetShares, SubsetStage, label_values
+from symreln.gates.label_race import SubsetShares, SubsetStage, label_values
 from symreln.gates.serialise import Result, table
 from symreln.spec.model import Spec
 
@@ -110,7 +110,7 @@ def subsets_report(
     Args:
         spec: Without free parameters.
         label: Name of the label.
-        stages: See :func:`symreln.gates.label_subsets.subset_stages`.
+        stages: See :func:`symreln.gates.label_race.subset_stages`.
         trained: What networks take, or None.
     """
     known = _has_formulas(spec)

@@ -45,6 +45,7 @@ from symreln.exact.modes import JointSpectrum
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
+from symreln.gates.arrangement import flats, without_parameters
 from symreln.gates.consistent import (
     SelfConsistentGate,
     Vector,
@@ -53,8 +54,6 @@ from symreln.gates.consistent import (
     opened_by,
     singular_pairs,
 )
-from symreln.gates.enumerate import without_parameters
-from symreln.gates.faces import flats
 from symreln.gates.orbits import SampleGroup, gate_kinds
 from symreln.gates.programming import Direction, Number, direction, dot
 from symreln.gates.real_algebraic import Real

@@ -22,6 +22,7 @@ from symreln.exact.domain import Range
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.modes import JointSpectrum, Mode
+from symreln.gates.arrangement import flats
 from symreln.gates.consistent import (
     Pair,
     SelfConsistentGate,
@@ -35,7 +36,6 @@ from symreln.gates.consistent import (
     singular_pairs,
 )
 from symreln.gates.enumerate import LIMIT, gates_along
-from symreln.gates.faces import flats
 from symreln.gates.orbits import gate_kinds, moved_gates, sample_group
 from symreln.gates.parameter_intervals import (
     Piece,

@@ -10,9 +10,8 @@ from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gates.confronted import confront, confronted_points
 from symreln.gates.enumerate import LIMIT
-from symreln.gates.label_race import label_race, subset_names
+from symreln.gates.label_race import label_race, subset_names, subset_stages, trained_shares
 from symreln.gates.label_report import subsets_report
-from symreln.gates.label_subsets import subset_stages, trained_shares
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import (
@@ -23,8 +22,8 @@ from symreln.gates.race_report import (
     unraced,
 )
 from symreln.gates.rivals import contest
+from symreln.gates.search import stage_residuals
 from symreln.gates.serialise import Result
-from symreln.gates.stages import stage_residuals
 from symreln.spec.model import Spec
 
 #: Networks of each kind that rivals are measured with unless told otherwise.

@@ -24,7 +24,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.gates.label_subsets import count_observer, count_shares, label_values
+from symreln.gates.label_race import count_observer, count_shares, label_values
 from symreln.gates.observed import observe
 from symreln.gates.serialise import Result, table
 from symreln.pipeline.derive import derive

@@ -15,8 +15,8 @@ from symreln.base.summaries import short_repr
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate
-from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats

@@ -15,10 +15,10 @@ from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.halving import half_time
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.unsupported import unsupported_pathways
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.claims.unsupported import unsupported_pathways
 from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
 from symreln.report.chapters.width import width_to_json

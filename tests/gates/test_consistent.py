@@ -13,7 +13,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gates.consistent import gate_spectrum, self_consistent_gates, singular_pairs
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.programming import dot, fractions
-from symreln.gates.stages import predicted_stages, residual_after, stage_residuals
+from symreln.gates.search import predicted_stages, residual_after, stage_residuals
 from symreln.spec.model import Dataset
 from symreln.spec.reader import load
 from tests.strategies import seeds

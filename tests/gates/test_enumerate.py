@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.cells import Found, Step, _apart
+from symreln.gates.arrangement import Found, Step, _apart
 from symreln.gates.enumerate import enumerate_gates, sample_gates
 from symreln.gates.programming import Direction, direction, realisable
 from symreln.spec.reader import load

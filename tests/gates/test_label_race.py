@@ -17,7 +17,7 @@ from symreln.gates.finite_start import FiniteStart
 from symreln.gates.label_race import label_race, subset_names
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import finding_table, label_race_table
-from symreln.gates.stages import stage_residuals
+from symreln.gates.search import stage_residuals
 from symreln.spec.reader import load
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
@@ -80,7 +80,7 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
             for runner in rank:
                 tied = part.piece.is_root
                 assert runner.self_consistent is (tied or runner.pattern != "111")
-    assert "sqrt(5)" in label_race_table(found, names, (), 0)
+    assert "sqrt(5)" in label_race_table(found, names, ())
 
 
 @pytest.mark.parametrize("stage", [0, 1])

@@ -10,18 +10,17 @@ from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates import faces
+from symreln.gates import arrangement
+from symreln.gates.arrangement import flats
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
-from symreln.gates.context_subsets import formulas
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.faces import flats
 from symreln.gates.orbits import sample_group
 from symreln.gates.partial import every_partial_gate, partial_gates
 from symreln.gates.real_algebraic import Real
-from symreln.gates.search import search
+from symreln.gates.search import predicted_stages, residual_after, search
 from symreln.gates.sliding import settle, settled_signs, sliding_gates
-from symreln.gates.stages import predicted_stages, residual_after
 from symreln.spec.reader import load
+from tests.gates.test_context_subsets import formulas_at
 from tests.strategies import seeds
 
 
@@ -74,7 +73,7 @@ def is_kept(gate: SelfConsistentGate, x: np.ndarray, r: np.ndarray) -> None:
 def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale: str) -> None:
     inputs, residual = residual_of(contexts, items, scale)
     for size in range(1, contexts):
-        wanted = formulas().at(contexts, size, items, Fraction(scale))
+        wanted = formulas_at(contexts, size, items, Fraction(scale))
         (found,) = partial_gates(inputs, residual, [(subset_signs(contexts, items, size), 1)])
         assert (found.s.to_sympy() ** 2 - wanted.partial**2).equals(0)
         fractions = {str(value.to_sympy()) for value in found.times_open}
@@ -225,7 +224,7 @@ def test_many_samples_are_bounded_by_singular_values() -> None:
     dataset = load("contextual-3", ["dataset.items=4"]).at_values().dataset
     monkey = pytest.MonkeyPatch()
     with monkey.context() as patch:
-        patch.setattr(faces, "MOST_CHOICES", 10)
+        patch.setattr(arrangement, "MOST_CHOICES", 10)
         found = search(dataset.inputs, dataset.targets)
     assert not found.complete
     assert found.proven

@@ -7,8 +7,8 @@ import pytest
 import symreln as sr
 from symreln.api import derive
 from symreln.claims.early import EarlyStrengths
-from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.claims.unsupported import why_unsupported
+from symreln.gates.orbits import pathway_orbits
 from symreln.spec.reader import read_spec
 
 

@@ -15,9 +15,9 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.gates import wall_polynomials
+from symreln.gates.arrangement import flats
 from symreln.gates.consistent import self_consistent_gates, sign_pattern
 from symreln.gates.enumerate import enumerate_gates, gates_along
-from symreln.gates.faces import flats
 from symreln.gates.orbits import moved_gates
 from symreln.gates.parameter_intervals import Piece, over, parameter_range, pieces
 from symreln.gates.partial import partial_gates
@@ -25,6 +25,7 @@ from symreln.gates.race import race
 from symreln.gates.race_pieces import Race, RacePiece
 from symreln.gates.race_report import RaceReport
 from symreln.gates.search import search
+from symreln.spec.model import Spec
 from symreln.spec.reader import load
 from tests.strategies import seeds
 
@@ -306,8 +307,14 @@ def test_a_winner_beside_undecided_gates_is_not_called_proven():
     """race.json called it proven wherever all faces were asked."""
     xor = load("xor")
     found = race(xor.dataset.inputs, xor.dataset.targets, parameter_range(xor.parameters[0]))
-    at = Fraction(1, 2)
-    assert RaceReport(race=found, value=at).winner_proven
+    here = load("xor", ["parameters.Delta.value=1/2"])
+
+    def report(one: Race, spec: Spec = here) -> RaceReport:
+        return RaceReport(race=one, spec=spec, learned=spec)
+
+    assert report(found).winner_proven
     open_ones = tuple(replace(part, undecided=("1100",)) for part in found.pieces)
-    assert not RaceReport(race=replace(found, pieces=open_ones), value=at).winner_proven
-    assert not RaceReport(race=found, value=None).winner_proven
+    assert not report(replace(found, pieces=open_ones)).winner_proven
+    (delta,) = here.parameters
+    unknown = replace(here, parameters=(replace(delta, value=None),))
+    assert not report(found, unknown).winner_proven

@@ -28,8 +28,7 @@ from symreln.gates.rivals import (
     rival_pathways,
     times_to,
 )
-from symreln.gates.search import search
-from symreln.gates.stages import predicted_stages
+from symreln.gates.search import predicted_stages, search
 from symreln.spec.model import Spec
 from symreln.spec.reader import load
 
@@ -184,7 +183,7 @@ def test_theory_orders_rivals_as_training_does() -> None:
     for rival, wanted in ((modular, 3 * 2 * (1 + 4.5)), (mixed, 3 * 4 * (3 + 4.5))):
         (scale,) = rival.fastest.free_symbols
         assert float(rival.fastest.subs(scale, 1.5)) == pytest.approx(wanted**0.5 / 6)
-    assert "| 0.9 | mixed" in contest_table(found, "small")
+    assert "| 0.9 | mixed" in contest_table(found)
 
 
 def test_times_and_orders() -> None:

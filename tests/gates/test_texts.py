@@ -10,8 +10,8 @@ from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.orbits import sample_group
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
+from symreln.gates.search import predicted_stages
 from symreln.gates.sliding import settled_signs
-from symreln.gates.stages import predicted_stages
 from symreln.spec.reader import load
 
 

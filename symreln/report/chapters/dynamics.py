@@ -12,6 +12,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.regime import regime_of
+from symreln.claims.unsupported import unsupported_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -30,7 +31,6 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
-from symreln.claims.unsupported import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
