@@ -55,15 +55,15 @@ class Found(NamedTuple):
     witnesses: np.ndarray
 
 
-class Step(NamedTuple):
+class _Step(NamedTuple):
     """A direction u, shape (k,), and its products with all samples, shape (P,)."""
 
     vector: np.ndarray
     products: np.ndarray
 
-    def signed(self, sign: int) -> Step:
+    def signed(self, sign: int) -> _Step:
         """Return u or -u."""
-        return Step(self.vector * sign, self.products * sign)
+        return _Step(self.vector * sign, self.products * sign)
 
 
 class Cells:
@@ -154,7 +154,7 @@ class Cells:
 
     def _cut(self, flat: np.ndarray, found: Found, n: int) -> Found:
         """Return the gates with a sample added that lies in the span of those before."""
-        inner = restricted(flat[:, n])
+        inner = _restricted(flat[:, n])
         below = self._gates(product(inner, flat), n)
         below = Found(below.gates, product(below.witnesses, inner))
         rest = ~np.isin(gate_keys(found.gates), gate_keys(below.gates))
@@ -180,7 +180,7 @@ class Cells:
         return parts
 
 
-def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, Step | None]]:
+def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, _Step | None]]:
     """Return the sides of sample n that are there and a way into each; None: stay.
 
     Args:
@@ -194,7 +194,7 @@ def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, Step | 
         return [(True, up.signed(sign)), (False, up.signed(-sign))]
     weak = [[fmpq(int(v)) for v in flat[:, i]] for i in on]
     own = [fmpq(int(v)) for v in flat[:, n]]
-    sides: list[tuple[bool, Step | None]] = []
+    sides: list[tuple[bool, _Step | None]] = []
     for side, strict in ((True, own), (False, [-v for v in own])):
         answer = direction([strict], weak, len(own))
         if not isinstance(answer, Farkas):
@@ -204,7 +204,7 @@ def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, Step | 
     return sides
 
 
-def _apart(flat: np.ndarray, found: Found, step: Step, n: int) -> Found:
+def _apart(flat: np.ndarray, found: Found, step: _Step, n: int) -> Found:
     """Return both children of every gate: sample n is independent of those before."""
     sign = 1 if step.products[n] > 0 else -1
     at = product(found.witnesses, flat[:, n : n + 1])[:, 0]
@@ -222,8 +222,8 @@ def _apart(flat: np.ndarray, found: Found, step: Step, n: int) -> Found:
     return _joined(parts)
 
 
-def _step(flat: np.ndarray, weights: np.ndarray) -> Step:
-    return Step(weights, product(weights[None], flat)[0])
+def _step(flat: np.ndarray, weights: np.ndarray) -> _Step:
+    return _Step(weights, product(weights[None], flat)[0])
 
 
 def _orthogonal(values: np.ndarray) -> list[np.ndarray]:
@@ -263,7 +263,7 @@ def _pivot(column: np.ndarray) -> int:
     return int(places[np.argmin(np.abs(column[places]))])
 
 
-def restricted(column: np.ndarray) -> np.ndarray:
+def _restricted(column: np.ndarray) -> np.ndarray:
     """Return whole-number weights that span what is orthogonal to a column, short ones, as rows."""
     return np.array(
         [
@@ -331,7 +331,7 @@ MOST_CHOICES, MOST_FACES = 20_000, 100_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Flat:
+class _Flat:
     """Samples that can lie on the boundary together, and the faces on which exactly they do.
 
     Attributes:
@@ -345,7 +345,7 @@ class Flat:
 
 def flats(
     inputs: ExactMatrix, progress: Callable[[int, int], None] | None = None
-) -> Iterator[Flat]:
+) -> Iterator[_Flat]:
     """Yield all flats with their faces, the cells first; w = 0 is left out.
 
     Args:
@@ -380,7 +380,7 @@ def flats(
             if faces > MOST_FACES:
                 msg = f"faces: more than {MOST_FACES}. Follow units instead (sliding_gates)"
                 raise LimitReachedError(msg)
-            yield Flat(boundary=boundary, signs=signs)
+            yield _Flat(boundary=boundary, signs=signs)
             if progress is not None:
                 progress(done, max(most, done))
             if len(basis) > 1:
@@ -403,7 +403,7 @@ def _extend(
         nonzero: Samples that are not zero.
     """
     for n in np.flatnonzero(seen.any(axis=0)):
-        inner = restricted(seen[:, n])
+        inner = _restricted(seen[:, n])
         zero = ~product(inner, seen).any(axis=0) & nonzero
         boundary = tuple(np.flatnonzero(zero).tolist())
         if boundary not in below:

@@ -59,7 +59,7 @@ class PredictedClass(Result):
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MeanFieldClass:
+class _MeanFieldClass:
     """A class of gates in the limit of many units and in networks.
 
     Attributes:
@@ -110,7 +110,7 @@ class Confusion(Result):
     table: np.ndarray
     chance: np.ndarray
     loss: np.ndarray
-    mean_field: tuple[MeanFieldClass, ...]
+    mean_field: tuple[_MeanFieldClass, ...]
     overlap: np.ndarray
     seeds: int
 
@@ -249,7 +249,7 @@ def _class_of(activity: np.ndarray, classes: Sequence[PredictedClass]) -> np.nda
 
 def _mean_field(
     spec: Spec, run: ObservedNetworks, chosen: np.ndarray
-) -> tuple[tuple[MeanFieldClass, ...], np.ndarray]:
+) -> tuple[tuple[_MeanFieldClass, ...], np.ndarray]:
     """Return classes of gates with their simulated and shown shares, and the shares' overlap."""
     settings, network = training_settings(spec), network_of(spec)
     first, second = settings.layer_stds(2)
@@ -278,7 +278,9 @@ def _mean_field(
         one = sides[1].get(name) or sides[0][name]
         if max(ours.max(), theirs.max()) >= LEAST:
             gate = "".join(map(str, one.gate))
-            rows.append(MeanFieldClass(pattern=gate, alike=one.alike, simulated=ours, shown=theirs))
+            rows.append(
+                _MeanFieldClass(pattern=gate, alike=one.alike, simulated=ours, shown=theirs)
+            )
     ordered = sorted(rows, key=lambda row: -max(row.simulated.max(), row.shown.max()))
     return tuple(ordered), overlap
 

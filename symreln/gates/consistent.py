@@ -184,14 +184,14 @@ def gate_spectrum(inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int
 def singular_pairs(spectrum: JointSpectrum) -> tuple[Pair, ...]:
     """Return the pairs with s > 0, the largest first, of a spectrum without parameters."""
     pairs = [
-        Pair(s=mode.s, vectors=eigenvectors(spectrum, mode.mode_class, mode.root))
+        Pair(s=mode.s, vectors=_eigenvectors(spectrum, mode.mode_class, mode.root))
         for mode in spectrum.modes
         if not mode.is_null
     ]
     return tuple(sorted(pairs, key=lambda pair: order_key(pair.s, {})))
 
 
-def eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
+def _eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
     """Return vectors that span a mode's space, without parameters.
 
     For a root theta of the class's polynomial f they are Σ_j c_j(theta) T^j w, with

@@ -26,7 +26,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True)
-class GateKind:
+class _GateKind:
     """A gate and how many a symmetry of the inputs makes of it.
 
     Attributes:
@@ -71,7 +71,7 @@ class AllGates(Result):
     sampled: bool
     draws: int
     symmetries: int
-    kinds: tuple[GateKind, ...]
+    kinds: tuple[_GateKind, ...]
     gates: tuple[str, ...] | None
     remarks: tuple[str, ...]
 
@@ -154,7 +154,7 @@ def all_gates(
             f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
         )
     kinds = tuple(
-        GateKind(
+        _GateKind(
             found.pattern(index),
             size,
             bool(found.open[index]),

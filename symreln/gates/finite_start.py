@@ -40,7 +40,7 @@ UNITS = 16_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassStart:
+class _ClassStart:
     """A class of gates and what it starts from.
 
     Attributes:
@@ -75,7 +75,7 @@ class FiniteStart:
         errors: What the standard errors of κ leave open of it.
     """
 
-    classes: tuple[ClassStart, ...]
+    classes: tuple[_ClassStart, ...]
     time: float
     half_time: float
     shares: tuple[float, ...]
@@ -105,13 +105,13 @@ def finite_start(
     None also where some class alone would not reach the targets: the residual then changes shape.
     """
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
-    if network.weight_decay or not keeps_shape(inputs, targets, candidates, group):
+    if network.weight_decay or not _keeps_shape(inputs, targets, candidates, group):
         return None
     first = float(network.init_std)
     second = first if network.init_std_out is None else float(network.init_std_out)
     variance = (first**2 + second**2) / 2
     scales = first / variance**0.5, second / variance**0.5
-    starts = class_starts(inputs, targets, candidates, group, scales)
+    starts = _class_starts(inputs, targets, candidates, group, scales)
     if not any(start.kappa > 0 for start in starts):
         return None
     scale = network.hidden * variance / 2
@@ -151,7 +151,7 @@ def _when(logarithm: Callable[[float], float], level: float) -> float:
     return float(found)
 
 
-def keeps_shape(
+def _keeps_shape(
     inputs: np.ndarray,
     targets: np.ndarray,
     candidates: Sequence[SelfConsistentGate],
@@ -176,13 +176,13 @@ def keeps_shape(
     return True
 
 
-def class_starts(
+def _class_starts(
     inputs: np.ndarray,
     targets: np.ndarray,
     candidates: Sequence[SelfConsistentGate],
     group: SampleGroup,
     scales: tuple[float, float] = (1.0, 1.0),
-) -> tuple[ClassStart, ...]:
+) -> tuple[_ClassStart, ...]:
     """Return κ, s and d of every class of gates, the fastest first; arguments as above.
 
     ``scales`` are the standard deviations of w and b at the start, their squares of mean one.
@@ -208,7 +208,7 @@ def class_starts(
         mode = modes[own[0]]
         seen = mode.v.T @ inputs * np.array(images[place][0])
         found.append(
-            ClassStart(
+            _ClassStart(
                 pattern=each.pattern,
                 size=len(images[place]),
                 s=mode.s,

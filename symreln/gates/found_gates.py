@@ -180,7 +180,7 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[FoundGates, 
 
 
 @dataclass(frozen=True)
-class Spread:
+class _Spread:
     """What pairs of runs say: mean, least and largest."""
 
     mean: float
@@ -188,8 +188,8 @@ class Spread:
     largest: float
 
 
-def _spread(values: Sequence[float]) -> Spread | None:
-    return Spread(float(np.mean(values)), min(values), max(values)) if values else None
+def _spread(values: Sequence[float]) -> _Spread | None:
+    return _Spread(float(np.mean(values)), min(values), max(values)) if values else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,8 +215,8 @@ class Stability(Result):
     runs: int
     clusters: dict[int, int]
     pathways: dict[int, int]
-    adjusted_rand: Spread | None
-    matched_distance: Spread | None
+    adjusted_rand: _Spread | None
+    matched_distance: _Spread | None
     runs_with_all_spec_gates: int | None
     runs_with_spec_gate: tuple[int, ...] | None
 

@@ -13,7 +13,7 @@ direction starts or stops having its gate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -89,7 +89,7 @@ class LabelSubset(Result):
 
 
 @dataclass(frozen=True)
-class PartialSubset(Result):
+class _PartialSubset(Result):
     """A partial gate that is open somewhere on m of a label's values."""
 
     JSON = ("m", "pattern=gate.pattern", "size=gate.size", "speed=gate.s", "fractions", "unique")
@@ -121,7 +121,7 @@ class SubsetStage(Result):
     JSON = ("stage", "fastest_m=fastest", "subsets", "partial")
     stage: int
     subsets: tuple[LabelSubset, ...]
-    partial: tuple[PartialSubset, ...]
+    partial: tuple[_PartialSubset, ...]
 
     @property
     def fastest(self) -> tuple[int, ...]:
@@ -179,7 +179,7 @@ def label_values(dataset: Dataset, label: str) -> tuple[object, ...]:
     return values
 
 
-def subset_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], tuple[object, ...]]:
+def _subset_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], tuple[object, ...]]:
     """Return the values of the label by gate, 0 or 1 a sample; fewer values first.
 
     Raises:
@@ -206,7 +206,7 @@ def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[
     """
     inputs, residual = without_parameters(dataset.inputs), without_parameters(residual)
     samples, group = columns(inputs), sample_group(inputs, residual)
-    chosen, growing, still = subset_gates(dataset, label), [], []
+    chosen, growing, still = _subset_gates(dataset, label), [], []
     for alike in gate_kinds(chosen, group):
         gate = alike[0]
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
@@ -243,7 +243,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
             {value for value, sign in zip(held, gate.signs, strict=True) if sign > 0}
             for gate in partial
         )
-        counted = tuple(PartialSubset(len(o), g) for o, g in zip(opened, partial, strict=True))
+        counted = tuple(_PartialSubset(len(o), g) for o, g in zip(opened, partial, strict=True))
         found.append(SubsetStage(stage=number, subsets=subsets, partial=counted))
     return tuple(found)
 
@@ -330,24 +330,14 @@ def label_race(dataset: Dataset, residual: ExactMatrix, label: str, limits: Rang
         NotSupportedError: Growth rates of a degree above ``MOST_DEGREE``.
     """
     course = _Subsets(dataset.inputs, residual, limits)
-    course.gates = list(subset_gates(dataset, label))
+    course.gates = _subset_gates(dataset, label)
     return course.run()
-
-
-def subset_names(dataset: Dataset, label: str, race: Race) -> dict[str, str]:
-    """Return a name for each gate that runs, by its pattern: m, and one choice of values."""
-    gates = subset_gates(dataset, label)
-    chosen = {r.pattern: gates[r.gate] for part in race.pieces for r in part.runners}
-    return {
-        pattern: f"m = {len(values)} ({', '.join(map(str, values))})"
-        for pattern, values in chosen.items()
-    }
 
 
 class _Subsets(Course):
     """The race of given gates by the speed of their fastest direction."""
 
-    gates: Sequence[tuple[int, ...]] = ()
+    gates: Mapping[tuple[int, ...], tuple[object, ...]]
     # Of speeds alone something can be said where self-consistency is not decided.
     known_kept = True
 
@@ -384,8 +374,10 @@ class _Subsets(Course):
     def _found(
         self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: Entrant
     ) -> list[Runner]:
+        values = self.gates[entrant.gate]
         return [
             Runner(
+                name=f"m = {len(values)} ({', '.join(map(str, values))})",
                 signs=entrant.signs,
                 size=entrant.size,
                 s=pair.s,

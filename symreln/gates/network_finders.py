@@ -53,7 +53,7 @@ SHOWN_WINDOWS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Networks:
+class _Networks:
     """Which networks are trained, and how they are looked at.
 
     Attributes:
@@ -81,7 +81,7 @@ class Networks:
 
 
 @dataclass(frozen=True)
-class SpecGate:
+class _SpecGate:
     """A gate of the spec, and the nearest one that was found."""
 
     name: str
@@ -92,7 +92,7 @@ class SpecGate:
 
 
 @dataclass(frozen=True)
-class GateWindow:
+class _GateWindow:
     """The clusters of one window, from the first update that is made with them."""
 
     from_step: int
@@ -100,7 +100,7 @@ class GateWindow:
 
 
 @dataclass(frozen=True)
-class Replays:
+class _Replays:
     """Errors by what was replayed, and how far networks are from each other."""
 
     metric: str
@@ -132,7 +132,7 @@ class NetworkGates(Result):
     file, format = "gates.json", FORMAT
     method: str
     spec: Spec
-    networks: Networks
+    networks: _Networks
     trained: ObservedNetworks
     given: int | None
     found: WindowedGates
@@ -172,12 +172,12 @@ class NetworkGates(Result):
         return "least replay error" if self.tried else "given"
 
     @property
-    def pieces(self) -> list[GateWindow] | None:
+    def pieces(self) -> list[_GateWindow] | None:
         """The clusters window by window, None for Algorithm 1."""
         if self.tried is None:
             return None
         found = (each.clusters for each in self.found.found)
-        return [GateWindow(*each) for each in zip(self.found.starts, found, strict=True)]
+        return [_GateWindow(*each) for each in zip(self.found.starts, found, strict=True)]
 
     @cached_property
     def wanted(self) -> tuple[list[str], np.ndarray]:
@@ -187,7 +187,7 @@ class NetworkGates(Result):
         return [each.name for each in plain], gates.reshape(len(plain), self.spec.dataset.samples)
 
     @cached_property
-    def spec_gates(self) -> list[SpecGate]:
+    def spec_gates(self) -> list[_SpecGate]:
         """What became of the spec's own gates."""
         gates = np.concatenate([each.gates for each in self.found.found])
         if self.tried is not None:  # a pathway that is closed in a window keeps its gate
@@ -196,7 +196,7 @@ class NetworkGates(Result):
         for name, gate in zip(*self.wanted, strict=True):
             apart = (gates != gate).sum(axis=1)
             least, near = int(apart.min()), gates[int(apart.argmin())]
-            result.append(SpecGate(name, pattern(gate), least == 0, pattern(near), least))
+            result.append(_SpecGate(name, pattern(gate), least == 0, pattern(near), least))
         return result
 
     @cached_property
@@ -221,13 +221,13 @@ class NetworkGates(Result):
         return coverage(self.clustered, list(self.found.by_look))
 
     @cached_property
-    def replay(self) -> Replays | None:
+    def replay(self) -> _Replays | None:
         """Errors of replays on networks that were not clustered; the seed floor is of all."""
         if not self.networks.replayed:
             return None
         errors = {name: schedule_errors(self.held, each) for name, each in self._schedules()}
         floor = seed_distance(self.trained.losses)
-        return Replays("max |dL|/L(0) against the same network", floor, errors)
+        return _Replays("max |dL|/L(0) against the same network", floor, errors)
 
     def _schedules(self) -> Iterator[tuple[str, GateSchedule]]:
         """Yield Algorithm 1 and, for windows, the changes to it one after the other."""
@@ -262,7 +262,7 @@ class NetworkGates(Result):
             f"{counted(of.looks, 'look')} at each, one every {counted(of.every, 'update')}"
         )
         yield from _choices(self)
-        shown = self.pieces or [GateWindow(0, self.found.found[0].clusters)]
+        shown = self.pieces or [_GateWindow(0, self.found.found[0].clusters)]
         count, shown = len(shown), shown[:: -(-len(shown) // SHOWN_WINDOWS)]
         if len(shown) < count:
             yield f"{len(shown)} of the windows (all are in gates.json):"
@@ -347,7 +347,7 @@ def find(
         result = NetworkGates(
             method=method,
             spec=spec,
-            networks=Networks(
+            networks=_Networks(
                 runs=runs,
                 trainings=trainings,
                 replayed=replays,

@@ -55,7 +55,7 @@ class SampleGroup:
     complete: bool
 
 
-class GateOrbit(NamedTuple):
+class _GateOrbit(NamedTuple):
     """Gates that are alike.
 
     Attributes:
@@ -109,7 +109,7 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
     )
 
 
-def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[GateOrbit, ...]:
+def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[_GateOrbit, ...]:
     """Return one entry for every set of gates that the group maps onto each other.
 
     Of sampled gates, those that are listed and joined by generators count as alike.
@@ -134,7 +134,7 @@ def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[GateOrbit, 
     _, labels = connected_components(graph, directed=False)
     _, first, counts = np.unique(labels, return_index=True, return_counts=True)
     return tuple(
-        GateOrbit(int(index), int(size)) for index, size in sorted(zip(first, counts, strict=True))
+        _GateOrbit(int(index), int(size)) for index, size in sorted(zip(first, counts, strict=True))
     )
 
 
@@ -166,7 +166,7 @@ def moved_gates(gate: Sequence[int], group: SampleGroup) -> tuple[tuple[int, ...
     return tuple(images)
 
 
-def sample_map(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+def _sample_map(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
     """Return images of all samples that take one matrix of relations to another, or None.
 
     Args:
@@ -297,7 +297,7 @@ def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[in
     for place, own in enumerate(relations):
         for other in sorted(set(originals[:place])):
             if _counts(relations[other]) == _counts(own) and (
-                sample_map(relations[other], own) is not None
+                _sample_map(relations[other], own) is not None
             ):
                 originals[place] = other
                 break

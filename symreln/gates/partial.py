@@ -215,7 +215,7 @@ def face_of(
         if sign and not (sample := inputs.select(columns=[place])).is_zero
     ]
     weak = [inputs.select(columns=[])]
-    for chosen, other in walls(at, edge):
+    for chosen, other in _walls(at, edge):
         ray, there = (_off(x, chosen, other) for x in (inputs, at))
         (direction_there,), samples = columns(there), columns(at)
         for sign in (1, -1):
@@ -273,7 +273,7 @@ def gate_on_face(
     )
 
 
-def walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
+def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
     """Return independent samples of Z, one less than its rank, with one more that is too."""
     height = rank(inputs.select(columns=edge)) if edge else 0
     found = []

@@ -52,13 +52,13 @@ class Runner(Result):
         at: The rational number at which an interval was decided.
         self_consistent: Whether the direction has the gate. Only races of given gates, see
             :mod:`symreln.gates.label_race`, have runners that are not, or None: not decided.
+        name: Of a given gate.
     """
 
     JSON = (
-        *("pattern", "name=pattern", "kind", "size", "speed=rate", "realisable"),
-        *("self_consistent", "fractions", "fractions_at?", "largest"),
+        *("pattern", "name=called", "kind", "size", "speed=rate", "realisable=stays?"),
+        *("self_consistent=stays?", "fractions", "fractions_at?", "largest"),
     )
-    realisable = True
     signs: tuple[int, ...]
     size: int
     s: AlgebraicNumber
@@ -68,6 +68,7 @@ class Runner(Result):
     fractions: tuple[AlgebraicNumber, ...] = ()
     at: Fraction | None = None
     self_consistent: bool | None = True
+    name: str = ""
 
     def __repr__(self) -> str:
         return f"Runner({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
@@ -86,6 +87,16 @@ class Runner(Result):
     def pattern(self) -> str:
         """The gate as text."""
         return sign_pattern(self.signs)
+
+    @property
+    def called(self) -> str:
+        """Its name, or the gate as text."""
+        return self.name or self.pattern
+
+    @property
+    def stays(self) -> bool | None:
+        """True: units can have the gate and keep it; None of given gates, which differ in it."""
+        return None if self.name else True
 
     @property
     def speed(self) -> AlgebraicNumber:
@@ -265,6 +276,11 @@ class Race:
         one_of_each = {runner.pattern: runner.signs for runner in runners}
         ordered = sorted(one_of_each.items(), reverse=True)
         return {name: moved_gates(signs, self.group) for name, signs in ordered}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What gates are called, by pattern."""
+        return {runner.pattern: runner.called for part in self.pieces for runner in part.runners}
 
     def ends(self, place: int) -> tuple[float, float]:
         """Return where an interval is drawn; one without an end is as wide as its neighbour."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,7 +52,7 @@ class Unraced(Result):
 
 
 @dataclass(frozen=True)
-class Crossing:
+class _Crossing:
     """Where networks change sides, and how far that is from the boundary: the finite-init error."""
 
     boundary: AlgebraicNumber
@@ -79,7 +79,7 @@ class Confronted(Result):
     seeds: int
     network: NetworkSpec
     points: Sequence[RacePoint]
-    crossings: Sequence[Crossing]
+    crossings: Sequence[_Crossing]
 
     @property
     def fastest_taken(self) -> int:
@@ -154,10 +154,6 @@ class RaceReport(Result):
         """Gates that run, then those that do not."""
         return [*self.runners, *self.beside]
 
-    def name(self, pattern: str) -> str:
-        """Return what a gate is called."""
-        return pattern
-
     @property
     def points(self) -> Sequence[RacePoint]:
         """Where networks were trained."""
@@ -176,7 +172,7 @@ class RaceReport(Result):
         name = self.race.parameter
         for each in self.runners:
             at = f" at {name} = {each.fractions_at}"
-            yield candidate_line(self.name(each.pattern), each, at, self.spec)
+            yield candidate_line(each.called, each, at, self.spec)
         if self.race.why:
             yield f"not proven to be the fastest: {self.race.why}"
         for each in self.race.boundaries:
@@ -186,19 +182,7 @@ class RaceReport(Result):
 
 
 @dataclass(frozen=True)
-class LabelCandidate(Result):
-    """A gate by subset: nothing is said of whether units can have it for all values."""
-
-    JSON = (
-        *("pattern=runner.pattern", "name", "kind=runner.kind", "size=runner.size"),
-        *("speed=runner.rate", "fractions=runner.fractions", "largest=runner.largest"),
-    )
-    name: str
-    runner: Runner
-
-
-@dataclass(frozen=True)
-class LabelPiece(Result):
+class _LabelPiece(Result):
     """A piece of a race by subset, with who keeps its gate there."""
 
     JSON = (
@@ -213,11 +197,9 @@ class LabelRaceReport(RaceReport):
     """A race of gates by subset of a label's values.
 
     Attributes:
-        names: What gates are called, by pattern.
         trained: Networks, by value of the parameter.
     """
 
-    names: Mapping[str, str]
     trained: Sequence[RacePoint] = ()
 
     @property
@@ -226,23 +208,14 @@ class LabelRaceReport(RaceReport):
         return self.trained
 
     @property
-    def tables(self) -> dict[str, str]:
-        """The pieces, and what networks took in them."""
-        return {"race.md": label_race_table(self.race, self.names, self.points)}
-
-    @property
     def pieces(self) -> Sequence[object]:
         """Who runs where."""
-        return list(map(LabelPiece, self.race.pieces))
+        return list(map(_LabelPiece, self.race.pieces))
 
     @property
-    def candidates(self) -> Sequence[object]:
-        """Gates that run."""
-        return [LabelCandidate(self.name(runner.pattern), runner) for runner in self.runners]
-
-    def name(self, pattern: str) -> str:
-        """Return m and one choice of values."""
-        return self.names[pattern]
+    def tables(self) -> dict[str, str]:
+        """The pieces, and what networks took in them."""
+        return {"race.md": label_race_table(self.race, self.points)}
 
 
 def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
@@ -282,7 +255,7 @@ def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
     return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
 
 
-def seen_crossings(race: Race, spec: Spec) -> list[Crossing]:
+def seen_crossings(race: Race, spec: Spec) -> list[_Crossing]:
     """Return where networks of the spec's width and initial scale change sides.
 
     That is where the predicted shares of two gates are equal whose speeds cross.
@@ -305,7 +278,7 @@ def seen_crossings(race: Race, spec: Spec) -> list[Crossing]:
         edge = EDGE * (high - low)
         at = _equal(race, spec, mark.between, (low + edge, exact))
         at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
-        found.append(Crossing(mark.value, at, None if at is None else at - exact))
+        found.append(_Crossing(mark.value, at, None if at is None else at - exact))
     return found
 
 
@@ -406,8 +379,9 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
     return lines
 
 
-def label_race_table(race: Race, names: Mapping[str, str], points: Sequence[RacePoint]) -> str:
+def label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
     """Return the pieces of a race by subset, and what networks took in them, as Markdown."""
+    names = race.names
 
     def ordered(order: Sequence[Sequence[str]]) -> str:
         return _ordered([[names[name] for name in rank] for rank in order])

@@ -10,7 +10,7 @@ from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gates.confronted import confront, confronted_points
 from symreln.gates.enumerate import LIMIT
-from symreln.gates.label_race import label_race, subset_names, subset_stages, trained_shares
+from symreln.gates.label_race import label_race, subset_stages, trained_shares
 from symreln.gates.label_report import subsets_report
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
@@ -89,12 +89,11 @@ def by_label_over(
     """Race gates by subsets of a label over a parameter; arguments as of :func:`over_parameter`."""
     limits, learned = _asked(spec, over, stage)
     found = label_race(learned.dataset, learned.dataset.targets, label, limits)
-    names = subset_names(learned.dataset, label, found)
     # Networks learn the targets, whatever stage is raced.
     whole = _asked(spec, over, 1)[1]
     values = confronted_points(found, points) if seeds else ()
     trained = [confront(found, whole, value, seeds, rng, by_label=True) for value in values]
-    return LabelRaceReport(race=found, spec=spec, learned=whole, names=names, trained=trained)
+    return LabelRaceReport(race=found, spec=spec, learned=whole, trained=trained)
 
 
 def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Result:

@@ -303,7 +303,7 @@ def own_curve(held: ObservedNetworks, windows: Sequence[int]) -> list[QualityPoi
 
 
 @dataclass(frozen=True)
-class SpecReplay:
+class _SpecReplay:
     """Replay errors of the spec's own gates."""
 
     pathways: int
@@ -332,7 +332,7 @@ class ReplayReport(Result):
     rng: int
     looks: int
     seed_floor: float
-    spec: SpecReplay
+    spec: _SpecReplay
     curve: list[QualityPoint]
 
     def lines(self) -> Iterator[str]:
@@ -391,6 +391,6 @@ def replay_report(
             rng=rng,
             looks=len(trained.steps),
             seed_floor=floor,
-            spec=SpecReplay(len(spec.pathways), 1 + len(spec.switches), own.mean, own.each),
+            spec=_SpecReplay(len(spec.pathways), 1 + len(spec.switches), own.mean, own.each),
             curve=points,
         )

@@ -233,7 +233,7 @@ def _errors(losses: np.ndarray) -> tuple[float, ...]:
     return tuple(found)
 
 
-def differ(found: Contest, place: int) -> str:
+def _differ(found: Contest, place: int) -> str:
     """Return whether training puts two rivals in another order than theory: "yes", "no" or why not.
 
     Args:
@@ -291,7 +291,7 @@ def contest_table(found: Contest) -> str:
         ("loss/L(0)", lambda place: LEVELS[place]),
         ("theory, first first", lambda place: order(place, "theory")),
         ("measured", lambda place: order(place, "measured")),
-        ("differ", lambda place: differ(found, place)),
+        ("differ", lambda place: _differ(found, place)),
     ]
     lines = [
         f"{found.title}, {found.seeds} networks of each kind:",

@@ -272,10 +272,10 @@ def residual_after(
         residual: R, shape (n_y, P).
         winners: Signs: 1 open, -1 (or, of a full gate, 0) closed, 0 on the boundary.
     """
-    return _left(dataset, residual, [gate_pathway(dataset, signs) for signs in winners])
+    return _left(dataset, residual, [_gate_pathway(dataset, signs) for signs in winners])
 
 
-def gate_pathway(dataset: Dataset, signs: Sequence[int]) -> PathwaySpec:
+def _gate_pathway(dataset: Dataset, signs: Sequence[int]) -> PathwaySpec:
     """Return a pathway that is open where signs are 1, orthogonal to samples where they are 0."""
     return PathwaySpec(
         name=sign_pattern(signs),

@@ -116,7 +116,7 @@ class Indices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathwayIndices(Result):
+class _PathwayIndices(Result):
     """Indices of a gate.
 
     Attributes:
@@ -143,7 +143,7 @@ class SelectivityReport:
     labels: dict[str, int]
     units_at_start: Indices
     units_at_end: Indices
-    pathways: tuple[PathwayIndices, ...]
+    pathways: tuple[_PathwayIndices, ...]
 
 
 def selectivity_report(
@@ -164,7 +164,7 @@ def selectivity_report(
         _units(trained, trained.initial, labels),
         _units(trained, trained.last, labels),
         tuple(
-            PathwayIndices(pattern=pattern(gate), of=found.summed(place))
+            _PathwayIndices(pattern=pattern(gate), of=found.summed(place))
             for place, gate in enumerate(gates)
         ),
     )

@@ -96,7 +96,7 @@ def _draw_speeds(ax: Axes, found: RaceReport) -> None:
         if lines:
             more = f" and {len(alike) - 1} alike" if len(alike) > 1 else ""
             x, y = (np.concatenate(parts) for parts in zip(*lines, strict=True))
-            label = plain(found.name(name) + more)
+            label = plain(race.names[name] + more)
             ax.plot(x, y, label=label, linewidth=1.4, **line_style(drawn))
             drawn += 1
     everywhere = np.concatenate([inner for _, inner in intervals])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.arrangement import Found, Step, _apart
+from symreln.gates.arrangement import Found, _apart, _Step
 from symreln.gates.enumerate import enumerate_gates, sample_gates
 from symreln.gates.programming import Direction, direction, realisable
 from symreln.spec.reader import load
@@ -186,7 +186,7 @@ def test_a_sample_beyond_int64_beside_witnesses_within_it(size: int) -> None:
         assert found.count == 8
         check_witnesses(rows, found)
     flat = np.array([[1, 0, 1], [0, 1, 1], [0, 0, size]], dtype=object)
-    step = Step(np.array([0, 0, 1]), flat[2])
+    step = _Step(np.array([0, 0, 1]), flat[2])
     for first in (3, size // 2 - 1):  # products with the third sample within int64, and next to it
         before = Found(np.array([[True, True]]), np.array([[first, 1, 0]]))
         after = _apart(flat, before, step, 2)

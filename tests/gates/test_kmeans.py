@@ -10,7 +10,7 @@ from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.found_gates import (
     FoundGates,
-    Spread,
+    _Spread,
     algorithm_one,
     coverage,
     stability,
@@ -119,8 +119,8 @@ def test_runs_are_compared() -> None:
     # In another order centroids are matched all the same.
     turned = replace(runs[0], clustering=runs[0].clustering.ordered(np.array([2, 0, 3, 1])))
     same = stability([runs[0], turned], stacked_rows(trained), WIDE[:0])
-    assert same.adjusted_rand == Spread(1, 1, 1)
-    assert same.matched_distance == Spread(0, 0, 0)
+    assert same.adjusted_rand == _Spread(1, 1, 1)
+    assert same.matched_distance == _Spread(0, 0, 0)
     assert same.runs_with_all_spec_gates is None
 
 

@@ -14,7 +14,7 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.gates.confronted import ClassShare, RacePoint
 from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
 from symreln.gates.finite_start import FiniteStart
-from symreln.gates.label_race import label_race, subset_names
+from symreln.gates.label_race import label_race
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import finding_table, label_race_table
 from symreln.gates.search import stage_residuals
@@ -60,7 +60,7 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
     found = label_race(
         spec.dataset, spec.dataset.targets, "kind", parameter_range(spec.parameters[0])
     )
-    names = subset_names(spec.dataset, "kind", found)
+    names = found.names
     orders = [[[names[g] for g in rank] for rank in part.order] for part in found.pieces]
     left, right, both = "m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"
     kinds = [sorted(map(sorted, order)) for order in orders if order]
@@ -80,7 +80,7 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
             for runner in rank:
                 tied = part.piece.is_root
                 assert runner.self_consistent is (tied or runner.pattern != "111")
-    assert "sqrt(5)" in label_race_table(found, names, ())
+    assert "sqrt(5)" in label_race_table(found, ())
 
 
 @pytest.mark.parametrize("stage", [0, 1])
