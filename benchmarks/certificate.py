@@ -21,7 +21,7 @@ import numpy as np
 
 import symreln as sr
 from symreln.claims.solve import derive_unchecked
-from symreln.pipeline.certify import certificate as certificate_of
+from symreln.pipeline.certificate import certificate as certificate_of
 from symreln.verify import verify
 
 GROWTH = (16, 32, 64, 128, 256)

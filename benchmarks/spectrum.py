@@ -35,12 +35,12 @@ from spectrum_page import Row, exponent, versions, write_page
 from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
-from symreln.claims.families.certificate import build_certificate
+from symreln.claims.families.certificate import sizes_part
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pipeline.certify import certificate as certificate_of
+from symreln.pipeline.certificate import certificate as certificate_of
 from symreln.verify import verify
 
 HERE = Path(__file__).resolve().parent
@@ -89,7 +89,7 @@ def decomposition(repeats: int) -> list[Row]:
         "svd": svd(numeric.floats()),
         "exact": numeric.certified,
         "c": symbolic.certified,
-        "C": lambda: json.dumps(build_certificate(derive_family_unchecked(family))[0]),
+        "C": lambda: json.dumps(sizes_part(derive_family_unchecked(family))[0]),
     }
     times = in_turn(works, repeats)
     middle = {name: statistics.median(found) for name, found in times.items()}

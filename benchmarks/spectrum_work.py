@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 import symreln as sr
-from symreln.exact.certificate import CertifiedPathway, pathway_json
+from symreln.claims.texts import Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.network.effective import effective_dataset
+from symreln.pipeline.certificate.pathways import pathway_json
 from symreln.spec.model import Spec
 
 ITEMS, CONTEXTS = 128, 16
@@ -68,18 +69,8 @@ class Problem:
     def certified(self) -> JointSpectrum:
         """Decompose, and write the certificate's entries for this pathway."""
         spectrum = self.exact()
-        pathway = self.spec.pathways[0]
-        json.dumps(
-            pathway_json(
-                CertifiedPathway(
-                    name=pathway.name,
-                    gate=pathway.gate,
-                    inputs=pathway.inputs,
-                    outputs=pathway.outputs,
-                    spectrum=spectrum,
-                )
-            )
-        )
+        texts = Texts(spectrum.parameters)
+        json.dumps(pathway_json(self.spec.pathways[0], spectrum, texts))
         return spectrum
 
     def floats(self) -> np.ndarray:

@@ -23,7 +23,8 @@ HERE = Path(__file__).parent
 NAMES = ("xor", "contextual-3", "contextual-different")
 FLOAT_TOLERANCE = 1e-9
 #: How a line of the provenance table that names a library's version begins.
-VERSION_LINE = "version: "
+#: and a document's last one, with digests of texts that hold them.
+VERSION_LINES = ("version: ", "% provenance ")
 
 
 def build(name: str, folder: Path) -> None:
@@ -64,7 +65,7 @@ def _relative(folder: Path, path: Path) -> str:
 def json_differences(old: Any, new: Any, path: str = "$") -> list[str]:
     """Return where two JSON values differ; versions are passed over, floats compared closely."""
     if isinstance(old, dict) and isinstance(new, dict):
-        keys = [key for key in {**old, **new} if key != "versions"]
+        keys = [key for key in {**old, **new} if key not in ("versions", "provenance")]
         return [
             line
             for key in keys
@@ -85,7 +86,7 @@ def json_differences(old: Any, new: Any, path: str = "$") -> list[str]:
 
 def text_differences(old: str, new: str) -> list[str]:
     """Return the changed lines of two texts; lines with versions are passed over."""
-    sides = [[x for x in t.splitlines() if not x.startswith(VERSION_LINE)] for t in (old, new)]
+    sides = [[x for x in t.splitlines() if not x.startswith(VERSION_LINES)] for t in (old, new)]
     changed = difflib.unified_diff(*sides, lineterm="", n=0)
     return [line for line in changed if not line.startswith(("---", "+++", "@@"))]
 

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 # Exact results may have more digits than Python writes by default: importing symreln raises that.
-# As symreln.verify_numbers does for those who have the verifier alone; importing that from here
+# As symreln.verify.numbers does for those who have the verifier alone; importing that from here
 # would take a tenth of a second in which Ctrl-C prints a traceback.
 if (
     sys.flags.int_max_str_digits in (-1, sys.int_info.default_max_str_digits)
@@ -25,6 +25,7 @@ TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would
 if TYPE_CHECKING:
     from symreln.api import Derivation, derive
     from symreln.claims.given_weights import from_weights
+    from symreln.exact.truth import Truth
     from symreln.experiment.confront import Validation, validate
     from symreln.graphs.derivation import derive_graph
     from symreln.limits.within import PartialDerivation, derive_within
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
         Spec,
         ValidationSpec,
     )
-    from symreln.spec.reader import load
-    from symreln.truth import Truth
+    from symreln.tasks.load import load
     from symreln.verdict.judge import Level
 
 __version__ = "0.1.0"
@@ -51,7 +51,7 @@ _HOMES = {
     "Parameter": "symreln.spec.model",
     "PathwaySpec": "symreln.spec.model",
     "Spec": "symreln.spec.model",
-    "Truth": "symreln.truth",
+    "Truth": "symreln.exact.truth",
     "Validation": "symreln.experiment.confront",
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.within",
@@ -59,7 +59,7 @@ _HOMES = {
     "derive_graph": "symreln.graphs.derivation",
     "derive_within": "symreln.limits.within",
     "from_weights": "symreln.claims.given_weights",
-    "load": "symreln.spec.reader",
+    "load": "symreln.tasks.load",
     "validate": "symreln.experiment.confront",
 }
 

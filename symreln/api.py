@@ -24,7 +24,7 @@ from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline import derive as pipeline
-from symreln.pipeline.certify import certificate
+from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from symreln.claims.convergence import Convergence
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
+    from symreln.claims.exceptional.claim import ExceptionalSets
     from symreln.claims.prediction import Prediction
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
-    from symreln.exact.exceptional import ExceptionalSets
     from symreln.spec.model import Spec
 
 

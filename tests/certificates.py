@@ -19,6 +19,11 @@ from tests.unchecked import derive_unchecked
 Json = dict[str, Any]
 
 
+def main(certificate: Json) -> Json:
+    """The part on pathways, or on a graph, that is first."""
+    return certificate["parts"][0]
+
+
 def tree(items: int) -> list[list[int]]:
     """Binary tree features: blocks of 1, 2, 4, … rows."""
     rows, height = [], 1
@@ -293,7 +298,7 @@ def claims(certificate: Json) -> Any:
     is shown to leave its modes.
     """
     stages = []
-    for stage in certificate["stages"]:
+    for stage in main(certificate)["stages"]:
         pathways = []
         d_eff = {
             tuple(node): [number(v) for v in part["d_eff"]]
@@ -357,7 +362,7 @@ def rederived(certificate: Json) -> Json:
             )
             for p in stage["pathways"]
         ]
-        for stage in certificate["stages"]
+        for stage in main(certificate)["stages"]
     ]
     data = [read(certificate[key], names) for key in ("inputs", "targets")]
     return certificate_of(data[0], data[1], stages)

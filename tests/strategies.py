@@ -6,17 +6,25 @@ strategies draw the seed.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
 from flint import fmpq, fmpq_mat
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 
 seeds = st.integers(min_value=0, max_value=2**32)
+
+
+def examples(full: int) -> settings:
+    """Return the settings of a campaign: a tenth daily, all with SYMRELN_EXAMPLES=full."""
+    every = os.environ.get("SYMRELN_EXAMPLES") == "full"
+    return settings(max_examples=full if every else full // 10, deadline=None)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -58,10 +59,13 @@ def test_committed_certificates_verify_without_the_package():
 
     import symreln.verify
 
+    folder = Path(symreln.verify.__file__).parents[1]
+    program = f"import sys; sys.path.append({str(folder)!r}); "
+    program += "from verify.__main__ import main; main()"
     for name in rebuild.NAMES:
         path = rebuild.HERE / name / "certificate.json"
         found = subprocess.run(
-            [sys.executable, "-I", "-S", symreln.verify.__file__, str(path)],
+            [sys.executable, "-I", "-S", "-c", program, str(path)],
             capture_output=True,
             text=True,
             timeout=120,

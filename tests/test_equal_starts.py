@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.equal_starts import equal_starts, equal_starts_to_json, started_apart
+from symreln.claims.equal_starts import equal_starts, started_apart, unequal_starts
 from symreln.claims.mode_system import mode_system
 from symreln.claims.prediction import mode_starts, predict_training
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.report.chapters.equal_starts import equal_start_blocks, unequal_start_blocks
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec
 from tests.pathways.examples import CUBIC, RATIONAL, equal_race, one_hot_contexts, scaled_structure
@@ -33,11 +32,17 @@ def flowed(derivation, start):
     return dict(zip(system.labels, found, strict=True))
 
 
+def plateaus(derivation) -> set[Truth]:
+    """Return whether plateaus hold from unequal starts."""
+    found = [each for part in equal_starts(derivation) for each in part.found]
+    return {each.heights_from_unequal_starts for each in found}
+
+
 @pytest.mark.parametrize("structure", [RATIONAL, CUBIC])
 def test_heights_that_hold_from_every_start(structure):
     derivation = sr.derive(equal_race(structure))
     assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
-    assert {each.heights for each in equal_starts(derivation)} == {Truth.PROVEN}
+    assert plateaus(derivation) == {Truth.PROVEN}
     count = len(mode_system(derivation.stages[0]).s)
     end = flowed(derivation, 10.0 ** np.random.default_rng(1).uniform(-5, 0, count))
     for pathway in derivation.pathways:
@@ -50,7 +55,7 @@ def test_heights_that_hold_from_every_start(structure):
 def test_heights_that_the_starts_decide():
     derivation = sr.derive(TWINS)
     assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
-    assert {each.heights for each in equal_starts(derivation)} == {Truth.REFUTED}
+    assert plateaus(derivation) == {Truth.REFUTED}
     end = flowed(derivation, np.array([0.1, 0.1, 0.3, 0.3]))
     first, second = (path.modes[0] for path in derivation.pathways)
     assert first.d_eff is not None
@@ -62,9 +67,10 @@ def test_heights_that_the_starts_decide():
 
 def test_sums_that_alone_keep_the_modes_are_left_open():
     derivation = sr.derive(contexts_spec(RATIONAL, 3))
-    found = equal_starts(derivation)
-    assert {each.heights for each in found} == {Truth.UNDECIDED}
-    assert all("sum of all" in each.sentence for each in found)
+    assert plateaus(derivation) == {Truth.UNDECIDED}
+    assert all(
+        "sum of all" in each.meaning for part in equal_starts(derivation) for each in part.found
+    )
 
 
 def test_without_values_it_is_undecided():
@@ -75,9 +81,9 @@ def test_without_values_it_is_undecided():
             "pathway": [{"name": "one"}, {"name": "two"}],
         }
     )
-    (found,) = equal_starts(sr.derive(spec))
-    assert found.heights is Truth.UNDECIDED
-    assert "without a value" in found.reason
+    ((found,),) = (part.found for part in equal_starts(sr.derive(spec)))
+    assert found.heights_from_unequal_starts is Truth.UNDECIDED
+    assert "without a value" in found.meaning
 
 
 def test_document_and_json_say_it():
@@ -90,8 +96,8 @@ def test_document_and_json_say_it():
     assert {each["heights_from_unequal_starts"] for each in entry} == {"refuted"}
     # Nothing is assumed where nothing couples.
     closed = sr.derive(one_hot_contexts([RATIONAL], [(1,)]))
-    assert equal_starts_to_json(closed) == {}
-    assert equal_start_blocks(closed, closed.stages[0]) == []
+    assert "equal_starts" not in closed.to_json()
+    assert "Equal starts" not in closed.to_latex()
 
 
 def test_the_prediction_does_not_assume_equal_starts():
@@ -123,9 +129,9 @@ def test_starts_that_differ_are_said_beside_the_confrontation():
     derivation = sr.derive(TWINS)
     one, two = (path.name for path in derivation.pathways)
     assert started_apart(derivation, {one: 0.5, two: 0.5}) == ()
-    assert unequal_start_blocks(derivation, {one: 0.5, two: 0.5}) == []
+    assert unequal_starts(derivation, {one: 0.5, two: 0.5}) == []
     wanted = ("pi_1_1", "pi_2_1", "pi_1_2", "pi_2_2")
     assert started_apart(derivation, {one: 0.5, two: 0.6}) == wanted
     assert started_apart(derivation, {one: 0.5}) == wanted
-    (block,) = unequal_start_blocks(derivation, {one: 0.5})
+    (block,) = unequal_starts(derivation, {one: 0.5})
     assert "not what is predicted here" in str(block)

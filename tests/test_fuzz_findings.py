@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
-from symreln import verify_modes
-from symreln.verify_numbers import Poly, multiply
+from symreln.verify import modes
+from symreln.verify.numbers import Poly, multiply
+from symreln.verify.reading import Reader
 from tests.campaigns.random_specs import random_tables
 from tests.campaigns.work_on_spec import work_on
 
@@ -51,12 +52,12 @@ def _polynomial(random: Random, names: int, large: int) -> Poly:
 
 
 def test_equal_eigenvalues_are_not_apart() -> None:
-    data = verify_modes.Data(names=["a"], unit=(0,), point=[5])
+    data = Reader(["a"], "", 5)
     one, two = data.constant(1), data.constant(2)
-    root = verify_modes.ModeClass(degree=2, f=[two * -1, one * 0, one], d=None)
+    root = modes.ModeClass(degree=2, f=[two * -1, one * 0, one], d=None)
     root.eigenvalue = [one * 0, one]  # sqrt 2, -sqrt 2
-    rational = verify_modes.ModeClass(degree=1, f=[two * -1, one], eigenvalue=[two], d=None)
-    assert verify_modes._apart(data, root, rational)
-    assert not verify_modes._apart(data, root, root)
-    square = verify_modes.ModeClass(degree=2, f=root.f, eigenvalue=[two, one * 0], d=None)
-    assert not verify_modes._apart(data, square, rational)
+    rational = modes.ModeClass(degree=1, f=[two * -1, one], eigenvalue=[two], d=None)
+    assert modes._apart(data, root, rational)
+    assert not modes._apart(data, root, root)
+    square = modes.ModeClass(degree=2, f=root.f, eigenvalue=[two, one * 0], d=None)
+    assert not modes._apart(data, square, rational)

@@ -12,7 +12,7 @@ from symreln.dynamics.switchboard import Start, expected_start, strengths_float
 from symreln.exact.enclosure import ball
 from symreln.report.terminal import summary_of
 from symreln.spec.model import NetworkSpec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.unchecked import derive_unchecked
 
 

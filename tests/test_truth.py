@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 
 def test_a_truth_is_compared_and_never_tested():

@@ -12,7 +12,7 @@ import symreln as sr
 from symreln.errors import InputError
 from symreln.exact.enclosure import real_roots
 from symreln.report.jsonio import dumps
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 
 NETWORK = {
     "activation": "linear",
@@ -26,7 +26,7 @@ NETWORK = {
 
 def derived(x: list, y: list, pathways: list[dict], **tables: Any) -> sr.Derivation:
     dataset = {"dataset": {"X": x, "Y": y}, "pathway": pathways}
-    return sr.derive(read_spec({**dataset, "network": NETWORK, **tables}))
+    return sr.derive(load({**dataset, "network": NETWORK, **tables}))
 
 
 def test_a_value_at_which_an_earlier_stage_learns_less_is_named() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import symreln as sr
 from symreln.exact.scalar import Scalar
+from symreln.exact.truth import Truth
 from symreln.spec.model import Parameter
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec, derived, matrix_spec
 from tests.pathways.examples import (

@@ -59,3 +59,14 @@ def _decimal(value: float, power: int) -> Decimal:
 def _plain(number: Decimal) -> str:
     number = number.normalize()
     return f"{number:e}" if number and not -7 < number.adjusted() < 16 else f"{number:f}"
+
+
+def percent(value: float, beside: float | None = None) -> str:
+    """Return a share as per cent with two significant digits, or more where it is large.
+
+    Args:
+        value: The share.
+        beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
+            digits more are given as it takes to lie on the bound's same side in print too.
+    """
+    return f"{rounded(value, 2 if value < 0.1 else 3, beside, power=2)} %"

@@ -40,17 +40,17 @@ class Outputs:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files; return their paths."""
-        from symreln.report.folder import remove_foreign_certificates
+        from symreln.report.folder import together
         from symreln.report.jsonio import write_bytes
 
-        remove_foreign_certificates(folder, self.files)
         written = []
-        for name, data in self.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(path, data)
-            written.append(path)
-        return written
+        with together(folder) as draft:
+            for name, data in self.files.items():
+                path = draft.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_bytes(path, data)
+                written.append(path)
+            return draft.moved(written)
 
 
 def read_outputs(store: Store, key: str) -> Outputs | None:

@@ -78,12 +78,7 @@ def _digest(matrix: ExactMatrix) -> str:
     found = hashlib.sha256(
         repr((matrix.shape, matrix.parameters, str(matrix.denominator))).encode()
     )
-    if matrix.arrays is not None:
-        for key in sorted(matrix.arrays):
-            found.update(f"array {key}".encode())
-            found.update(matrix.arrays[key].tobytes())
-        return found.hexdigest()
     for key, part in matrix.terms.items():
         found.update(f"integers {key}".encode())
-        found.update(",".join(str(entry) for entry in part.entries()).encode())
+        found.update(",".join(map(str, (*part.places.tolist(), *part.values.tolist()))).encode())
     return found.hexdigest()

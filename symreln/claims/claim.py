@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, TypeVar
 
 import sympy as sp
 from flint import arb
 
 from symreln.document.blocks import Block
 from symreln.exact.enclosure import decimal_of
+from symreln.exact.truth import Truth
 
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-
-    #: What is asked of a derivation: a claim, several, or None.
-    Rule = Callable[[Derivation], "Claim | Iterable[Claim] | None"]
-
+Found = TypeVar("Found")
 #: Digits of decimals.
 DIGITS = 21
+
+
+class Asked(Protocol):
+    """What rules are asked of: a derivation, which keeps what they find."""
+
+    def ask(self, rule: Callable[[Any], Found]) -> Found:
+        """Return what a rule finds."""
+        ...
+
+
+#: What is asked of a derivation: a claim, several, or None.
+Rule = Callable[[Any], "Claim | Iterable[Claim] | None"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the derivation and the check that was made of it.
+
+    Attributes:
+        name: What was derived.
+        statement: The claim, in words.
+        check: How the program checked it.
+        outcome: UNDECIDED where there was nothing that could be checked.
+    """
+
+    name: str
+    statement: str
+    check: str
+    outcome: Truth = Truth.PROVEN
 
 
 class Claim:
@@ -30,8 +55,12 @@ class Claim:
     """
 
     def values(self) -> Mapping[str, Any]:
-        """Return what JSON and Python give out: exact values, claims, lists and dicts of them."""
-        return {}
+        """Return what JSON and Python give out: exact values, claims, lists and dicts of them.
+
+        The fields of the dataclass, but for those that only prose needs.
+        """
+        shown = (f.name for f in fields(self) if not f.metadata.get("prose"))  # pyright: ignore
+        return {name: getattr(self, name) for name in shown}
 
     def says(self) -> Iterable[Block]:
         """Yield what the document says, in its order."""
@@ -39,6 +68,14 @@ class Claim:
 
     def lines(self) -> Iterable[str]:
         """Yield what the terminal says, in plain characters."""
+        return ()
+
+    def steps(self) -> Iterable[Step]:
+        """Check the claim by another route than it was found, and yield how.
+
+        Raises:
+            ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
+        """
         return ()
 
 
@@ -64,7 +101,7 @@ def decimals(ball: arb) -> dict[str, str]:
     return dict(zip(("decimal", "radius"), decimal_of(ball, DIGITS), strict=True))
 
 
-def claims_of(derivation: Derivation, rule: Rule) -> tuple[Claim, ...]:
+def claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
     """Return what a rule claims of a derivation: none, one or several claims."""
     found = derivation.ask(rule)
     if found is None:
@@ -72,11 +109,16 @@ def claims_of(derivation: Derivation, rule: Rule) -> tuple[Claim, ...]:
     return (found,) if isinstance(found, Claim) else tuple(found)
 
 
-def said_of(derivation: Derivation, *rules: Rule) -> list[Block]:
+def said_of(derivation: Asked, *rules: Rule) -> list[Block]:
     """Return what the document says by some rules, in their order."""
     return [b for rule in rules for claim in claims_of(derivation, rule) for b in claim.says()]
 
 
-def lines_of(derivation: Derivation, *rules: Rule) -> list[str]:
+def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
     """Return what the terminal says by some rules, in their order."""
     return [x for rule in rules for claim in claims_of(derivation, rule) for x in claim.lines()]
+
+
+def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
+    """Return what is checked of some rules' claims, in their order."""
+    return [x for rule in rules for claim in claims_of(derivation, rule) for x in claim.steps()]

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from symreln.claims.claim import Claim
+from symreln.document.model import Strong, Table
+from symreln.document.typeset import typeset
+from symreln.document.words import NONE
 from symreln.dynamics import initial
 from symreln.exact.enclosure import ball, in_float64, rounded_text
 
@@ -33,7 +37,7 @@ _WHY_HALF = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Constant:
+class Constant(Claim):
     """One number.
 
     Attributes:
@@ -62,8 +66,8 @@ class Constant:
             return ""
         return rounded_text(ball(Fraction(self.value)), digits)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return an entry of "constants"; a value beyond float64 is its decimals."""
+    def values(self) -> dict[str, Any]:
+        """Return it in float64; a value beyond that as its decimals."""
         value = self.value
         if isinstance(value, Fraction):
             value = float(value) if in_float64(ball(value)) else self.shown(12)
@@ -89,6 +93,30 @@ def constants_text(constants: Iterable[Constant]) -> str:
         for each in free
     )
     return f"free constants: {len(free)}" + (f" ({names})" if names else "")
+
+
+def constants_table(constants: Iterable[Constant]) -> list[Table]:
+    """Return every number that enters the prediction and is not in the spec."""
+    rows = tuple(
+        (
+            typeset(each.name),
+            (each.shown(4) or NONE) + ("" if each.error is None else f" ± {each.error:.2g}"),
+            Strong(each.source),
+            typeset(each.origin),
+        )
+        for each in constants
+    )
+    if not rows:
+        return []
+    return [
+        Table(
+            header=("constant", "value", "source", "from"),
+            rows=rows,
+            caption="Every number that enters the prediction and is not in the spec; those assumed "
+            "or fitted are the free constants.",
+            alignment="pllp",
+        )
+    ]
 
 
 def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:

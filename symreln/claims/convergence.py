@@ -6,27 +6,33 @@ decided by :mod:`symreln.verdict.drives`, at the declared values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
 
+import sympy as sp
 from flint import arb
 
 from symreln.base.summaries import short_repr
+from symreln.claims.alike import symbols_of
+from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.converging import Earlier, Later, Push, residuals
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Details, Math, Table, equation, prose
+from symreln.document.numerals import rounded_up
+from symreln.document.typeset import few, say, typeset
+from symreln.dynamics.converging import Earlier, Later, Push, antiderivative, residuals
 from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from symreln.claims.derivation import Derivation, ModeDerivation, StageDerivation, Step
+    from symreln.claims.derivation import Derivation, ModeDerivation, StageDerivation
     from symreln.verdict.drives import DrivenClass, Source
     from symreln.verdict.modes import PathwayModes
 
@@ -36,8 +42,8 @@ BITS = 192
 SHARES = (Fraction(1, 10), Fraction(1, 100))
 #: Steps beyond which none is looked for.
 MOST_STEPS = 10**15
-#: Modes without bounds that are named.
-MOST_NAMED = 6
+#: Modes whose bounds are printed, and lines of half-times on the terminal.
+MOST_BOUNDS, MOST_LINES = 24, 6
 #: Why nothing is bounded of a third stage.
 BEYOND = (
     "the bounds need drives that only fall, as those of closed modes are; what the second stage "
@@ -48,21 +54,33 @@ HAND_ON = 48
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaterBound:
+class Near:
+    """From which step on the residual dataset is near the converged one.
+
+    Attributes:
+        share: Distance, as a share of the converged one's size.
+        from_step: First step from which it is no larger.
+    """
+
+    share: Fraction
+    from_step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfTimeBounds:
     """What is proven of a mode that learns in the second stage, in steps.
 
     Attributes:
         label: Symbol of its strength.
-        pathway: Number of its pathway.
-        closed: Half-time of its closed form, which takes the first stage as converged from t = 0.
-        earliest, latest: Whole steps between which half of its height is reached.
+        not_before, not_after: Whole steps between which half of its plateau is reached.
+        closed_form: Half-time of its closed form, which takes the first stage as converged from
+            t = 0; six digits.
     """
 
     label: str
-    pathway: int
-    closed: float
-    earliest: int
-    latest: int
+    not_before: int
+    not_after: int
+    closed_form: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,57 +89,159 @@ class PickedUp:
 
     Attributes:
         label: Symbol of its null mode.
-        pathway: Number of its pathway.
-        most: Upper bound of the strength up to the last step.
+        at_most: Upper bound of the strength up to the last step; three digits.
     """
 
     label: str
-    pathway: int
-    most: float
+    at_most: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unbounded:
-    """A mode of the second stage of which nothing is bounded: half-time, or what it picks up.
+class NotBounded(Claim):
+    """Modes of a later stage of which something is not bounded.
 
     Attributes:
-        label: Symbol of its strength.
-        pathway: Number of its pathway.
+        modes: Which, in words.
         why: Why not.
-        is_null: Whether it has s = 0, so that what it picks up is meant.
+        is_null: Whether they have s = 0, so that what they pick up is meant, not how early they
+            learn.
+        count: How many they are, where the second stage has bounds of others; else 0.
     """
 
-    label: str
-    pathway: int
+    modes: str
     why: str
-    is_null: bool = False
+    is_null: bool = field(default=False, metadata={"prose": True})
+    count: int = field(default=0, metadata={"prose": True})
+
+    @property
+    def what(self) -> str:
+        """What is not bounded, in words."""
+        if self.is_null:
+            return f"what {self.modes} pick up meanwhile, with s = 0"
+        return f"how early {self.modes} reach half of their plateaus"
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class Convergence:
+class Convergence(Claim):
     """The second stage against the first, from the expected start, for the flow.
 
     Attributes:
-        apart: (share, first step from which the residual dataset is no farther from the converged
-            one than that share of the latter's size); a share that is not proven to be reached is
-            left out, all where the first stage is not closed.
-        modes: Bounds of the modes that learn.
-        unbounded: The modes that learn and have none.
-        picked_up: Bounds of null modes that are driven.
-        not_limited: The null modes that are driven and have no bound below the plateaus of what
-            drives them.
         undecided: Why there are no bounds of modes, empty where they were looked for.
-        beyond: Later stages than the second, of whose modes nothing is bounded.
+        residual_within: How near the residual dataset is; a share that is not proven to be
+            reached is left out, all where the first stage is not closed.
+        half_times: Bounds of the modes that learn.
+        not_bounded: Modes without bounds: of what they learn, or of what they pick up.
+        picked_up: Bounds of null modes that are driven.
+        symbols: LaTeX of the modes that tables show, by label.
     """
 
-    apart: tuple[tuple[Fraction, int], ...]
-    modes: tuple[LaterBound, ...]
-    picked_up: tuple[PickedUp, ...]
-    undecided: str
-    unbounded: tuple[Unbounded, ...] = ()
-    not_limited: tuple[Unbounded, ...] = ()
-    beyond: tuple[int, ...] = ()
+    undecided: str = ""
+    residual_within: tuple[Near, ...] = ()
+    half_times: tuple[HalfTimeBounds, ...] = ()
+    not_bounded: tuple[NotBounded, ...] = ()
+    picked_up: tuple[PickedUp, ...] = ()
+    symbols: Mapping[str, str] = field(default_factory=dict, metadata={"prose": True})
+
+    @property
+    def _within(self) -> str:
+        near = (f"{float(100 * n.share):g} % from step {n.from_step}" for n in self.residual_within)
+        return " on, to ".join(near) + " on"
+
+    def says(self) -> Iterator[Block]:
+        """Say how near the stages are, the bounds, what is not bounded, and why they hold."""
+        if self.residual_within:
+            yield say(
+                "The residual that the second stage learns is that of the converged first stage to "
+                f"{self._within} (distance over size, both as root mean squares over samples: the "
+                "distance's square is twice the loss that the first stage has still to lose)."
+            )
+        if self.half_times:
+            yield say(
+                "Until then its modes are driven by the earlier ones too, and they grow before the "
+                "first stage has converged. From the expected initial weights the flow reaches "
+                "half of their plateaus between these steps:"
+            )
+            yield self._table()
+        for each in self.not_bounded:
+            yield prose(*typeset(f"Not bounded is {each.what}: {each.why}."))
+        if self.undecided:
+            return
+        if self.picked_up:
+            most = max(each.at_most for each in self.picked_up)
+            yield say(
+                "Meanwhile pathways of the second stage pick up some of what the first is about to "
+                "learn; where they have $s = 0$ themselves, no more than "
+                f"{rounded_up(most, 2):.2g} up to the last step."
+            )
+        yield _proof()
+
+    def _table(self) -> Table:
+        known = {bounds.label: bounds for bounds in self.half_times}
+        shown = [(s, known[label]) for label, s in self.symbols.items() if label in known]
+        return Table(
+            header=("strength", "not before", "not after", "closed form"),
+            rows=tuple(
+                (Math(symbol), str(b.not_before), str(b.not_after), f"{b.closed_form:.0f}")
+                for symbol, b in shown
+            ),
+            caption="Half-times of the second stage in steps, bounded, and those of its closed "
+            "forms, which take the first stage as converged from the start.",
+            alignment="lrrr",
+            most=MOST_BOUNDS,
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Say it on the terminal, modes with equal bounds on one line."""
+        if self.residual_within:
+            yield f"the second stage sees the first as converged to {self._within}"
+        known: dict[tuple[int, int, float], list[str]] = {}
+        for b in self.half_times:
+            known.setdefault((b.not_before, b.not_after, b.closed_form), []).append(b.label)
+        for (low, high, closed), (first, *others) in list(known.items())[:MOST_LINES]:
+            where = f"between steps {low} and {high} (closed form {closed:.0f})"
+            yield f"  half-time of {' … '.join((first, *others[-1:]))}: {where}"
+        if len(known) > MOST_LINES:
+            yield f"  {len(known) - MOST_LINES} more are in derivation.json"
+        for each in self.not_bounded:
+            yield f"not bounded: {each.what}: {each.why}"
+
+    def steps(self) -> Iterator[Step]:
+        """Check the identities that bounds rest on; say what was proven and what was not."""
+        if any(each != 0 for each in residuals()):
+            msg = "the derivation's own check failed: bounds of an unconverged stage"
+            raise ArithmeticError(msg)
+        proven = self._proven()
+        if proven:
+            yield Step(
+                name="unconverged stage",
+                statement=f"{proven}.",
+                check="drives orthogonal and couplings diagonal on them, as exact identities of "
+                "matrices; residuals of the integral and of the subsolution cancel to 0; certified "
+                "balls",
+            )
+        for each in self.not_bounded:
+            yield Step(
+                name="unconverged stage",
+                statement=f"{each.what[:1].upper()}{each.what[1:]}.",
+                check=f"not bounded: {each.why}",
+                outcome=Truth.UNDECIDED,
+            )
+
+    def _proven(self) -> str:
+        parts = []
+        if self.half_times:
+            found = len(self.half_times)
+            left = sum(each.count for each in self.not_bounded if not each.is_null)
+            whose = (
+                f"{found} of {found + left} half-times of the second stage"
+                if left
+                else "The second stage's half-times"
+            )
+            parts.append(f"{whose} lie between the steps that are printed")
+        if self.residual_within:
+            parts.append("what it sees is as near to the converged residual as is printed")
+        return ", and ".join(parts)
 
 
 def convergence_of(derivation: Derivation) -> Convergence | None:
@@ -139,126 +259,64 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
         return None
     exact = derivation.ask(at_values)
     first, second = exact.stages[:2]
-    nothing = Convergence(
-        apart=(),
-        modes=(),
-        picked_up=(),
-        undecided="",
-        beyond=tuple(stage.stage for stage in derivation.stages[2:]),
-    )
+    beyond = _beyond(derivation)
     scale = ball(gram_scale(network))
     reason = _first_reason(derivation, first)
     if reason:
-        return replace(nothing, undecided=reason)
+        return _undecided(reason, beyond)
     with precision(BITS):
         before = _modes(first)
         pushing = sources(first.verdict, before)
         earlier = [Earlier(s=ball(x.square).sqrt(), d=ball(x.damping), g=scale) for x in pushing]
         if any(not scale < mode.height for mode in earlier):
-            reason = "the initial weights are not small"
-            return replace(nothing, undecided=reason)
-        apart = _apart(first, pushing, earlier, exact.tau or Fraction(1))
+            return _undecided("the initial weights are not small", beyond)
+        near = _near(first, pushing, earlier, exact.tau or Fraction(1))
         classes, reason = driven_classes(second.verdict, _modes(second), before, pushing)
         if reason:
-            return replace(nothing, apart=apart, undecided=reason)
+            return _undecided(reason, beyond, near)
         bounds = _all_bounds(exact, second, classes, (earlier, scale))
-    return replace(
-        nothing,
-        apart=apart,
-        modes=tuple(each for each in bounds if isinstance(each, LaterBound)),
+    return Convergence(
+        residual_within=near,
+        half_times=tuple(each for each in bounds if isinstance(each, HalfTimeBounds)),
         picked_up=tuple(each for each in bounds if isinstance(each, PickedUp)),
-        unbounded=tuple(e for e in bounds if isinstance(e, Unbounded) and not e.is_null),
-        not_limited=tuple(e for e in bounds if isinstance(e, Unbounded) and e.is_null),
+        not_bounded=(
+            *_by_reason(bounds, is_null=False),
+            *beyond,
+            *_by_reason(bounds, is_null=True),
+        ),
+        symbols=symbols_of(derivation),
     )
 
 
-def convergence_steps(found: Convergence) -> list[Step]:
-    """Return what was proven of later stages, and what was not.
-
-    Raises:
-        ArithmeticError: An identity that the bounds rest on does not hold: a bug of symreln.
-    """
-    from symreln.claims.derivation import Step
-
-    if any(each != 0 for each in residuals()):
-        msg = "the derivation's own check failed: bounds of an unconverged stage"
-        raise ArithmeticError(msg)
-    steps = []
-    proven = _proven(found)
-    if proven:
-        steps.append(
-            Step(
-                name="unconverged stage",
-                statement=f"{proven}.",
-                check="drives orthogonal and couplings diagonal on them, as exact identities of "
-                "matrices; residuals of the integral and of the subsolution cancel to 0; certified "
-                "balls",
-                outcome=Truth.PROVEN,
-            )
-        )
-    open_statements = [
-        *((f"How early {what} can learn", why) for what, why in open_questions(found)),
-        *((f"How much {what} can pick up", why) for what, why in open_limits(found)),
-    ]
-    return steps + [
-        Step(
-            name="unconverged stage",
-            statement=f"{statement} while earlier stages converge.",
-            check=f"not bounded: {why}",
-            outcome=Truth.UNDECIDED,
-        )
-        for statement, why in open_statements
-    ]
+def _undecided(
+    reason: str, beyond: tuple[NotBounded, ...], near: tuple[Near, ...] = ()
+) -> Convergence:
+    second = NotBounded(modes="the second stage's modes", why=reason)
+    return Convergence(undecided=reason, residual_within=near, not_bounded=(second, *beyond))
 
 
-def _proven(found: Convergence) -> str:
-    parts = []
-    if found.modes:
-        count = len(found.modes)
-        whose = (
-            "The second stage's half-times"
-            if not found.unbounded
-            else (f"{count} of {count + len(found.unbounded)} half-times of the second stage")
-        )
-        parts.append(f"{whose} lie between the steps that are printed")
-    if found.apart:
-        parts.append("what it sees is as near to the converged residual as is printed")
-    return ", and ".join(parts)
+def _beyond(derivation: Derivation) -> tuple[NotBounded, ...]:
+    """Return the modes of later stages than the second."""
+    stages = [str(stage.stage) for stage in derivation.stages[2:]]
+    if not stages:
+        return ()
+    modes = f"the modes of stage{'s' * (len(stages) > 1)} {', '.join(stages)}"
+    return (NotBounded(modes=modes, why=BEYOND),)
 
 
-def open_questions(found: Convergence) -> list[tuple[str, str]]:
-    """Return (whose half-times are not bounded, why not)."""
-    parts = [("the second stage's modes", found.undecided)] if found.undecided else []
-    parts += _by_reason(found.unbounded)
-    if found.beyond:
-        many = len(found.beyond) > 1
-        named = ", ".join(map(str, found.beyond))
-        parts.append((f"the modes of {'stages' if many else 'stage'} {named}", BEYOND))
-    return parts
-
-
-def open_limits(found: Convergence) -> list[tuple[str, str]]:
-    """Return (modes of which it is not bounded what they pick up, why not)."""
-    return _by_reason(found.not_limited)
-
-
-def _by_reason(modes: tuple[Unbounded, ...]) -> list[tuple[str, str]]:
+def _by_reason(bounds: list[Bound], *, is_null: bool) -> Iterator[NotBounded]:
+    """Yield the modes without a bound, those with one reason together."""
     reasons: dict[str, list[str]] = {}
-    for each in modes:
-        reasons.setdefault(each.why, []).append(each.label)
-    return [(_listed(labels), why) for why, labels in reasons.items()]
-
-
-def _listed(labels: list[str]) -> str:
-    more = len(labels) - MOST_NAMED
-    return ", ".join(labels[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    for each in bounds:
+        if isinstance(each, NotBounded) and each.is_null is is_null:
+            reasons.setdefault(each.why, []).append(each.modes)
+    for why, labels in reasons.items():
+        yield NotBounded(modes=few(labels), why=why, is_null=is_null, count=len(labels))
 
 
 def _first_reason(derivation: Derivation, first: StageDerivation) -> str:
     if first.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         return f"stage {first.stage} has no closed forms"
-    if derivation.later:
-        return "gates switch"
     if derivation.ask(narrow_pathways):
         return "a pathway is narrow"
     if any(c.degree > 1 for p in first.pathways for c in p.spectrum.classes):
@@ -272,9 +330,9 @@ def _modes(stage: StageDerivation) -> tuple[PathwayModes, ...]:
     )
 
 
-def _apart(
+def _near(
     first: StageDerivation, pushing: list[Source], earlier: list[Earlier], tau: Fraction
-) -> tuple[tuple[Fraction, int], ...]:
+) -> tuple[Near, ...]:
     """Return from which step on the residual is within a share of the converged one's size."""
     left = first.final_loss.to_fraction()
     if not left:
@@ -292,7 +350,7 @@ def _apart(
         (share, _first_step(lambda step, most=share**2 * left: missing(step) <= ball(most)))
         for share in SHARES
     )
-    return tuple((share, step) for share, step in found if step is not None)
+    return tuple(Near(share=share, from_step=step) for share, step in found if step is not None)
 
 
 def _first_step(holds: Callable[[int], bool]) -> int | None:
@@ -310,12 +368,16 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
     return high
 
 
+#: What is known of a mode of the second stage.
+Bound = HalfTimeBounds | PickedUp | NotBounded
+
+
 def _all_bounds(
     exact: Derivation,
     second: StageDerivation,
     classes: list[DrivenClass],
     before: tuple[list[Earlier], arb],
-) -> list[LaterBound | PickedUp | Unbounded]:
+) -> list[Bound]:
     """Return what is bounded of every mode of the second stage, or that it is not.
 
     Args:
@@ -324,47 +386,45 @@ def _all_bounds(
         classes: That stage's classes of modes.
         before: The first stage's modes, none where it has nothing to learn, and g of the start.
     """
-    bounds: list[LaterBound | PickedUp | Unbounded] = []
+    bounds: list[Bound] = []
     steps = 0 if exact.spec.network is None else exact.spec.network.steps
     tau = exact.tau or Fraction(1)
     known: dict[tuple, tuple[float, int, int] | str | float | None] = {}
-    for each, pathway, mode in _members(second, classes):
+    for each, mode in _members(second, classes):
         later = _later(each, *before)
         key = (each.key, each.dampings)
         if key not in known:
             known[key] = (
                 _picked_up(later, ball(steps / tau)) if mode.is_null else _half_time(later, tau)
             )
-        found, label = known[key], mode.label
-        if isinstance(found, float):
-            bounds.append(PickedUp(label=label, pathway=pathway, most=found))
-        elif isinstance(found, str):
-            one = Unbounded(label=label, pathway=pathway, why=found, is_null=mode.is_null)
-            bounds.append(one)
-        elif isinstance(found, tuple):
-            bounds.append(
-                LaterBound(
-                    label=label,
-                    pathway=pathway,
-                    closed=found[0],
-                    earliest=found[1],
-                    latest=found[2],
+        match known[key], mode.label:
+            case float() as most, label:
+                bounds.append(PickedUp(label=label, at_most=rounded_up(most, 3)))
+            case str() as why, label:
+                bounds.append(NotBounded(modes=label, why=why, is_null=mode.is_null))
+            case (closed, low, high), label:
+                bounds.append(
+                    HalfTimeBounds(
+                        label=label,
+                        not_before=low,
+                        not_after=high,
+                        closed_form=float(f"{closed:.6g}"),
+                    )
                 )
-            )
     return bounds
 
 
 def _members(
     second: StageDerivation, classes: list[DrivenClass]
-) -> list[tuple[DrivenClass, int, ModeDerivation]]:
-    """Return (constants, number of the pathway, mode) for every mode of the stage."""
+) -> list[tuple[DrivenClass, ModeDerivation]]:
+    """Return (constants, mode) for every mode of the stage."""
     modes = _modes(second)
     own = {(each.pathway, each.index): each for each in classes}
     decided = {each.pathway for each in classes}
     found = []
     for place, pathway in enumerate(second.pathways):
         p = place if place in decided else original_of(modes, place)
-        found += [(own[p, mode.class_index], pathway.number, mode) for mode in pathway.modes]
+        found += [(own[p, mode.class_index], mode) for mode in pathway.modes]
     return found
 
 
@@ -418,3 +478,32 @@ def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
         return f"half of the plateau is not reached within {MOST_STEPS:.0e} steps"
     last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
     return closed, max(0, reached - 1), int(last.unique_fmpz() or 0)
+
+
+def _proof() -> Details:
+    s, c, h, x = sp.symbols("s c h x", positive=True)
+    integral, _ = antiderivative(s, c, h, x)
+    integrand = (sp.sqrt(s**2 + c**2 * x**2) - s) / (x * (h - x))
+    return Details(
+        summary="How the half-times are bounded",
+        blocks=(
+            say(
+                r"A mode of the second stage with its own drive $s$ sees, in orthogonal directions "
+                r"of the outputs, $c\,(h - \pi(t))$ of earlier modes: that they are orthogonal and "
+                r"that couplings keep them is decided exactly. From the start "
+                r"$Q Q^{\top} = 2 \pi_0 I$ its strength is at most $2 \pi_0 \sinh 2 I$ with "
+                r"$\tau \dot{I} = \sqrt{s^2 + \sum c^2 (h - \pi)^2}$, and with a single earlier "
+                r"mode $I(t) - s t/\tau$ is elementary. With $d$ and the plateau $h$ of that mode "
+                r"and $x = h - \pi$ it is, from $h - \pi(t)$ to $h - \pi_0$, one over $2d$ times"
+            ),
+            equation(rf"\int {to_latex(integrand)}\, dx &= {to_latex(integral)}."),
+            say(
+                "From below, all drives point where amplitudes are positive. While the drives "
+                r"$q$, less the most that damping takes, fall, a subsolution of the amplitudes is "
+                r"$e^{K} (\sigma, q_0, q_1, \dots)/\sigma(0)$; here $\sigma$ is their size and $K$ "
+                "its integral. After a time of our choice the sigmoid without earlier modes is a "
+                "lower bound. The program cancels the residuals of the integral and of the "
+                "subsolution to exactly 0 and evaluates with certified balls."
+            ),
+        ),
+    )

@@ -83,7 +83,7 @@ def estimate(spec: Spec, unit: float | None = None) -> Estimate:
     alike = {_look(pathway): pathway for pathway in spec.pathways}
     entries = _entries(spec.dataset)
     data = spec.dataset
-    monomials = max(1, len(data.sparse_inputs.terms), len(data.sparse_targets.terms))
+    monomials = max(1, len(data.inputs.terms), len(data.targets.terms))
     low = _START + _PATHWAY * len(spec.pathways)
     high = low
     memory_low, memory_high = _BASE + _PER_ENTRY * entries, _BASE + _PER_ENTRY * entries
@@ -140,14 +140,14 @@ def _spread(spec: Spec, values: int) -> float:
 
 def _degrees(dataset: Dataset) -> Iterator[int]:
     """Yield the degree of the data in every parameter that occurs, at least 1."""
-    keys = [*dataset.sparse_inputs.terms, *dataset.sparse_targets.terms]
+    keys = [*dataset.inputs.terms, *dataset.targets.terms]
     for exponents in zip(*keys, strict=True):
         yield max(1, *exponents)
 
 
 def _entries(dataset: Dataset) -> int:
     """Return how many entries of the data are not zero, a term of every monomial counted."""
-    return dataset.sparse_inputs.count + dataset.sparse_targets.count
+    return dataset.inputs.count + dataset.targets.count
 
 
 def time_unit() -> float:

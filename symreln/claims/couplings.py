@@ -17,6 +17,7 @@ from symreln.claims.prediction import overlap_matrices
 from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Math, Table, prose
+from symreln.document.typeset import say
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
@@ -148,16 +149,10 @@ class Couplings(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say what k and g are, and list them."""
-        yield prose(
-            "Pathway ",
-            Math("j"),
-            " enters the error of pathway ",
-            Math("p"),
-            " through ",
-            Math(r"K = U_p^{\top} O_p O_j U_j"),
-            " and ",
-            Math(r"G = V_j^{\top} \Sigma^{x}(j, p) V_p"),
-            ". Both are computed from the effective datasets.",
+        yield say(
+            r"Pathway $j$ enters the error of pathway $p$ through $K = U_p^{\top} O_p "
+            r"O_j U_j$ and $G = V_j^{\top} \Sigma^{x}(j, p) V_p$. Both are computed from "
+            "the effective datasets."
         )
         plain = [(c, overlap) for c, overlap in self._each if overlap.g is not None]
         if plain:

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from symreln.base.summaries import short_repr
+from symreln.claims.claim import Step
 from symreln.dynamics import switchboard
 from symreln.dynamics.loss import mode_space_loss, strength_symbol
 from symreln.dynamics.solutions import odd_relu
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:
@@ -132,23 +133,6 @@ class StageDerivation:
     verdict: StageVerdict
     initial_loss: Scalar
     final_loss: Scalar
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One step of the derivation and the check that was made of it.
-
-    Attributes:
-        name: What was derived.
-        statement: The claim, in words.
-        check: How the program checked it.
-        outcome: PROVEN, or UNDECIDED where there was nothing that could be checked.
-    """
-
-    name: str
-    statement: str
-    check: str
-    outcome: Truth
 
 
 @short_repr

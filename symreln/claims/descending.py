@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Step
+from symreln.claims.alike import symbols_of
+from symreln.claims.claim import Claim, Step
 from symreln.claims.widths import narrow_pathways
+from symreln.document.model import Block, Details, Math, Table, equation
+from symreln.document.numerals import rounded_up
+from symreln.document.typeset import say
 from symreln.dynamics import two_layer
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.dynamics.solutions.common import AbstractMode
 
 #: Working precision in bits; the bound itself is no sharper than a factor of two.
 BITS = 120
+#: Modes whose bounds are printed.
+MOST_BOUNDS = 24
 
 
 def why_no_bound(derivation: Derivation) -> str:
@@ -61,28 +69,83 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
         return descent.flow_error(s, d, start, tau)
 
 
-def descent_steps(derivation: Derivation) -> list[Step]:
-    """Check what the bounds rest on, where there are any.
+@dataclass(frozen=True, kw_only=True)
+class FlowErrors(Claim):
+    """Bounds on the flow's error against gradient descent.
 
-    Raises:
-        ArithmeticError: The identities do not hold: a bug of symreln, and nothing is printed.
+    Attributes:
+        bounds: As shares of the plateaus, by the modes' labels.
+        strengths: Their closed forms, each once.
+        symbols: LaTeX of the modes that tables show, by label.
     """
-    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
-    bounded = [mode for mode in modes if flow_error(derivation, mode) is not None]
-    if not bounded:
-        return []
-    from symreln.dynamics.solutions.descent import DescentMode
 
-    for strength in {mode.strength for mode in bounded if mode.strength is not None}:
-        if DescentMode(s=strength.s, d=strength.d).residual() != 0:
+    bounds: Mapping[str, float]
+    strengths: frozenset[AbstractMode]
+    symbols: Mapping[str, str]
+
+    def says(self) -> Iterator[Block]:
+        """Say the bounds, rounded up, and why they hold."""
+        yield say(
+            "The solutions are those of the flow, that is of infinitely small steps. With steps of "
+            "this learning rate, from the same aligned weights, strengths are at no time further "
+            "from them than, as a share of the plateau:"
+        )
+        yield Table(
+            header=("strength", "flow against gradient descent, at most"),
+            rows=tuple(
+                (Math(symbol), f"{rounded_up(100 * self.bounds[label], 2):g} %")
+                for label, symbol in self.symbols.items()
+                if label in self.bounds
+            ),
+            caption="Proven bounds on the error of the flow.",
+            alignment="lr",
+            most=MOST_BOUNDS,
+        )
+        yield Details(
+            summary="Why this bounds them",
+            blocks=(
+                say(
+                    r"A step of gradient descent takes $x = d\pi/s$ to $x (1 + h (1 - x))^2$ with "
+                    r"$h = s/\tau$, and so its logit $\ln(x/(1 - x))$ forward by "
+                    r"$\Delta(x) = 2 \ln(1 + h(1 - x)) - \ln(1 - 2hx - h^2 x (1 - x))$. The "
+                    r"program checks this identity, and that $\Delta$ rises with $x$, with exact "
+                    "algebra. "
+                    r"Hence for $0 < h < \tfrac{1}{2}$"
+                ),
+                equation(r"2 \ln(1 + h) \le \Delta(x) \le -\ln(1 - 2h),"),
+                say(
+                    "while the flow moves it by $2h$, which lies between: both are between two "
+                    "sigmoids of these rates $r_- < r_+$. After $n$ steps these are apart by less "
+                    "than $(r_+ - r_-) n/4$, and by less than what the slower one has still to go, "
+                    "$e^{-r_- (n - n_{1/2})}$; the first rises and the second falls with $n$."
+                ),
+            ),
+        )
+
+    def steps(self) -> Iterator[Step]:
+        """Check the identities that the bounds rest on."""
+        from symreln.dynamics.solutions.descent import DescentMode
+
+        if any(DescentMode(s=each.s, d=each.d).residual() != 0 for each in self.strengths):
             msg = "the derivation's own check failed: steps of gradient descent"
             raise ArithmeticError(msg)
-    return [
-        Step(
+        yield Step(
             name="finite steps",
-            statement=f"The flow's error against gradient descent is bounded for {len(bounded)} "
-            "strengths.",
+            statement="The flow's error against gradient descent is bounded for "
+            f"{len(self.bounds)} strengths.",
             check="map of the amplitudes, identities of its logit: cancel to 0; certified numbers",
-            outcome=Truth.PROVEN,
         )
-    ]
+
+
+def flow_errors(derivation: Derivation) -> FlowErrors | None:
+    """Return the bounds of all modes that have one; None where none is proven."""
+    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
+    found = [(mode, flow_error(derivation, mode)) for mode in modes]
+    bounded = [(mode, bound) for mode, bound in found if bound is not None]
+    if not bounded:
+        return None
+    return FlowErrors(
+        bounds={mode.label: bound for mode, bound in bounded},
+        strengths=frozenset(mode.strength for mode, _ in bounded if mode.strength is not None),
+        symbols=symbols_of(derivation),
+    )

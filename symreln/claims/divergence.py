@@ -92,8 +92,8 @@ def check_before_deriving(spec: Spec) -> None:
     network, exact = network_of(spec), spec.at_values()
     if network.unusual:
         return
-    inputs = sparse_floats(exact.dataset.sparse_inputs, "dataset.X")
-    targets = sparse_floats(exact.dataset.sparse_targets, "dataset.Y")
+    inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
+    targets = sparse_floats(exact.dataset.targets, "dataset.Y")
     samples = exact.dataset.samples
     largest = 0.0
     for pathway in exact.pathways:

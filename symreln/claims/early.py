@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.claims.gate_support import first_pathways, has_early_phase, unsupported_pathways
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
-from symreln.claims.unsupported import first_pathways, has_early_phase, unsupported_pathways
 from symreln.dynamics.early_phase import (
     MOST_LOOKS,
     UNITS,
@@ -20,6 +20,7 @@ from symreln.dynamics.early_phase import (
     EarlyStrength,
 )
 from symreln.dynamics.initial import pathway_units
+from symreln.exact.numeric import numpy_modes
 from symreln.gates.orbits import pathway_orbits
 
 if TYPE_CHECKING:
@@ -191,5 +192,5 @@ def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
             u=sigma_yx @ v / s,
             v=v,
         )
-        for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True)
+        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True)
     ]

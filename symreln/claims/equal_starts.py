@@ -3,29 +3,35 @@
 Closed by symmetry, modes that couple stay equal because they start equal. Started apart, each
 aligned mode follows the competitive system of :mod:`symreln.dynamics.competition`, if every single
 coupling maps modes to modes. Where that system's couplings are definite, it comes to rest at one
-point from every positive start: the heights s/d_eff hold, the course there does not. Where they
+point from every positive start: the plateaus s/d_eff hold, the course there does not. Where they
 are singular the start decides. Where no single coupling is proven to map modes to modes, but only
 the sum of all, modes that start apart may not even keep to their directions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from symreln.claims.claim import Claim
+from symreln.claims.widths import narrow_pathways
+from symreln.document.model import Block
+from symreln.document.typeset import few, say, typeset
 from symreln.dynamics.competition import Competition
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from symreln.claims.derivation import Derivation, StageDerivation
 
     Node = tuple[int, int]
 
-#: What is said of the heights from unequal starts, after "their couplings are …".
+#: Strengths that are named one by one.
+MOST_NAMED = 12
+#: What is said of the plateaus from unequal starts, after "their couplings are …".
 SAYS = {
     Truth.PROVEN: (
         "their couplings are definite, so the plateaus hold from every positive aligned start; "
@@ -43,44 +49,81 @@ class EqualStart:
     """Modes that have to start equal for what is printed of them.
 
     Attributes:
-        labels: Symbols of their strengths.
-        heights: Whether s/d_eff is where unequal positive starts come to rest as well.
-        reason: Why that is undecided; empty where it is decided.
+        modes: Symbols of their strengths.
+        heights_from_unequal_starts: Whether s/d_eff is where unequal positive starts come to rest
+            as well.
+        meaning: What holds of them from unequal starts, as it stands after a colon.
     """
 
-    labels: tuple[str, ...]
-    heights: Truth
-    reason: str
-
-    @property
-    def sentence(self) -> str:
-        """What holds of them from unequal starts, as it stands after a colon."""
-        return SAYS.get(self.heights) or (
-            f"{self.reason}; what is printed of them is proven for equal starts alone"
-        )
+    modes: tuple[str, ...]
+    heights_from_unequal_starts: Truth
+    meaning: str
 
 
-def equal_starts(derivation: Derivation) -> tuple[EqualStart, ...]:
-    """Return the modes of stages closed by symmetry that have to start equal."""
-    values = derivation.spec.values
+@dataclass(frozen=True, kw_only=True)
+class EqualStarts(Claim):
+    """What the modes of a stage that is closed by symmetry owe to equal starts.
+
+    Attributes:
+        stage: Which stage.
+        found: Its modes that have to start equal, those together that couple.
+        assumed: Whether the prediction that is confronted with training rests on them.
+    """
+
+    stage: int
+    found: tuple[EqualStart, ...]
+    assumed: bool
+
+    def says(self) -> Iterator[Block]:
+        """Say what holds of the stage's modes where their starts differ."""
+        groups: dict[str, tuple[str, ...]] = {}
+        for each in self.found:
+            groups[each.meaning] = groups.get(each.meaning, ()) + each.modes
+        for index, (meaning, labels) in enumerate(groups.items()):
+            yield say(
+                f"{'' if index else '**Equal starts** are assumed. '}Of {{labels}}: {meaning}.",
+                labels=typeset(few(labels, MOST_NAMED)),
+            )
+        if not self.assumed:
+            yield say(
+                "The prediction that is confronted with training does not rest on them: it "
+                "descends with the coupled matrices of all pathways, wherever each one starts."
+            )
+
+
+def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
+    """Return what stages closed by symmetry owe to equal starts, where modes couple."""
+    network = derivation.spec.network
+    two_layers = network is not None and network.layers == 2
+    found = []
+    for stage in derivation.stages:
+        components = sorted(stage.verdict.components, key=sorted)
+        coupled = [sorted(component) for component in components if len(component) > 1]
+        if stage.verdict.level is Level.CLOSED_BY_SYMMETRY and coupled:
+            found.append(
+                EqualStarts(
+                    stage=stage.stage,
+                    found=tuple(_of(derivation, stage, nodes) for nodes in coupled),
+                    assumed=not two_layers or bool(derivation.ask(narrow_pathways)),
+                )
+            )
+    return tuple(found)
+
+
+def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> EqualStart:
     known = all(parameter.value is not None for parameter in derivation.spec.parameters)
-    return tuple(
-        _of(stage, sorted(component), values if known else None)
-        for stage in derivation.stages
-        if stage.verdict.level is Level.CLOSED_BY_SYMMETRY
-        for component in sorted(stage.verdict.components, key=sorted)
-        if len(component) > 1
+    plateaus, reason = _decided(stage, nodes, derivation.spec.values if known else None)
+    return EqualStart(
+        modes=tuple(
+            mode.label
+            for p, a in nodes
+            for mode in stage.pathways[p].modes
+            if mode.class_index == a
+        ),
+        heights_from_unequal_starts=plateaus,
+        meaning=SAYS.get(plateaus)
+        or f"{reason}; what is printed of them is proven for equal starts alone",
     )
-
-
-def _of(
-    stage: StageDerivation, nodes: list[Node], values: Mapping[str, Fraction] | None
-) -> EqualStart:
-    labels = tuple(
-        mode.label for p, a in nodes for mode in stage.pathways[p].modes if mode.class_index == a
-    )
-    heights, reason = _decided(stage, nodes, values)
-    return EqualStart(labels=labels, heights=heights, reason=reason)
 
 
 def _decided(
@@ -108,45 +151,32 @@ def _decided(
     return (Truth.PROVEN if system.is_convex(values) else Truth.REFUTED), ""
 
 
-def grouped(found: Sequence[EqualStart]) -> list[tuple[tuple[str, ...], str]]:
-    """Return (labels, what holds of them from unequal starts), equal sentences together."""
-    groups: dict[str, tuple[str, ...]] = {}
-    for each in found:
-        groups[each.sentence] = groups.get(each.sentence, ()) + each.labels
-    return [(labels, sentence) for sentence, labels in groups.items()]
-
-
 def started_apart(derivation: Derivation, kappas: Mapping[str, float]) -> tuple[str, ...]:
     """Return the labels of modes that have to start equal and whose pathways' κ differ.
 
     Args:
         derivation: The derivation.
-        kappas: κ by a pathway's name.
+        kappas: κ by a pathway's name; pathways without one start from half of the units.
     """
     name_of = {mode.label: path.name for path in derivation.pathways for mode in path.modes}
     return tuple(
         label
-        for each in equal_starts(derivation)
-        if len({kappas.get(name_of[label]) for label in each.labels}) > 1
-        for label in each.labels
+        for stage in derivation.ask(equal_starts)
+        for each in stage.found
+        if len({kappas.get(name_of[label]) for label in each.modes}) > 1
+        for label in each.modes
     )
 
 
-def equal_starts_to_json(derivation: Derivation) -> dict[str, Any]:
-    """Return the entry "equal_starts" of derivation.json; nothing where none is assumed.
-
-    "heights_from_unequal_starts" is "proven", "refuted" or "undecided".
-    """
-    found = equal_starts(derivation)
-    if not found:
-        return {}
-    return {
-        "equal_starts": [
-            {
-                "modes": list(each.labels),
-                "heights_from_unequal_starts": each.heights.value,
-                "meaning": each.sentence,
-            }
-            for each in found
-        ]
-    }
+def unequal_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Block]:
+    """Return what is said where the prediction starts modes apart that are closed by symmetry."""
+    labels = started_apart(derivation, kappas)
+    if not labels:
+        return []
+    return [
+        say(
+            "They differ between modes that are closed by symmetry, {labels}: closed forms and "
+            "half-times of these are those of equal starts, and are not what is predicted here.",
+            labels=typeset(few(labels, MOST_NAMED)),
+        )
+    ]

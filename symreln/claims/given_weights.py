@@ -80,10 +80,10 @@ def from_weights(
         raise NotSupportedError(msg)
     numbers = derivation.ask(at_values)
     effective = numbers.pathways[0].effective
-    rows = effective.sparse_sigma_yx.select(rows=effective.pathway.outputs)
+    rows = effective.sigma_yx.select(rows=effective.pathway.outputs)
     (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")
     return lambda_balanced.solve(
-        rows.exact,
+        rows,
         effective.sigma_x,
         first,
         second,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Step
+from symreln.claims.claim import Step
 from symreln.dynamics.solutions import odd_relu
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -29,6 +28,5 @@ def half_speed_steps(derivation: Derivation) -> list[Step]:
             statement="Every sample (x, y) has its negative (−x, −y), as often; strengths of pairs "
             "of units obey the linear equations of twice the time constant.",
             check="samples compared as exact columns; substitution of π = ab/2, cancelled to 0",
-            outcome=Truth.PROVEN,
         )
     ]

@@ -11,12 +11,13 @@ from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.dynamics.gated_data import GatedData, SparseArray
 from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError, NotSupportedError
+from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
-    from symreln.exact.sparse import SparseMatrix
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -72,8 +73,8 @@ def check_range(derivation: Derivation) -> None:
     """
     network_of(derivation.spec)
     dataset = derivation.spec.dataset
-    sparse_floats(dataset.sparse_inputs, "dataset.X")
-    sparse_floats(dataset.sparse_targets, "dataset.Y")
+    sparse_floats(dataset.inputs, "dataset.X")
+    sparse_floats(dataset.targets, "dataset.Y")
     for pathway in derivation.pathways:
         gate_floats(pathway.effective.pathway)
 
@@ -102,7 +103,7 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
-    inputs = scale * sparse_floats(dataset.sparse_inputs, "dataset.X")
+    inputs = scale * sparse_floats(dataset.inputs, "dataset.X")
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     features = []
     for pathway, spec in zip(derivation.pathways, specs, strict=True):
@@ -117,7 +118,7 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
         writes[p, list(spec.outputs)] = True
     data = GatedData(
         features=tuple(features),
-        targets=scale * sparse_floats(dataset.sparse_targets, "dataset.Y"),
+        targets=scale * sparse_floats(dataset.targets, "dataset.Y"),
         writes=writes,
         stages=tuple(spec.stage for spec in specs),
         staged=network.training == "staged",
@@ -136,7 +137,7 @@ def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
 
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):
-        for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
             if not mode.is_null:
                 labels.append(mode.label)
                 probes.append(ModeProbe(pathway=p, s=s, v=v))
@@ -183,7 +184,7 @@ def gate_floats(spec: PathwaySpec) -> np.ndarray:
     return _floats([(g.numerator, g.denominator) for g in gains], f"gate of pathway {spec.name}")
 
 
-def sparse_floats(matrix: SparseMatrix, where: str) -> SparseArray:
+def sparse_floats(matrix: ExactMatrix, where: str) -> SparseArray:
     """Return a constant matrix in float64, every entry correctly rounded.
 
     Raises:

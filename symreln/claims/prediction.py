@@ -28,7 +28,7 @@ from symreln.dynamics.integrate import PRECISE, Accuracy
 from symreln.dynamics.solutions import deep_numbers
 from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
-from symreln.exact.singular_vectors import balls, certified
+from symreln.exact.numeric import balls, certified, numpy_modes
 from symreln.spec.arguments import float_times
 from symreln.verdict.judge import Level
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.narrow_law import NarrowLaw
     from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
-    from symreln.exact.singular_vectors import Vectors
+    from symreln.exact.numeric import Vectors
 
 #: Below half of the last decimal that is printed of K and G.
 OVERLAP_RADIUS = 1e-16
@@ -416,7 +416,7 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
     columns_u = [np.zeros((sigma_yx.shape[0], 0))]
     columns_v = [np.zeros((sigma_yx.shape[1], 0))]
     labels: list[str] = []
-    for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+    for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
         if not mode.is_null:
             with np.errstate(over="ignore"):
                 u = sigma_yx @ v / s

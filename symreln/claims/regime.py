@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
-from symreln.document.model import Block, Citation, Math, Strong, prose
-from symreln.document.typeset import typeset
+from symreln.document.model import Block, Strong
+from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
+from symreln.exact.numeric import numpy_modes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -113,16 +114,13 @@ class Regime(Claim):
     def says(self) -> Iterator[Block]:
         """Say what large initial weights mean; nothing in the rich regime."""
         if self.is_lazy:
-            yield prose(
-                Strong(f"{self.called} regime".capitalize()),
-                ". A mode is lazy where its initial strength is at least half of its plateau, ",
-                Math(r"\pi_0 \ge s/(2 d_{\mathrm{eff}})"),
-                ": it has no half-time, and the relative scale of ",
-                Citation("Chizat2019"),
-                ", for a mode ",
-                Math(r"s/(4 d_{\mathrm{eff}} \pi_0)"),
-                ", is at most one half. Here ",
-                *typeset(f"{self.reason}. {MEANS[self.name]}"),
+            yield say(
+                "{capitalize}. A mode is lazy where its initial strength is at least "
+                r"half of its plateau, $\pi_0 \ge s/(2 d_{\mathrm{eff}})$: it has no "
+                "half-time, and the relative scale of [@Chizat2019], for a mode $s/(4 "
+                r"d_{\mathrm{eff}} \pi_0)$, is at most one half. Here {reason}",
+                capitalize=Strong(f"{self.called} regime".capitalize()),
+                reason=typeset(f"{self.reason}. {MEANS[self.name]}"),
             )
 
     def lines(self) -> Iterator[str]:
@@ -193,7 +191,7 @@ def _relative(
 def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
     """Return vᵀ Σ^x v, mean over equal modes; None for data beyond float64."""
     try:
-        v = pathway.spectrum.numpy_modes()[place][2]
+        v = numpy_modes(pathway.spectrum)[place][1]
         seen = pathway.effective.sigma_x.to_numpy() @ v
     except InputError:
         return None

@@ -6,9 +6,12 @@ gradient descent multiplies the distance by 1 − r/τ: it settles only where r 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import rounded
+from symreln.claims.claim import Claim
 from symreln.dynamics.switchboard import expected_start
 from symreln.exact.enclosure import ball, in_float64, rounded_text
 
@@ -21,14 +24,34 @@ if TYPE_CHECKING:
 BITS = 64
 
 
-def diverging_lines(derivation: Derivation) -> list[str]:
-    """Warn of a learning rate at which closed modes cannot settle, at the declared values."""
+@dataclass(frozen=True, kw_only=True)
+class Diverging(Claim):
+    """A learning rate at which a closed mode cannot settle, at the declared values.
+
+    Attributes:
+        mode: The mode that relaxes fastest, in words.
+        rate: By how much a step, rounded; 2 is the limit.
+    """
+
+    mode: str
+    rate: str
+
+    def lines(self) -> Iterator[str]:
+        """Warn of it on the terminal."""
+        yield (
+            f"warning: network.learning_rate: gradient descent diverges ({self.mode} relaxes by "
+            f"{self.rate} a step, 2 is the limit)"
+        )
+
+
+def diverging(derivation: Derivation) -> Diverging | None:
+    """Return the mode that diverges fastest, None where all settle or that is not known."""
     tau, values = derivation.tau, derivation.spec.values
     network = derivation.effective_network
     if network is None or tau is None or not derivation.closed:
-        return []
+        return None
     if len(values) < len(derivation.spec.parameters):
-        return []
+        return None
     rates = []
     for pathway in derivation.pathways:
         for mode in pathway.modes:
@@ -40,13 +63,10 @@ def diverging_lines(derivation: Derivation) -> list[str]:
                 rates.append((rate, f"mode {mode.number} of '{pathway.name}'"))
     found = [(rate, mode) for rate, mode in rates if rate > 2]
     if not found:
-        return []
+        return None
     rate, mode = max(found, key=lambda pair: pair[0].mid())
     shown = rounded(float(rate), 3, 2) if in_float64(rate) else rounded_text(rate, 3)
-    return [
-        f"warning: network.learning_rate: gradient descent diverges ({mode} relaxes by "
-        f"{shown} a step, 2 is the limit)"
-    ]
+    return Diverging(mode=mode, rate=shown)
 
 
 def relaxation(network: NetworkSpec, s: arb, d: arb) -> arb:

@@ -18,7 +18,6 @@ from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
 from symreln.dynamics.switchboard import Known
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
-from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.network.effective import check_sizes, effective_dataset, twin_dataset
 from symreln.network.symmetry import symmetry_search
@@ -26,7 +25,7 @@ from symreln.network.targets import Targets
 from symreln.spec.model import Spec
 from symreln.verdict.alike import StageSymmetry
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
-from symreln.verdict.modes import sparse_generators, twin_spectrum
+from symreln.verdict.modes import twin_spectrum
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 
 if TYPE_CHECKING:
@@ -72,8 +71,8 @@ def derive_unchecked(
 ) -> Derivation:
     """Derive without the checks of :mod:`symreln.pipeline.checks`, for a second route of theirs."""
     done = progress or silent
-    goal = Targets.of(spec.dataset.sparse_targets)
-    search = symmetry_search(spec)
+    goal = Targets.of(spec.dataset.targets)
+    search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
     stages: list[StageDerivation] = []
     for stage in spec.stages:
         numbers = [
@@ -135,7 +134,6 @@ def _spectra(
     done: Progress,
 ) -> tuple[JointSpectrum, ...]:
     found: dict[int, JointSpectrum] = {}
-    generators: dict[int, list[SparseMatrix]] = {}
     for number, e in zip(numbers, effective, strict=True):
         if e.twin is None:
             try:
@@ -144,10 +142,7 @@ def _spectra(
                 msg = f"pathway '{e.pathway.name}': {error}"
                 raise LimitReachedError(msg) from error
         else:
-            known = id(e.twin.original)
-            if known not in generators:
-                generators[known] = sparse_generators(found[known])
-            found[id(e)] = twin_spectrum(e, found[known], generators[known])
+            found[id(e)] = twin_spectrum(e, found[id(e.twin.original)])
         done("spectrum", (number, found[id(e)]))
     return tuple(found.values())
 
@@ -161,7 +156,7 @@ def _converged(
     """Return what the converged stage leaves."""
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         return closed_residual(goal, stage_modes(effective, spectra), verdict.d_eff)
-    outputs = SparseMatrix.from_exact(converged_outputs(goal, effective))
+    outputs = converged_outputs(goal, effective)
     return Targets(start=(goal.matrix - outputs).reduced())
 
 
@@ -203,7 +198,7 @@ def _mode(
     known: Known,
 ) -> ModeDerivation:
     class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
-    d = None if mode.d_is_average else mode.d
+    d = mode.d
     common = verdict.d_eff.get((p, class_index))
     d_eff = (
         d

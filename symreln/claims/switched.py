@@ -11,11 +11,12 @@ import numpy as np
 from symreln.claims.divergence import check_start, check_step_size
 from symreln.claims.early import start_factor
 from symreln.claims.integration import check_range, coupled_matrices, network_of
-from symreln.claims.phase_names import in_phase
+from symreln.claims.phases import in_phase
 from symreln.claims.prediction import ModeCurve, Prediction
 from symreln.claims.widths import narrow_pathways
 from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.errors import NotSupportedError
+from symreln.exact.numeric import numpy_modes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -164,7 +165,7 @@ def _modes(
     for begin, phase in derivation.phases:
         for p, pathway in enumerate(phase.pathways):
             sigma = pathway.effective.sigma_yx.to_numpy()
-            for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+            for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
                 if not mode.is_null:
                     equal = EqualModes(pathway=p, u=sigma @ v / s, v=v)
                     found.append((equal, pathway, mode, begin))

@@ -1,28 +1,42 @@
-"""Pathways with fewer hidden units than modes, for the document, JSON and the prediction."""
+"""Pathways with fewer hidden units than modes: which they learn, and the loss that stays."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+from flint import arb
 
 from symreln.base.summaries import short_repr
+from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import at_values
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import say, typeset
+from symreln.document.words import SHORT
 from symreln.dynamics.initial import pathway_units
 from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
-from symreln.exact.enclosure import ball, precision
-from symreln.truth import Truth
+from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
-    from flint import arb
-
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation, Step
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.spec.model import NetworkSpec
+
+    Pairs = Sequence[tuple[ModeDerivation, ModeDerivation]]
+
+#: Replacements, and comparisons of modes, that are printed.
+MOST_PRINTED = 6
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NarrowPathway:
+class NarrowPathway(Claim):
     """A pathway whose units do not suffice for its modes.
 
     Attributes:
@@ -69,6 +83,171 @@ class NarrowPathway:
             for j, other in enumerate(counts)
             if i != j and held and other < modes[j].multiplicity and _moves(modes[i], modes[j])
         )
+
+    def values(self) -> dict[str, Any]:
+        """Return which modes are learned first and in the end, equal ones counted by label.
+
+        A rate is in units of 1/tau. "same_where" has the pairs of labels whose order decides,
+        larger s first, and larger s²/d in the end; None where no parameter moves a mode, or the
+        declared values make modes equal.
+        """
+        found = self.found
+        labels = [] if found is None else [entry.mode.label for entry in found.modes]
+
+        def counted(counts: tuple[int, ...] | None) -> dict[str, int] | None:
+            if counts is None:
+                return None
+            return {label: n for label, n in zip(labels, counts, strict=True) if n}
+
+        def pairs(compared: Pairs) -> list[list[str]]:
+            return [[first.label, second.label] for first, second in compared]
+
+        return {
+            "name": self.pathway.name,
+            "units": self.units,
+            "modes": self.rank,
+            "undecided": self.undecided,
+            "at_declared_values": self.declared,
+            "same_where": None
+            if self.symbolic is None
+            else {"s": pairs(self.comparisons()), "s2_over_d": pairs(self.final_comparisons())},
+            "first": counted(found and found.plateau),
+            "least": counted(found and found.least),
+            "replaced": []
+            if found is None
+            else [
+                {"mode": labels[i], "by": labels[j], "rate": found.rate((i, j))}
+                for i, j in found.escapes
+            ],
+        }
+
+    def says(self) -> Iterator[Block]:
+        """Say which modes it learns, for how long, and for which parameters that is the same."""
+        units = "1 hidden unit" if self.units == 1 else f"{self.units} hidden units"
+        start = f"Pathway {self.pathway.number} has {units} for {self.rank} modes. "
+        found = self.found
+        if found is None or found.plateau is None:
+            yield say(
+                start + "Which of them it learns is not decided: {why}. What is printed of it "
+                "holds for a pathway that is wide enough.",
+                why=typeset(self.undecided),
+            )
+            return
+        yield say(
+            start + "In the limit of small initial weights it first learns those with the largest "
+            "$s$: {learned}. The others stay near 0; solutions that are printed for them hold for "
+            "a pathway that is wide enough." + self._wherever(self.comparisons(), "s"),
+            learned=typeset(_learned(found, found.plateau)),
+        )
+        final = self._wherever(self.final_comparisons(), "s^2/d")
+        if not found.escapes:
+            yield say(
+                "No other mode can replace one of them: none has a larger $s^2/d$, and the plateau "
+                "is stable." + final
+            )
+            return
+        rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:MOST_PRINTED])
+        yield say(
+            "The plateau is left again, because modes that are missing have a larger $s^2/d$ than "
+            f"some that are there. To first order replacements grow at the rates {rates}. In the "
+            "end the largest $s^2/d$ are there (Baldi and Hornik, 1989: every other choice is a "
+            "saddle): {learned}." + final,
+            learned=typeset(_learned(found, found.least)),
+        )
+
+    def _wherever(self, pairs: Pairs, what: str) -> str:
+        """Say for which values of the parameters a choice is the same as at the declared ones."""
+        if not self.declared:
+            return ""
+        if self.symbolic is None:
+            return (
+                " This is decided at the declared values of the parameters, where modes are equal "
+                "that differ elsewhere, or closed that elsewhere are not: at other values it may "
+                "be otherwise."
+            )
+        if not pairs:
+            return " No parameter changes that."
+        compared = ", ".join(
+            f"${_compared(first, what)} > {_compared(second, what)}$"
+            for first, second in pairs[:MOST_PRINTED]
+        )
+        more = len(pairs) - MOST_PRINTED
+        others = f", and {more} more such comparisons of ${what}$ hold" if more > 0 else ""
+        return (
+            " This is decided at the declared values of the parameters, and the same wherever "
+            f"{compared}{others}."
+        )
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what was decided of it, or that it was not."""
+        decided = self.found is not None and not self.undecided
+        what = f"{self.units} hidden units for {self.rank} modes, pathway {self.pathway.number}"
+        later = "replaces some later" if self.found and self.found.escapes else "keeps them"
+        yield Step(
+            name="width",
+            statement=f"{'At the declared values, with' if self.declared else 'With'} {what} "
+            f"learns those with the largest s first, and {later}."
+            if decided
+            else f"What pathway {self.pathway.number} learns of its {self.rank} modes with "
+            f"{self.units} hidden units.",
+            check=self.undecided
+            or "s and s²/d compared exactly: the plateau's determinants have these signs. That it "
+            "is reached holds in the limit of small initial weights",
+            outcome=Truth.PROVEN if decided else Truth.UNDECIDED,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Width(Claim):
+    """What narrow pathways cost.
+
+    Attributes:
+        loss: Loss on the plateau, certified; None where a narrow pathway is undecided.
+        least_loss: Least loss of these widths, likewise.
+        pathways: The narrow pathways.
+    """
+
+    loss: arb | None
+    least_loss: arb | None
+    pathways: tuple[NarrowPathway, ...]
+
+    def says(self) -> Iterator[Block]:
+        """Say what narrow pathways learn, and the loss that stays."""
+        for one in self.pathways:
+            yield from one.says()
+        if self.loss is None or self.least_loss is None:
+            return
+        declared = any(one.declared for one in self.pathways)
+        left = any(one.found is not None and one.found.escapes for one in self.pathways)
+        end = (
+            "In the end it falls to the least of these widths, {least}."
+            if left
+            else "That is the least of these widths, and stays."
+        )
+        yield say(
+            f"With these widths the loss comes{' at the declared values' * declared} to {{loss}}. "
+            + end,
+            loss=_decimal(self.loss),
+            least=_decimal(self.least_loss),
+        )
+
+
+def width_of(derivation: Derivation) -> Width | None:
+    """Return what narrow pathways learn, and at what loss; None where all are wide enough."""
+    pathways = derivation.ask(narrow_pathways)
+    if not pathways:
+        return None
+    if any(one.undecided for one in pathways):
+        return Width(loss=None, least_loss=None, pathways=pathways)
+    with precision(SHOWN_BITS):
+        plateau = least = ball(derivation.ask(at_values).final_loss.to_fraction())
+        for one in pathways:
+            assert one.found is not None
+            assert one.found.plateau is not None
+            everything = one.found.taken([entry.mode.multiplicity for entry in one.found.modes])
+            plateau = plateau + everything - one.found.taken(one.found.plateau)
+            least = least + everything - one.found.taken(one.found.least)
+    return Width(loss=plateau, least_loss=least, pathways=pathways)
 
 
 def _moves(first: ModeDerivation, second: ModeDerivation) -> bool:
@@ -182,52 +361,31 @@ def check_decided(derivation: Derivation) -> None:
             raise NotSupportedError(msg)
 
 
-def losses(derivation: Derivation) -> tuple[arb, arb] | None:
-    """Return (loss on the plateau, least loss of the widths) as certified balls.
-
-    None where a narrow pathway is undecided.
-    """
-    if any(one.undecided for one in derivation.ask(narrow_pathways)):
-        return None
-    with precision(SHOWN_BITS):
-        whole = ball(derivation.ask(at_values).final_loss.to_fraction())
-        plateau = least = whole
-        for one in derivation.ask(narrow_pathways):
-            assert one.found is not None
-            assert one.found.plateau is not None
-            everything = one.found.taken([entry.mode.multiplicity for entry in one.found.modes])
-            plateau = plateau + everything - one.found.taken(one.found.plateau)
-            least = least + everything - one.found.taken(one.found.least)
-    return plateau, least
+def _compared(mode: ModeDerivation, what: str) -> str:
+    """Return the LaTeX of s or s²/d of a mode, written out where that is short."""
+    assert mode.strength is not None  # of closed modes every one has it
+    s, d = mode.strength.s, mode.strength.d
+    text = to_latex(s if what == "s" else sp.factor(s**2 / d))
+    if len(text) <= SHORT:
+        return text
+    number = symbol_latex(mode.label).removeprefix(r"\pi")
+    return f"s{number}" if what == "s" else f"s{number}^2/d{number}"
 
 
-def width_steps(derivation: Derivation) -> list[Step]:
-    """Return what was proven of narrow pathways."""
-    from symreln.claims.derivation import Step
+def _rate(found: Narrow, escape: tuple[int, int]) -> str:
+    learned, other = (symbol_latex(found.modes[i].mode.label) for i in escape)
+    decimal = decimal_latex(*decimal_of(found.rate(escape), 21), digits=5)
+    return rf"{decimal}/\tau\ ({other} \text{{ for }} {learned})"
 
-    steps = []
-    for one in derivation.ask(narrow_pathways):
-        decided = one.found is not None and not one.undecided
-        steps.append(
-            Step(
-                name="width",
-                statement=(
-                    ("At the declared values, with " if one.declared else "With ")
-                    + f"{one.units} hidden units for {one.rank} modes, pathway "
-                    f"{one.pathway.number} learns those with the largest s first, and "
-                    + (
-                        "replaces some later."
-                        if one.found is not None and one.found.escapes
-                        else "keeps them."
-                    )
-                    if decided
-                    else f"What pathway {one.pathway.number} learns of its {one.rank} modes with "
-                    f"{one.units} hidden units."
-                ),
-                check=one.undecided
-                or "s and s²/d compared exactly: the plateau's determinants have these signs. That "
-                "it is reached holds in the limit of small initial weights",
-                outcome=Truth.PROVEN if decided else Truth.UNDECIDED,
-            )
-        )
-    return steps
+
+def _learned(found: Narrow, counts: tuple[int, ...]) -> str:
+    return ", ".join(
+        entry.mode.label
+        + f" ({count} of {entry.mode.multiplicity} equal ones)" * (count < entry.mode.multiplicity)
+        for entry, count in zip(found.modes, counts, strict=True)
+        if count
+    )
+
+
+def _decimal(value: arb) -> Math:
+    return Math(decimal_latex(*decimal_of(value, 21), digits=8))

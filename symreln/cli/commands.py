@@ -118,6 +118,7 @@ class Session:
 
         with Progress(quiet=self.request.quiet)("loading the program"):
             from symreln.report import terminal as console
+            from symreln.report.folder import together
             from symreln.report.write import write_derivation, write_validation
 
         request, folder = self.request, self.request.folder
@@ -126,11 +127,12 @@ class Session:
             return self._confront_graph(spec)
         # Written before training starts: an interrupted run keeps its derivation.
         derivation, validation = self._confronted(spec, lambda derived: self._written(derived, ()))
-        with Progress(quiet=request.quiet)("writing the report"):
-            written = write_validation(validation, folder, drawer=self.drawer)
+        with Progress(quiet=request.quiet)("writing the report"), together(folder) as draft:
+            written = write_validation(validation, draft.folder, drawer=self.drawer)
             written += write_derivation(
-                derivation, folder, validation=validation, drawer=self.drawer
+                derivation, draft.folder, validation=validation, drawer=self.drawer
             )
+            written = draft.moved(written)
         console.show_run(derivation, validation, folder, written, as_json=request.as_json)
         return 0 if validation.agrees else 3
 
@@ -276,7 +278,7 @@ def spectra_folder(steps: Path) -> Path:
 
 def load_spec(request: Request) -> Spec:
     """Return the checked spec that is asked for."""
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     return load(request.spec, overrides=request.overrides, allow_outside=request.allow_outside)
 

@@ -89,7 +89,7 @@ def depth(
     from symreln.experiment.depth import compare_depth
     from symreln.report.folder import require_folder
     from symreln.report.jsonio import dumps
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     folder = out or Path("symreln-out") / f"{Path(spec).stem}-depth"
     require_folder(folder)

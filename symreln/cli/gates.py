@@ -101,7 +101,7 @@ def gates(
     """
     from symreln.base.progress import Progress
     from symreln.gates.spec_text import gates_toml
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     finder = next(each for each in FINDERS if each.name == ALIASES.get(method, method))
     _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
@@ -159,7 +159,7 @@ def race(
     """
     from symreln.base.progress import Progress
     from symreln.gates import races
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     given = load(spec, overrides)
     if modules is not None:
@@ -216,7 +216,7 @@ def replay(
     from symreln.base.progress import Progress
     from symreln.gates.replay import replay_report
     from symreln.report.folder import require_folder
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     numbers, folder = _at_values("gates", load(spec, overrides)), out or _folder(spec, "replay")
     require_folder(folder)

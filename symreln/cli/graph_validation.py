@@ -30,6 +30,7 @@ def confront_for_user(session: Session, spec: Spec) -> int:
         NotSupportedError: Terms or other learning rules are asked for.
     """
     from symreln.base.progress import Progress
+    from symreln.report.folder import together
     from symreln.report.graph_validation import write_graph_validation
     from symreln.report.graph_write import write_graph
 
@@ -45,12 +46,12 @@ def confront_for_user(session: Session, spec: Spec) -> int:
         derivation = _derived(session, spec)
     with progress("validating") as report:
         validation = _trained(session, derivation, report)
-    with progress("writing the report"):
-        written = write_graph_validation(validation, request.folder, drawer=session.drawer)
+    with progress("writing the report"), together(request.folder) as draft:
+        folder, drawer = draft.folder, session.drawer
+        written = write_graph_validation(validation, folder, drawer=drawer)
         if request.command == "run":
-            written += write_graph(
-                derivation, request.folder, drawer=session.drawer, validation=validation
-            )
+            written += write_graph(derivation, folder, drawer=drawer, validation=validation)
+        written = draft.moved(written)
     _show(session, validation, written)
     return 0 if validation.agrees else 3
 

@@ -122,27 +122,15 @@ def validate(out: Path | None, no_cache: bool, **asked: Any) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def verify(certificate: Path, as_json: bool) -> int:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
-    from symreln import verify as verifier
-    from symreln import verify_family, verify_graph, verify_pair, verify_phases
     from symreln.base.progress import Progress
-    from symreln.report import terminal as console
-    from symreln.report.folder import CERTIFICATE, FAMILY
+    from symreln.report.terminal import show_verified
+    from symreln.verify import verify_file
+    from symreln.verify.folder import CERTIFICATE
 
-    folder = certificate if certificate.is_dir() else None
-    path = certificate if folder is None else folder / CERTIFICATE
     with Progress(quiet=False)("verifying"):
-        if folder is None and verify_family.is_family(path):
-            checks = verify_family.verify_file(path)
-        elif verify_graph.is_graph(path):
-            checks = verify_graph.verify_file(path)
-            if folder is not None:
-                verify_phases.require_no_others(folder, [])
-        else:
-            checks = verifier.verify_file(path)
-        if folder is not None and (beside := folder / FAMILY).exists():
-            checks += verify_family.verify_file(beside)
-            verify_pair.require_pair_of_files(path, beside)
-    console.show_verified(certificate if folder is None else path, checks, as_json=as_json)
+        checks = verify_file(certificate)
+    path = certificate / CERTIFICATE if certificate.is_dir() else certificate
+    show_verified(path, checks, as_json=as_json)
     return 0
 
 
@@ -195,8 +183,9 @@ def schema() -> int:
     """Print the JSON Schema of a spec, for editors."""
     from symreln.report.jsonio import dumps
     from symreln.spec.schema import json_schema
+    from symreln.tasks.registry import TASKS
 
-    click.echo(dumps(json_schema()), nl=False)
+    click.echo(dumps(json_schema(TASKS)), nl=False)
     return 0
 
 

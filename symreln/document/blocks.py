@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from symreln.document.inlines import Content, Inline, inlines, plain_text, set_fields
+from symreln.document.inlines import Content, Inline, Text, inlines, plain_text, set_fields
 from symreln.document.tex import check_math
 from symreln.errors import InputError
 
@@ -87,6 +87,7 @@ class Table:
         alignment: One letter a column: l, c, r, or p, which wraps, for words whose length is not
             ours to choose. Default: all l.
         label: What :class:`Reference` calls it; needs a caption.
+        most: Rows that are kept, where there are more; the caption says where the rest is.
     """
 
     header: tuple[Content, ...]
@@ -94,14 +95,17 @@ class Table:
     caption: Content = ()
     alignment: str = ""
     label: str = ""
+    most: int | None = None
 
     def __post_init__(self) -> None:
         columns = len(self.header)
+        left = 0 if self.most is None else len(self.rows) - self.most
+        more = (Text(f" {left} more are in derivation.json."),) if left > 0 else ()
         set_fields(
             self,
             header=tuple(map(inlines, self.header)),
-            rows=tuple(tuple(map(inlines, row)) for row in self.rows),
-            caption=inlines(self.caption),
+            rows=tuple(tuple(map(inlines, row)) for row in tuple(self.rows)[: self.most]),
+            caption=inlines(self.caption) + more,
             alignment=self.alignment or "l" * columns,
         )
         where = f"table {self.label or plain_text(self.caption) or '(without caption)'!r}"

@@ -71,7 +71,7 @@ def describe(
     """Return the LaTeX of a matrix, in full or by blocks."""
     if max(matrix.shape) <= SMALL:
         return matrix_latex(matrix.to_sympy(symbols).tolist())
-    tables = [(key, term.tolist()) for key, term in matrix.terms.items()]
+    tables = [(key, part.flint.tolist()) for key, part in matrix.terms.items()]
     cells = [
         [_block(matrix, tables, row, column, symbols, named) for _, column in columns]
         for _, row in rows

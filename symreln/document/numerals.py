@@ -113,6 +113,11 @@ def root_latex(minpoly: sp.Poly, decimal: str, radius: str) -> str:
 
 
 def rounded_up(value: float, digits: int) -> float:
-    """Return a float of so many significant digits that is at least ``value``."""
+    """Return a float of so many significant digits that is at least ``value``.
+
+    Example:
+        >>> rounded_up(1.04, 2), rounded_up(100.0, 2), rounded_up(1.23456e-5, 2)
+        (1.1, 100.0, 1.3e-05)
+    """
     upwards = Context(prec=digits, rounding=ROUND_CEILING)
     return float(upwards.create_decimal(Decimal(value)))

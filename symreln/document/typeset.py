@@ -1,18 +1,26 @@
-"""Sentences that the program states in plain characters, set with mathematics and quotes.
+"""Sentences of the program: templates with mathematics, and plain ones set as a paper would.
 
-The terminal and derivation.json say ``d_eff`` and ``c >= 0``; a page says it as a paper would.
+A template (:func:`say`) is what a document alone says. A plain sentence (:func:`typeset`) is said
+everywhere: the terminal and derivation.json have ``d_eff`` and ``c >= 0``, a page mathematics.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from symreln.document.model import Math
+from symreln.document.blocks import Paragraph
+from symreln.document.inlines import (
+    Citation,
+    Code,
+    Content,
+    Inline,
+    Math,
+    Reference,
+    Strong,
+    inlines,
+)
 from symreln.document.symbols import symbol_latex
-
-if TYPE_CHECKING:
-    from symreln.document.inlines import Inline
 
 _NUMBER = r"-?\d+(?:/\d+)?"
 _NAME = r"(?<![\w^])[^\W\d]\w*"
@@ -33,8 +41,60 @@ _PARTS = re.compile(
     r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)"
     rf"|(?P<inside>{_NAME}) >= (?P<low>{_NUMBER}) and (?P=inside) <= (?P<high>{_NUMBER})"
     rf"|(?P<name>{_NAME}) (?P<relation>[<>]=?) (?P<bound>{_NUMBER})"
-    rf"|(?<!\w)(?P<formula>{'|'.join(map(re.escape, _FORMULAS))})(?!\w)"
+    rf"|(?<!\w)(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?!\w)"
 )
+# Marks of a template.
+_MARKS = re.compile(
+    r"\$(?P<math>[^$]+)\$|\{(?P<slot>\w+)\}|\[@(?P<cited>\w+)\]|\[#(?P<label>[\w:]+)\]"
+    r"|`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*"
+)
+#: Names in a list, if nobody says how many.
+MOST_NAMED = 6
+
+
+def say(template: str, **slots: Content) -> Paragraph:
+    r"""Return a paragraph of a template: see :func:`phrase`."""
+    return Paragraph(phrase(template, **slots))
+
+
+def phrase(template: str, **slots: Content) -> tuple[Inline, ...]:
+    r"""Return a template as content.
+
+    Args:
+        template: The program's own text, with ``$mathematics$``, ``{slot}``, ``[@citation]``,
+            ``[#label]`` of a reference, ```program text``` and ``**important words**``.
+        slots: What stands in them. Text of users comes in by a slot alone: it is not read.
+
+    Example:
+        >>> phrase("from $t = 0$ of {name}", name="a $ sign")
+        (Text(value='from '), Math(latex='t = 0'), Text(value=' of '), Text(value='a $ sign'))
+    """
+    content: list[Inline] = []
+    end = 0
+    for match in _MARKS.finditer(template):
+        content += inlines(template[end : match.start()])
+        match match.lastgroup, match[match.lastgroup or 0]:
+            case "slot", name:
+                content += inlines(slots[name])
+            case kind, text:
+                content.append(_MARKED[kind or ""](text))
+        end = match.end()
+    return (*content, *inlines(template[end:]))
+
+
+_MARKED = {"math": Math, "cited": Citation, "label": Reference, "code": Code, "strong": Strong}
+
+
+def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
+    """Return names in a sentence: the first ones, and how many more there are.
+
+    Example:
+        >>> few("abcd", 2)
+        'a, b and 2 more'
+    """
+    known = list(names)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
 
 
 def typeset(text: str) -> tuple[Inline | str, ...]:
@@ -60,4 +120,5 @@ def _part(match: re.Match[str]) -> Inline | str:
     if match["name"]:
         relation = _RELATIONS[match["relation"]]
         return Math(f"{symbol_latex(match['name'])} {relation} {match['bound']}")
-    return Math(_FORMULAS[match["formula"]])
+    formula = match["formula"]
+    return Math(_FORMULAS.get(formula) or symbol_latex(formula))

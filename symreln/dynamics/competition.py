@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
-    from symreln.exact.modes import ModeClass
+    from symreln.exact.spectrum import ModeClass
 
     Coefficients = tuple[Scalar, ...]
     Rows = list[list[Scalar]]

@@ -89,14 +89,11 @@ def _without_gaps(gram: np.ndarray) -> np.ndarray:
 def numbered(gram: ExactMatrix) -> np.ndarray:
     """Number the different entries of a constant matrix."""
     found = np.zeros(gram.shape, dtype=np.int64)
-    if gram.arrays is not None:
-        for array in gram.arrays.values():
-            found = np.unique(array, return_inverse=True)[1].reshape(gram.shape)
-        return found
-    for term in gram.terms.values():  # one, or none where everything is 0
-        numbers: dict[int, int] = {}
-        rows = [[numbers.setdefault(int(e), len(numbers)) for e in row] for row in term.tolist()]
-        found = np.array(rows, dtype=np.int64).reshape(gram.shape)
+    for part in gram.terms.values():  # one, or none where everything is 0
+        values = part.values.tolist()
+        numbers = {value: number for number, value in enumerate(sorted({0, *values}))}
+        found += numbers[0]
+        found[part.rows, part.columns] = [numbers[value] for value in values]
     return found
 
 

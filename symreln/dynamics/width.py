@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import ModeDerivation
-    from symreln.exact.modes import ModeClass
+    from symreln.exact.spectrum import ModeClass
 
 #: Working precision of numbers that are shown.
 SHOWN_BITS = 160

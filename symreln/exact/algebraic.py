@@ -7,15 +7,15 @@ operator, so an index follows one root as long as f's discriminant does not vani
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from symreln.errors import FloatRangeError, InputError
-from symreln.exact import enclosure, text
-from symreln.exact.field import Field, irreducible_factors
+from symreln.exact import domain, enclosure, text
+from symreln.exact.field import Coefficients, Field, irreducible_factors
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from flint import arb, fmpz_mpoly
 
 
-Coefficients = tuple[Scalar, ...]
 Values = Mapping[str, Fraction]
 
 # Two numbers that agree to this many bits are told apart exactly or taken as equal in rank.
@@ -152,7 +151,7 @@ class AlgebraicNumber:
         vanishes = doubled[0].substitute(point).is_zero
         if self.parameters and (self.scalar is None or vanishes or self.is_long):
             return tuple(doubled[:-1])
-        factors = irreducible_factors(doubled[:-1])
+        factors = [factor for factor, _ in irreducible_factors(doubled[:-1])]
         for bits in _precisions():  # ends: the factors have no common root at this point
             value = self.ball(point, bits)
             with enclosure.precision(bits):
@@ -287,15 +286,18 @@ class AlgebraicNumber:
         if exact is not None:
             value = exact.substitute(self._point(values)).to_fraction()
             return (value > 0) - (value < 0)
-        point = self._point(values)
-        constant = self.squared_polynomial[0].substitute(point)
-        for bits in _precisions():
-            ball = self.ball(values, bits)
-            if not ball.contains(0):
-                return 1 if ball > 0 else -1
-            if constant.is_zero and bits > ORDER_BITS:
-                return 0  # 0 is a root of the minimal polynomial at these values
-        raise AssertionError
+        # Not 0 here, unless 0 is a root of the minimal polynomial at these values.
+        constant = self.squared_polynomial[0].substitute(self._point(values))
+        most = 2 * ORDER_BITS if constant.is_zero else None
+        return enclosure.sign_of(lambda bits: self.ball(values, bits), most)
+
+    def compare(self, bound: Fraction) -> int:
+        """Return the sign of a number without parameters minus a rational one; exact."""
+        if self.scalar is not None and not self.is_sqrt:
+            value = self.scalar.to_fraction()
+            return (value > bound) - (value < bound)
+        # An irrational number is not the bound.
+        return enclosure.sign_of(lambda bits: self.ball({}, bits) - enclosure.ball(bound))
 
     # -- text -----------------------------------------------------------------------------------
 
@@ -389,6 +391,24 @@ def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
     return None if s.is_long or d.is_long or found.is_long else found
 
 
+def real_roots(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[AlgebraicNumber, ...]:
+    """Return the real roots of an irreducible polynomial in one parameter, ascending.
+
+    Args:
+        polynomial: Irreducible over Z; one parameter occurs in it.
+        names: Names of the ring's parameters.
+    """
+    coefficients = domain.univariate(polynomial, names)
+    minpoly = tuple(Scalar((), int(value)) for value in coefficients)
+    if len(minpoly) == 2:
+        return (AlgebraicNumber.rational(-minpoly[0] / minpoly[1]),)
+    theta = tuple(Scalar((), int(power == 1)) for power in range(len(minpoly) - 1))
+    return tuple(
+        AlgebraicNumber(minpoly=minpoly, coefficients=theta, root=root)
+        for root in range(len(enclosure.real_roots(coefficients, 64)))
+    )
+
+
 def _size(polynomial: fmpz_mpoly) -> int:
     """Return the number of terms times the bits of the largest coefficient."""
     largest = max((abs(int(value)) for value in polynomial.coeffs()), default=0)
@@ -435,7 +455,7 @@ def _fractions(shared: _Same, point: Point) -> tuple[Fraction, ...]:
 @lru_cache(maxsize=512)
 def _roots(shared: _Same, point: Point, bits: int) -> tuple[arb, ...]:
     """Return all real roots of a polynomial at a point, ascending."""
-    return enclosure.isolated(_fractions(shared, point), bits)
+    return enclosure.real_roots(_fractions(shared, point), bits)
 
 
 def _at(polynomial: Coefficients, point: Values, value: arb) -> arb:

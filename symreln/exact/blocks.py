@@ -9,15 +9,14 @@ equations C Q = Q c hold over Z for every block that is returned, and the blocks
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpq_mat, fmpz, fmpz_mat
 
 from symreln.exact import integers, kernels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from symreln.exact.integer_matrix import IntegerMatrix
+from symreln.exact.matrix import ExactMatrix, Exponents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +44,31 @@ class Block:
         """The number of copies."""
         return int(self.basis[0].ncols())
 
+    def combined(self, index: Mapping[Exponents, int], parameters: tuple[str, ...]) -> ExactMatrix:
+        """Return Σ monomial·c, N × N, from the place of every monomial's member of the family."""
+        whole, common = {}, fmpz(1)
+        for key, place in index.items():
+            whole[key], bottom = self.actions[place].numer_denom()
+            common = common.lcm(bottom)
+        terms = {
+            key: IntegerMatrix.of_flint(top * (common // self.actions[index[key]].numer_denom()[1]))
+            for key, top in whole.items()
+        }
+        return ExactMatrix((self.size, self.size), parameters, terms, int(common))
 
-def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
+
+def invariant_blocks(family: Sequence[fmpz_mat], generic: int | None = None) -> list[Block]:
     """Return blocks whose direct sum is the whole space.
 
     Args:
         family: Symmetric integer matrices of one shape.
         generic: Index of the member that tells unlike blocks apart; one that separates more
-            makes smaller blocks.
+            makes smaller blocks. None adds a mixture of all as a last member, of which every
+            block's last action is.
     """
+    if generic is None:
+        generic = 0 if len(family) == 1 else len(family)
+        family = family if len(family) == 1 else [*family, _mixture(family)]
     size = family[generic].nrows()
     blocks: list[Block] = []
     wide = fmpz_mat(size, 0)  # blocks that meet the kernels of several factors
@@ -77,6 +92,16 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int) -> list[Block]:
             seeds = _outside(seeds, basis)
     _check_filled(blocks, size)
     return blocks
+
+
+def _mixture(family: Sequence[fmpz_mat]) -> fmpz_mat:
+    """Return a fixed integer combination that is unlikely to be special."""
+    weight = 1
+    total = fmpz_mat(family[0].nrows(), family[0].ncols())
+    for member in family:
+        weight = weight * 48271 % 101 + 1  # a short multiplicative generator; small weights
+        total = total + member * weight
+    return total
 
 
 def _check_filled(blocks: Sequence[Block], size: int) -> None:

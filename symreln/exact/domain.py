@@ -7,21 +7,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import comb
-from typing import TYPE_CHECKING
+from typing import NamedTuple, Protocol
+
+from flint import fmpz_mpoly
 
 from symreln.exact import enclosure
-from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar
-
-if TYPE_CHECKING:
-    from flint import fmpz_mpoly
 
 Terms = dict[tuple[int, ...], Fraction]
 """Exponents of the parameters -> coefficient."""
 
 MAX_TERMS = 60
 """Terms of a polynomial up to which discriminants are taken: they have the square of as many."""
+
+
+class Comparable(Protocol):
+    """A real number that can be compared with rational ones, exactly."""
+
+    def compare(self, bound: Fraction, /) -> int:
+        """Return the sign of the number minus the bound."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +46,13 @@ class Range:
     open_low: bool = False
     high: Fraction | None = None
 
-    def contains(self, number: AlgebraicNumber) -> bool:
+    def contains(self, number: Comparable) -> bool:
         """Return whether a real number without parameters lies in the range; exact."""
         if self.low is not None:
-            side = _compare(number, self.low)
+            side = number.compare(self.low)
             if side < 0 or (side == 0 and self.open_low):
                 return False
-        return self.high is None or _compare(number, self.high) <= 0
+        return self.high is None or number.compare(self.high) <= 0
 
     @property
     def inner(self) -> Fraction:
@@ -66,47 +72,46 @@ class Range:
         return " and ".join(parts)
 
 
-def _compare(number: AlgebraicNumber, bound: Fraction) -> int:
-    """Return the sign of number - bound; exact, as a rational number or an irrational one."""
-    exact = number.scalar
-    if exact is not None:
-        value = exact.to_fraction()
-        return (value > bound) - (value < bound)
-    bits = 64
-    while True:  # ends: an irrational number is not the bound
-        with enclosure.precision(bits):
-            difference = number.ball({}, bits) - enclosure.ball(bound)
-            if not difference.contains(0):
-                return 1 if difference > 0 else -1
-        bits *= 2
-
-
 def variables(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[str, ...]:
     """Return the parameters that occur in a polynomial."""
     degrees = polynomial.degrees()
     return tuple(name for name, degree in zip(names, degrees, strict=True) if int(degree) > 0)
 
 
-def real_roots(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[AlgebraicNumber, ...]:
-    """Return the real roots of an irreducible polynomial in one parameter, ascending.
-
-    Args:
-        polynomial: Irreducible over Z; one parameter occurs in it.
-        names: Names of the ring's parameters.
-    """
+def univariate(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[Fraction, ...]:
+    """Return the coefficients of a polynomial in which one parameter occurs, low to high."""
     (name,) = variables(polynomial, names)
     place = list(names).index(name)
-    coefficients = [0] * (int(polynomial.degrees()[place]) + 1)
+    coefficients = [Fraction(0)] * (int(polynomial.degrees()[place]) + 1)
     for exponents, value in polynomial.to_dict().items():
-        coefficients[int(exponents[place])] = int(value)
-    if len(coefficients) == 2:
-        return (AlgebraicNumber.rational(Scalar((), -coefficients[0], coefficients[1])),)
-    minpoly = tuple(Scalar((), value) for value in coefficients)
-    theta = tuple(Scalar((), int(power == 1)) for power in range(len(coefficients) - 1))
-    count = len(enclosure.real_roots(tuple(Fraction(value) for value in coefficients), 64))
-    return tuple(
-        AlgebraicNumber(minpoly=minpoly, coefficients=theta, root=root) for root in range(count)
-    )
+        coefficients[int(exponents[place])] = Fraction(int(value))
+    return tuple(coefficients)
+
+
+class _Root(NamedTuple):
+    """A real root of an irreducible polynomial."""
+
+    coefficients: tuple[Fraction, ...]
+    place: int
+
+    def compare(self, bound: Fraction, /) -> int:
+        """Return the sign of the root minus a rational number; exact."""
+        if len(self.coefficients) == 2:
+            root = -self.coefficients[0] / self.coefficients[1]
+            return (root > bound) - (root < bound)
+        return enclosure.sign_of(
+            lambda bits: (
+                enclosure.real_roots(self.coefficients, bits)[self.place] - enclosure.ball(bound)
+            )
+        )
+
+
+def vanishes(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> bool:
+    """Return whether an irreducible polynomial in one parameter has a zero in its range; exact."""
+    coefficients = univariate(polynomial, names)
+    limits = ranges[variables(polynomial, names)[0]]
+    count = len(enclosure.real_roots(coefficients, 64))
+    return any(limits.contains(_Root(coefficients, place)) for place in range(count))
 
 
 def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> str:
@@ -149,7 +154,7 @@ def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequen
     for factor, _ in factorisation(polynomial)[1]:
         used = variables(factor, names)
         if len(used) == 1:
-            if any(ranges[used[0]].contains(root) for root in real_roots(factor, names)):
+            if vanishes(factor, ranges, names):
                 return False
         elif used and not never_zero(factor, ranges, names):
             return False

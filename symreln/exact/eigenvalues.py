@@ -2,39 +2,117 @@
 
 Every joint eigenvalue pair is expressed through one operator T = M + t·Sigma^x whose minimal
 polynomial f is irreducible: lambda = lambda(theta), d = d(theta) for the roots theta of f. The
-smallest integer t that works is taken.
+smallest integer t that works is taken. Where everything on the block commutes, T is taken at a
+point and the eigenvectors are constant; otherwise all of it is done over Q(parameters).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers, polynomials
-from symreln.exact.eigenclasses import Eigenvalues, Family, linear, rows
-from symreln.exact.field import Field, solve
-from symreln.exact.parametric import parametric
+from symreln.exact.blocks import Block
+from symreln.exact.field import Coefficients, Field, irreducible_factors
+from symreln.exact.linear import characteristic, coordinates, evaluate
+from symreln.exact.matrix import ExactMatrix, Exponents
 from symreln.exact.scalar import Scalar, polynomial_ring
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
-    from symreln.exact.blocks import Block
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """The coefficient matrices of M and Sigma^x, as indices into one list of integer matrices.
+
+    Attributes:
+        parameters: Names of the parameters.
+        m: Index of M's coefficient matrix for every monomial.
+        x: The same for Sigma^x; None where only M is decomposed.
+        zeros: Polynomials that must not vanish where T is taken at a point.
+    """
+
+    parameters: tuple[str, ...]
+    m: Mapping[Exponents, int]
+    x: Mapping[Exponents, int] | None
+    zeros: tuple[fmpz_mpoly, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eigenvalues:
+    """The roots of one irreducible polynomial, with their eigenvectors in a block.
+
+    Attributes:
+        minpoly: f, coefficients low to high, polynomials over Z.
+        t: T = M + t·Sigma^x.
+        at: The point at which T is taken, where eigenvectors do not depend on the parameters;
+            None for T itself.
+        eigenvalue: lambda(theta), low to high, padded to the degree of f.
+        d: d(theta), or None.
+        vectors: Coordinates of the generators over the block's words, in columns.
+    """
+
+    minpoly: Coefficients
+    t: int = 0
+    at: tuple[int, ...] | None = None
+    eigenvalue: Coefficients
+    d: Coefficients | None
+    vectors: ExactMatrix
 
 
 def solve_block(block: Block, family: Family) -> list[Eigenvalues]:
     """Return the joint eigenvalues of one block."""
     if block.size == 1:
-        one = polynomial_ring(family.parameters).constant(1)
         values = [[action[0, 0]] for action in block.actions]
-        return [linear(values, ((one,),), family)]
+        return [_of_actions(values, integers.identity(1), family)]
     found = _constant(block, family)
     if found is None:
-        found = parametric(block, family)
+        found = _parametric(block, family)
     return [_through_m(values) for values in found]
+
+
+def _of_actions(
+    values: Sequence[Sequence[fmpq]],
+    vectors: fmpz_mat,
+    family: Family,
+    *,
+    minpoly: Sequence[fmpz] = (),
+    t: int = 0,
+    at: tuple[int, ...] | None = None,
+) -> Eigenvalues:
+    """Return eigenvalues on constant vectors, from the powers of theta that every action is."""
+    names = family.parameters
+    eigenvalue = _combined(values, family.m, names)
+    return Eigenvalues(
+        minpoly=tuple(Scalar(names, int(c)) for c in minpoly) or _linear(eigenvalue[0]),
+        t=t,
+        at=at,
+        eigenvalue=eigenvalue,
+        d=None if family.x is None else _combined(values, family.x, names),
+        vectors=ExactMatrix.from_integers(vectors, 1, names),
+    )
+
+
+def _combined(
+    values: Sequence[Sequence[fmpq]], index: Mapping[Exponents, int], names: tuple[str, ...]
+) -> Coefficients:
+    """Return Σ monomial·value for every power of theta."""
+    ring, result = polynomial_ring(names), []
+    for power in range(len(values[0])):
+        at = {key: values[place][power] for key, place in index.items()}
+        common = fmpz(1)
+        for value in at.values():
+            common = common.lcm(value.q)
+        top = ring.from_dict({key: (value * common).p for key, value in at.items()})
+        result.append(Scalar(names, top, int(common)))
+    return tuple(result)
+
+
+def _linear(root: Scalar) -> Coefficients:
+    """Return the primitive polynomial with this root; T = M then, whatever told spaces apart."""
+    names = root.parameters
+    return (Scalar(names, -root.numerator), Scalar(names, root.denominator))
 
 
 def _through_m(values: Eigenvalues) -> Eigenvalues:
@@ -43,29 +121,23 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
     A block may need t > 0 to come apart though single classes of it do not; one form for all
     makes equal classes of unlike blocks equal.
     """
-    if values.t == 0 or values.at is not None:
+    if values.t == 0 or values.at is not None or values.d is None:
         return values
-    names = values.eigenvalue[0].parameters
-    field = Field([Scalar(names, coefficient) for coefficient in values.minpoly])
+    names, field = values.minpoly[0].parameters, Field(values.minpoly)
     minpoly = field.minimal_polynomial(values.eigenvalue)
     if len(minpoly) != len(values.minpoly):
         return values
-    zero, one = Scalar(names, 0), Scalar(names, 1)
     powers = [field.constant(1)]
     while len(powers) < field.degree:
         powers.append(field.multiply(powers[-1], values.eigenvalue))
-    # Coordinates of d over 1, lambda, lambda², …: a linear system over the ground field.
-    ground = Field((zero, one))
-    matrix = [[(power[row],) for power in powers] for row in range(field.degree)]
-    assert values.d is not None
-    found = solve(ground, matrix, [[(value,)] for value in values.d])
-    return replace(
-        values,
-        minpoly=tuple(coefficient.numerator for coefficient in minpoly),
-        t=0,
-        eigenvalue=tuple(one if power == 1 else zero for power in range(field.degree)),
-        d=tuple(row[0][0] for row in found),
+    # Coordinates of d over 1, lambda, lambda², …: they are independent, so it has them.
+    found = coordinates(
+        ExactMatrix.from_rows(powers, names).T, ExactMatrix.from_rows([values.d], names).T
     )
+    assert found is not None
+    theta = tuple(Scalar(names, int(power == 1)) for power in range(field.degree))
+    d = tuple(row[0] for row in found.rows())
+    return replace(values, minpoly=minpoly, t=0, eigenvalue=theta, d=d)
 
 
 # -- blocks on which everything commutes: eigenvectors are constant ------------------------------
@@ -132,7 +204,6 @@ def _split(
 
     T commutes with the family, so h(T) v = c v on a generator v extends to all T^j v.
     """
-    ring = polynomial_ring(family.parameters)
     result: list[Eigenvalues] = []
     for factor, exponent in integers.integer_factors(operator.charpoly().numer()):
         degree = factor.degree()
@@ -144,23 +215,12 @@ def _split(
         values = _as_polynomials(operator, block.actions, vectors, degree)
         if values is None:
             return None
-        lifted = tuple(
-            tuple(ring.constant(entry) for entry in column)
-            for column in integers.columns_of(vectors)
-        )
         if degree == 1:
-            result.append(linear(values, lifted, family))
-            continue
-        result.append(
-            Eigenvalues(
-                minpoly=tuple(ring.constant(c) for c in factor.coeffs()),
-                t=t,
-                at=point if family.parameters else None,
-                eigenvalue=rows(values, family.m, family),
-                d=None if family.x is None else rows(values, family.x, family),
-                vectors=lifted,
-            )
-        )
+            result.append(_of_actions(values, vectors, family))
+        else:
+            at = point if family.parameters else None
+            minpoly = factor.coeffs()
+            result.append(_of_actions(values, vectors, family, minpoly=minpoly, t=t, at=at))
     return result
 
 
@@ -224,3 +284,94 @@ def _at_sight(operator: fmpq_mat, action: fmpq_mat, degree: int) -> list[fmpq] |
     if action == fmpq_mat(integers.identity(action.nrows())) * value:
         return [value, *zeros]
     return None
+
+
+# -- blocks whose eigenvectors depend on the parameters -------------------------------------------
+
+
+def _parametric(block: Block, family: Family) -> list[Eigenvalues]:
+    """Return the joint eigenvalues of a block over Q(parameters)."""
+    m = block.combined(family.m, family.parameters)
+    x = None if family.x is None else block.combined(family.x, family.parameters)
+    # Two joint eigenvalues coincide under T for at most one t, so the search ends.
+    for t in range(block.size**2 + 1):
+        found = _parametric_split(m, x, t)
+        if found is not None:
+            return found
+    msg = "no operator M + t·Sigma^x tells the joint eigenvalues of a block apart"
+    raise ArithmeticError(msg)
+
+
+def _parametric_split(m: ExactMatrix, x: ExactMatrix | None, t: int) -> list[Eigenvalues] | None:
+    operator = m + x.scale(t) if t and x is not None else m
+    result: list[Eigenvalues] = []
+    factors = irreducible_factors(characteristic(operator))
+    for place, (factor, exponent) in enumerate(factors):
+        degree = len(factor) - 1
+        image = ExactMatrix.identity(m.shape[0], m.parameters)
+        for rest, power in (*factors[:place], *factors[place + 1 :]):
+            for _ in range(power):
+                image = evaluate(rest, operator, image)
+        spaces = _krylov_spaces(operator, image, degree, exponent)
+        # T's eigenvalue; M = T - t·Sigma^x, so that Sigma^x is enough.
+        eigenvalue: Coefficients = (-factor[0] / factor[1],)
+        if degree > 1:
+            eigenvalue = tuple(Scalar(m.parameters, int(power == 1)) for power in range(degree))
+        d = None
+        if x is not None:
+            d = _as_polynomial(x, spaces)
+            if d is None:
+                return None
+            eigenvalue = tuple(a - b * t for a, b in zip(eigenvalue, d, strict=True))
+        result.append(
+            Eigenvalues(
+                minpoly=factor if degree > 1 else _linear(eigenvalue[0]),
+                t=t if degree > 1 else 0,
+                eigenvalue=eigenvalue,
+                d=d,
+                vectors=ExactMatrix.beside([space.select(columns=[0]) for space in spaces]),
+            )
+        )
+    return result
+
+
+def _krylov_spaces(
+    operator: ExactMatrix, image: ExactMatrix, degree: int, wanted: int
+) -> list[ExactMatrix]:
+    """Return (v, T v, …) for columns v of the image, primitive, that generate it."""
+    names, height = image.parameters, image.shape[0]
+    spaces = []
+    for column in image.T.numerators():
+        if any(not entry.is_zero() for entry in column):
+            entries = polynomials.primitive(column)
+            words = [ExactMatrix.of_polynomials((height, 1), names, entries)]
+            while len(words) < degree:
+                words.append(operator @ words[-1])
+            spaces.append(ExactMatrix.beside(words))
+    # At one point dependent vectors are told at once; where too few seem independent, exactly.
+    for rows in (polynomials.rows_at_point, polynomials.independent_rows):
+        chosen: list[ExactMatrix] = []
+        filled: polynomials.Table = []
+        for space in spaces:
+            trial = [*filled, *space.T.numerators()]
+            if len(rows(trial)) == len(trial):
+                chosen.append(space)
+                filled = trial
+            if len(chosen) == wanted:
+                return chosen
+    msg = "the kernel of a factor is smaller than its multiplicity"
+    raise ArithmeticError(msg)
+
+
+def _as_polynomial(action: ExactMatrix, spaces: Sequence[ExactMatrix]) -> Coefficients | None:
+    """Return h with action = h(T) on every generator, low to high; None where there is none."""
+    answer: Coefficients | None = None
+    for space in spaces:
+        found = coordinates(space, action @ space.select(columns=[0]))
+        if found is None:
+            return None
+        h = tuple(row[0] for row in found.rows())
+        if answer is not None and h != answer:
+            return None
+        answer = h
+    return answer

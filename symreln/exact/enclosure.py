@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
@@ -14,8 +15,6 @@ from flint import arb, ctx, fmpq, fmpz_poly
 from symreln.exact import isolation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from flint import acb
 
 
@@ -44,11 +43,6 @@ def real_roots(coefficients: tuple[Fraction, ...], bits: int) -> tuple[arb, ...]
         coefficients: Low to high, not all zero.
         bits: Working precision.
     """
-    return isolated(coefficients, bits)
-
-
-def isolated(coefficients: Sequence[Fraction], bits: int) -> tuple[arb, ...]:
-    """Return what :func:`real_roots` returns, for callers that keep the answer themselves."""
     scale = lcm(*(value.denominator for value in coefficients))
     whole = [int(value * scale) for value in coefficients]
     polynomial = fmpz_poly(whole)
@@ -61,6 +55,23 @@ def isolated(coefficients: Sequence[Fraction], bits: int) -> tuple[arb, ...]:
             found = [(root.real, multiplicity) for root, multiplicity in pairs if root.imag == 0]
     found.sort(key=lambda pair: pair[0].mid())
     return tuple(root for root, multiplicity in found for _ in range(multiplicity))
+
+
+def sign_of(number: Callable[[int], arb], most: int | None = None) -> int:
+    """Return the sign of a real number, told by balls of doubling precision; else 0.
+
+    Args:
+        number: Returns a ball that contains it, computed with so many bits.
+        most: Bits up to which it is told from 0; None where it is known not to be 0.
+    """
+    bits = 64
+    while most is None or bits <= most:
+        with precision(bits):
+            found = number(bits)
+        if not found.contains(0):
+            return 1 if found > 0 else -1
+        bits *= 2
+    return 0
 
 
 def evaluate(coefficients: Sequence[Fraction], point: arb) -> arb:

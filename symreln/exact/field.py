@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from symreln.exact import polynomials
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.scalar import Scalar, cleared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flint import fmpz_mpoly
 
-Element = tuple[Scalar, ...]
+Coefficients = tuple[Scalar, ...]
 
 
 def to_fmpq(value: Scalar) -> fmpq:
@@ -35,7 +34,7 @@ class Field:
         if not self.parameters:
             self._modulus = fmpq_poly([to_fmpq(value) for value in minpoly])
 
-    def constant(self, value: Scalar | int) -> Element:
+    def constant(self, value: Scalar | int) -> Coefficients:
         """Return an element of the ground field."""
         zero = Scalar(self.parameters, 0)
         return (Scalar.of(value, self.parameters), *[zero] * (self.degree - 1))
@@ -43,20 +42,20 @@ class Field:
     def _pack(self, element: Sequence[Scalar]) -> fmpq_poly:
         return fmpq_poly([to_fmpq(value) for value in element])
 
-    def _unpack(self, polynomial: fmpq_poly) -> Element:
+    def _unpack(self, polynomial: fmpq_poly) -> Coefficients:
         found = [Scalar(self.parameters, int(c.p), int(c.q)) for c in polynomial.coeffs()]
         zero = Scalar(self.parameters, 0)
         return tuple(found + [zero] * (self.degree - len(found)))
 
-    def add(self, a: Element, b: Element) -> Element:
+    def add(self, a: Coefficients, b: Coefficients) -> Coefficients:
         """Return a + b."""
         return tuple(x + y for x, y in zip(a, b, strict=True))
 
-    def scale(self, a: Element, factor: Scalar | int) -> Element:
+    def scale(self, a: Coefficients, factor: Scalar | int) -> Coefficients:
         """Return factor·a."""
         return tuple(x * factor for x in a)
 
-    def reduce(self, coefficients: Sequence[Scalar]) -> Element:
+    def reduce(self, coefficients: Sequence[Scalar]) -> Coefficients:
         """Return a polynomial in theta of any degree as an element."""
         if self._modulus is not None:
             return self._unpack(self._pack(coefficients) % self._modulus)
@@ -73,7 +72,7 @@ class Field:
         zero = Scalar(self.parameters, 0)
         return tuple(work + [zero] * (self.degree - len(work)))
 
-    def multiply(self, a: Element, b: Element) -> Element:
+    def multiply(self, a: Coefficients, b: Coefficients) -> Coefficients:
         """Return a·b."""
         if self._modulus is not None:
             return self._unpack(self._pack(a) * self._pack(b) % self._modulus)
@@ -86,7 +85,7 @@ class Field:
                     result[i + j] = result[i + j] + x * y
         return self.reduce(result)
 
-    def inverse(self, a: Element) -> Element:
+    def inverse(self, a: Coefficients) -> Coefficients:
         """Return 1/a."""
         if self._modulus is not None:
             common, inverse, _ = self._pack(a).xgcd(self._modulus)
@@ -104,7 +103,7 @@ class Field:
             total = self.add(self.multiply(total, a), self.constant(coefficient))
         return self.scale(total, -1 / coefficients[0])
 
-    def multiplication(self, a: Element) -> list[Element]:
+    def multiplication(self, a: Coefficients) -> list[Coefficients]:
         """Return a·theta^j for j < k."""
         rows = [a]
         zero = Scalar(self.parameters, 0)
@@ -112,7 +111,7 @@ class Field:
             rows.append(self.reduce((zero, *rows[-1])))
         return rows
 
-    def characteristic(self, a: Element) -> Element:
+    def characteristic(self, a: Coefficients) -> Coefficients:
         """Return the characteristic polynomial of multiplication by a, low to high, monic."""
         rows = self.multiplication(a)
         if self._modulus is not None:
@@ -126,15 +125,15 @@ class Field:
             for power, value in enumerate(found)
         )
 
-    def trace(self, a: Element) -> Scalar:
+    def trace(self, a: Coefficients) -> Scalar:
         """Return the sum of a over all roots of f."""
         return -self.characteristic(a)[self.degree - 1]
 
-    def minimal_polynomial(self, a: Element) -> tuple[Scalar, ...]:
+    def minimal_polynomial(self, a: Coefficients) -> tuple[Scalar, ...]:
         """Return the minimal polynomial of a over Q(parameters), primitive over Z[parameters]."""
-        return irreducible_factors(self.characteristic(a))[0]
+        return irreducible_factors(self.characteristic(a))[0][0]
 
-    def evaluate(self, polynomial: Sequence[Scalar], a: Element) -> Element:
+    def evaluate(self, polynomial: Sequence[Scalar], a: Coefficients) -> Coefficients:
         """Return polynomial(a)."""
         total = self.constant(0)
         for coefficient in reversed(polynomial):
@@ -146,60 +145,19 @@ def _cleared(
     rows: Sequence[Sequence[Scalar]], parameters: tuple[str, ...]
 ) -> tuple[polynomials.Table, fmpz_mpoly]:
     """Return (rows times their common denominator, that denominator)."""
-    common = common_denominator([value for row in rows for value in row], parameters)
-    table = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
-    return table, common
+    flat, common = cleared([value for row in rows for value in row], parameters)
+    width = len(rows[0])
+    return [flat[i : i + width] for i in range(0, len(flat), width)], common
 
 
-def common_denominator(values: Sequence[Scalar], parameters: tuple[str, ...]) -> fmpz_mpoly:
-    """Return the least common denominator."""
-    common = polynomial_ring(parameters).constant(1)
-    for value in values:
-        common = common * (value.denominator // common.gcd(value.denominator))
-    return common
-
-
-def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Scalar, ...]]:
-    """Return the distinct irreducible factors of Σ c_j x^j, primitive over Z[parameters]."""
+def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Coefficients, int]]:
+    """Return (irreducible factor, exponent) of Σ c_j x^j, factors primitive over Z[parameters]."""
     parameters = coefficients[0].parameters
-    common = common_denominator(coefficients, parameters)
-    cleared = [value.numerator * (common // value.denominator) for value in coefficients]
-    factors = polynomials.factor_univariate(cleared, parameters)
-    return [tuple(Scalar(parameters, value) for value in factor) for factor, _ in factors]
+    factors = polynomials.factor_univariate(cleared(coefficients, parameters)[0], parameters)
+    return [(tuple(Scalar(parameters, c) for c in factor), power) for factor, power in factors]
 
 
 def quotient_coefficients(minpoly: Sequence[Scalar]) -> list[list[Scalar]]:
     """Return c_j(theta), low to high, with f(x)/(x - theta) = Σ_j c_j(theta) x^j."""
     degree = len(minpoly) - 1
     return [list(minpoly[j + 1 :]) for j in range(degree)]
-
-
-def solve(
-    field: Field, matrix: list[list[Element]], right: list[list[Element]]
-) -> list[list[Element]]:
-    """Return matrix^{-1}·right by elimination over the field."""
-    size = len(matrix)
-    rows = [list(a) + list(b) for a, b in zip(matrix, right, strict=True)]
-    for column in range(size):
-        pivot = next(
-            (i for i in range(column, size) if any(not c.is_zero for c in rows[i][column])), None
-        )
-        if pivot is None:
-            msg = "a Gram matrix over Q(theta) is singular"
-            raise ZeroDivisionError(msg)
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        inverse = field.inverse(rows[column][column])
-        rows[column] = [field.multiply(entry, inverse) for entry in rows[column]]
-        for i in range(size):
-            factor = rows[i][column]
-            if i != column and any(not c.is_zero for c in factor):
-                rows[i] = [
-                    field.add(a, field.scale(field.multiply(factor, b), -1))
-                    for a, b in zip(rows[i], rows[column], strict=True)
-                ]
-    return [row[size:] for row in rows]
-
-
-def total(field: Field, elements: Sequence[Element]) -> Element:
-    """Return the sum."""
-    return reduce(field.add, elements, field.constant(0))

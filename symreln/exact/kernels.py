@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import fmpz_mat, fmpz_poly, nmod_mat
 
-from symreln.exact import arrays, integers
+from symreln.exact import integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def _reconstructed(residues: np.ndarray) -> fmpz_mat | None:
         place = np.abs(values).argmax()
         if abs(int(values.flat[place])) <= RECONSTRUCTED:
             common = np.gcd.reduce(values, axis=0)
-            return arrays.to_flint(values // common)
+            return fmpz_mat((values // common).tolist())
         denominator = _denominator(int(values.flat[place]) % SMALL_PRIME)
         if denominator is None:
             return None

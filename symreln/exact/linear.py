@@ -1,4 +1,4 @@
-"""Inverses, pseudo-inverses, ranks and projectors over Q(parameters).
+"""Inverses, pseudo-inverses, ranks, projectors and coordinates over Q(parameters).
 
 With parameters, a symmetric matrix is first cut into constant invariant blocks
 (:mod:`symreln.exact.blocks`); only the small blocks are inverted over Q(parameters).
@@ -6,25 +6,17 @@ With parameters, a symmetric matrix is first cut into constant invariant blocks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import cast
 
-from flint import fmpz, fmpz_mat
+from flint import fmpq_mat, fmpz_mat
 
 from symreln.errors import InputError
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import invariant_blocks
-from symreln.exact.field import Field, quotient_coefficients
+from symreln.exact.field import Coefficients
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.exact.spectrum import Mode, ModeClass
-
-if TYPE_CHECKING:
-    from flint import fmpq_mat, fmpz_mpoly
-
-    from symreln.exact.blocks import Block
-    from symreln.exact.spectrum import JointSpectrum
-
-Exponents = tuple[int, ...]
+from symreln.exact.scalar import Scalar
 
 
 def inverse(matrix: ExactMatrix) -> ExactMatrix:
@@ -38,13 +30,12 @@ def inverse(matrix: ExactMatrix) -> ExactMatrix:
         return matrix
     if matrix.is_constant:
         return _constant_inverse(matrix)
-    if (matrix - matrix.T).is_zero:
-        result, nullity = _by_blocks(matrix)
-        if nullity:
-            msg = "the matrix is singular"
-            raise ZeroDivisionError(msg)
-        return result
-    return _by_adjugate(matrix)
+    symmetric = (matrix - matrix.T).is_zero
+    result, nullity = _by_blocks(matrix) if symmetric else _group_inverse(matrix)
+    if nullity:
+        msg = "the matrix is singular"
+        raise ZeroDivisionError(msg)
+    return result.reduced()
 
 
 def pseudo_inverse(matrix: ExactMatrix) -> ExactMatrix:
@@ -63,9 +54,8 @@ def pseudo_inverse(matrix: ExactMatrix) -> ExactMatrix:
     if matrix.is_zero:
         return matrix
     if not matrix.is_constant:
-        return _by_blocks(matrix)[0]
-    numerator, _ = matrix.integers()
-    null = integers.kernel(numerator)
+        return _by_blocks(matrix)[0].reduced()
+    null = integers.kernel(matrix.integers()[0])
     if not null.ncols():
         return _constant_inverse(matrix)
     projector = subspace_projector(ExactMatrix.from_integers(null, 1, matrix.parameters))
@@ -78,11 +68,10 @@ def rank(matrix: ExactMatrix) -> int:
         return 0
     if matrix.is_constant:
         return int(matrix.integers()[0].rank())
-    table = numerators(matrix)
     full = min(matrix.shape)
-    if len(polynomials.rows_at_point(list(zip(*table, strict=True)))) == full:
+    if len(polynomials.rows_at_point(matrix.T.numerators())) == full:
         return full  # full rank at one point modulo a prime proves it
-    gram = matrix.T @ matrix if matrix.shape[1] <= matrix.shape[0] else matrix @ matrix.T
+    gram = matrix.gram() if matrix.shape[1] <= matrix.shape[0] else matrix.T.gram()
     return gram.shape[0] - _by_blocks(gram)[1]
 
 
@@ -94,7 +83,7 @@ def subspace_projector(basis: ExactMatrix) -> ExactMatrix:
     """
     if not basis.shape[1]:
         return ExactMatrix.zeros(basis.shape[0], basis.shape[0], basis.parameters)
-    return (basis @ inverse(basis.T @ basis) @ basis.T).reduced()
+    return (basis @ inverse(basis.gram()) @ basis.T).reduced()
 
 
 def complement_projector(columns: ExactMatrix) -> ExactMatrix:
@@ -107,52 +96,47 @@ def complement_projector(columns: ExactMatrix) -> ExactMatrix:
     return (whole - subspace_projector(columns.select(columns=chosen))).reduced()
 
 
-def spectral_projector(mode: Mode | ModeClass) -> ExactMatrix:
-    """Return the projector on the space of a mode whose eigenvalue is rational.
+def characteristic(matrix: ExactMatrix) -> Coefficients:
+    """Return the coefficients of det(x - matrix), low to high; the last is 1."""
+    whole, size = matrix.reduced(), matrix.shape[0]
+    found = polynomials.characteristic(whole.numerators(), matrix.parameters)
+    return tuple(
+        Scalar(matrix.parameters, value, whole.denominator ** (size - power))
+        for power, value in enumerate(found)
+    )
 
-    Raises:
-        InputError: The mode's class has degree > 1: its projector is not over Q(parameters).
+
+def evaluate(polynomial: Sequence[Scalar], matrix: ExactMatrix, on: ExactMatrix) -> ExactMatrix:
+    """Return polynomial(matrix)·on by Horner's rule, coefficients low to high."""
+    total = on.scale(polynomial[-1])
+    for coefficient in reversed(polynomial[:-1]):
+        total = (matrix @ total + on.scale(coefficient)).reduced()
+    return total
+
+
+def coordinates(basis: ExactMatrix, targets: ExactMatrix) -> ExactMatrix | None:
+    """Return C with basis·C = targets, or None where the columns are no basis of the targets.
+
+    Exact: a square subsystem is solved by Cramer's rule, and the whole equation is checked.
     """
-    mode_class = mode.mode_class if isinstance(mode, Mode) else mode
-    if mode_class.degree > 1:
-        msg = (
-            f"spectral_projector: the mode is one of {mode_class.degree} conjugate ones, so its "
-            "projector is irrational; use conjugate_projectors or numpy_modes"
-        )
-        raise InputError(msg)
-    return subspace_projector(mode_class.generators)
-
-
-def conjugate_projectors(spectrum: JointSpectrum, mode_class: ModeClass) -> tuple[ExactMatrix, ...]:
-    r"""Return P_0, …, P_{k-1} with the projector on the mode at theta being Σ_i theta^i P_i.
-
-    For every root theta of the class's polynomial f of degree k
-
-    .. math:: P_\theta = \sum_j \frac{c_j(\theta)}{f'(\theta)}\, T^j E_f,
-       \qquad \frac{f(x)}{x - \theta} = \sum_j c_j(\theta)\, x^j,
-
-    with E_f the projector on the space of all conjugate modes. The polynomial in T is 1 at theta
-    and 0 at the other roots, which are simple, and T is symmetric and satisfies f on that space.
-
-    Args:
-        spectrum: The spectrum that the class belongs to.
-        mode_class: One of its classes.
-    """
-    operator = spectrum.operator_matrix(mode_class)
-    words = [mode_class.generators]
-    while len(words) < mode_class.degree:
-        words.append((operator @ words[-1]).reduced())
-    power = subspace_projector(ExactMatrix.beside(words))
-    field = Field(mode_class.minpoly)
-    slope = [c * j for j, c in enumerate(mode_class.minpoly)][1:]
-    inverse_slope = field.inverse(field.reduce(slope))
-    names = spectrum.parameters
-    total = [ExactMatrix.zeros(*power.shape, names) for _ in range(field.degree)]
-    for quotient in quotient_coefficients(mode_class.minpoly):
-        weight = field.multiply(field.reduce(quotient), inverse_slope)
-        total = [part + power.scale(w) for part, w in zip(total, weight, strict=True)]
-        power = (operator @ power).reduced()
-    return tuple(part.reduced() for part in total)
+    width, names = basis.shape[1], basis.parameters
+    top, goal = basis.numerators(), targets.numerators()
+    rows = polynomials.independent_rows(list(zip(*top, strict=True)))
+    if len(rows) < width:
+        return None
+    wide = [[*top[row], *goal[row]] for row in rows]
+    packing = polynomials.Packing.for_minors(wide, names)
+    packed = [[packing.pack(entry) for entry in row] for row in wide]
+    left = fmpz_mat([row[:width] for row in packed])
+    right = fmpz_mat([row[width:] for row in packed])
+    determinant = left.det()
+    # Cramer: determinant·solution is made of minors of ``wide``.
+    minors, _ = (cast("fmpq_mat", left.solve(right)) * determinant).numer_denom()
+    entries = [packing.unpack(int(minor)) for minor in minors.entries()]
+    found = ExactMatrix.of_polynomials((width, targets.shape[1]), names, entries)
+    below = Scalar(names, targets.denominator * packing.unpack(int(determinant)))
+    found = found.scale(Scalar(names, basis.denominator) / below)
+    return found if (basis @ found - targets).is_zero else None
 
 
 def _square(matrix: ExactMatrix, name: str) -> None:
@@ -161,32 +145,10 @@ def _square(matrix: ExactMatrix, name: str) -> None:
         raise InputError(msg)
 
 
-def numerators(matrix: ExactMatrix) -> polynomials.Table:
-    """Return the entries over the matrix's common denominator, as polynomials over Z."""
-    cleared = ExactMatrix(matrix.shape, matrix.parameters, matrix.terms)
-    return [[entry.numerator for entry in row] for row in cleared.rows()]
-
-
 def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
     numerator, denominator = matrix.integers()
     top, bottom = integers.inverse(numerator)
     return ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters).reduced()
-
-
-def _by_adjugate(matrix: ExactMatrix) -> ExactMatrix:
-    names = matrix.parameters
-    table = numerators(matrix)
-    adjugate, determinant, nullity = _group_inverse(table, names)
-    if nullity:
-        msg = "the matrix is singular"
-        raise ZeroDivisionError(msg)
-    one = polynomial_ring(names).constant(1)
-    entries = [[Scalar(names, entry, one) for entry in row] for row in adjugate]
-    found = ExactMatrix.from_rows(entries, names)
-    return found.scale(Scalar(names, matrix.denominator, determinant)).reduced()
-
-
-# -- with parameters ------------------------------------------------------------------------------
 
 
 def _by_blocks(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
@@ -195,103 +157,34 @@ def _by_blocks(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
     With A Q = Q b for a constant basis Q and b block-diagonal, A⁺ = Q b# Q^{-1}: a symmetric
     matrix's pseudo-inverse is its group inverse, which respects similarity.
     """
-    names = matrix.parameters
-    keys = list(matrix.terms)
-    family = [matrix.terms[key] for key in keys]
-    generic = 0
-    if len(family) > 1:
-        family.append(_mixture(family))
-        generic = len(family) - 1
-    blocks = invariant_blocks(family, generic)
-    size = matrix.shape[0]
-    whole = integers.stack_columns([part for block in blocks for part in block.basis], size)
-    numerator, denominator = integers.inverse(whole)
-    rows = numerator.tolist()
-    total = ExactMatrix.zeros(size, size, names)
-    nullity = 0
-    start = 0
-    for block in blocks:
-        left = []
-        for _ in block.basis:
-            left.append(fmpz_mat(rows[start : start + block.copies]))
-            start += block.copies
-        table, scale = _table(block.actions, keys, names)
-        inverted, bottom, lost = _group_inverse(table, names)
+    names, size = matrix.parameters, matrix.shape[0]
+    index = {key: place for place, key in enumerate(matrix.terms)}
+    blocks = invariant_blocks([part.flint for part in matrix.terms.values()])
+    bases = [integers.stack_columns(block.basis, size) for block in blocks]
+    back = ExactMatrix.from_integers(*integers.inverse(integers.stack_columns(bases, size)), names)
+    total, nullity, start = ExactMatrix.zeros(size, size, names), 0, 0
+    for block, basis in zip(blocks, bases, strict=True):
+        inverted, lost = _group_inverse(block.combined(index, names))
         nullity += lost * block.copies
-        # The table is scale·b, so its group inverse is b#/scale.
-        total = total + _assembled(block, left, inverted, names).scale(
-            Scalar(names, polynomial_ring(names).constant(scale), bottom * denominator)
-        )
+        q = ExactMatrix.from_integers(basis, 1, names)
+        rows = range(start, start + basis.ncols())
+        total = total + q @ inverted.repeated(block.copies) @ back.select(rows=rows)
+        start += basis.ncols()
     # A = numerator/q, so A⁺ = q·numerator⁺.
-    return total.scale(Scalar(names, matrix.denominator)).reduced(), nullity
+    return total.scale(Scalar(names, matrix.denominator)), nullity
 
 
-def _mixture(family: list[fmpz_mat]) -> fmpz_mat:
-    weight = 1
-    total = fmpz_mat(family[0].nrows(), family[0].ncols())
-    for member in family:
-        weight = weight * 48271 % 101 + 1
-        total = total + member * weight
-    return total
-
-
-def _table(
-    actions: tuple[fmpq_mat, ...], keys: list[Exponents], names: tuple[str, ...]
-) -> tuple[polynomials.Table, int]:
-    scale = 1
-    for action in actions:
-        scale = int(fmpz(scale).lcm(action.numer_denom()[1]))
-    ring = polynomial_ring(names)
-    size = range(actions[0].nrows())
-    table = [
-        [
-            ring.from_dict({key: (actions[k][i, j] * scale).p for k, key in enumerate(keys)})
-            for j in size
-        ]
-        for i in size
-    ]
-    return table, scale
-
-
-def _group_inverse(
-    table: polynomials.Table, names: tuple[str, ...]
-) -> tuple[polynomials.Table, fmpz_mpoly, int]:
-    """Return (numerators of b#, their denominator, nullity) of a diagonalisable matrix b.
+def _group_inverse(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
+    """Return (b#, nullity) of a diagonalisable matrix b; without nullity, of any one, b^{-1}.
 
     With charpoly x^r q(x), q(0) ≠ 0, and u(x) = (q(0) - q(x))/(q(0) x): u(b) inverts b on its
     image, and b# = b u(b)² is zero on its kernel besides.
     """
-    one = polynomial_ring(names).constant(1)
-    coefficients = polynomials.characteristic(table, names)
-    nullity = next(i for i, value in enumerate(coefficients) if not value.is_zero())
+    coefficients = characteristic(matrix)
+    nullity = next(i for i, value in enumerate(coefficients) if not value.is_zero)
     q = coefficients[nullity:]
-    size = len(table)
-    zero = one - one
-    u: polynomials.Table = [[zero] * size for _ in range(size)]
-    for coefficient in reversed(q[1:]):
-        u = polynomials.product(table, u)
-        u = [
-            [entry - coefficient if i == j else entry for j, entry in enumerate(row)]
-            for i, row in enumerate(u)
-        ]
-    if not nullity:
-        return u, q[0], 0
-    return polynomials.product(table, polynomials.product(u, u)), q[0] * q[0], nullity
-
-
-def _assembled(
-    block: Block, left: list[fmpz_mat], table: polynomials.Table, names: tuple[str, ...]
-) -> ExactMatrix:
-    """Return Σ_ij Q_i·table_ij·left_j."""
-    size = block.basis[0].nrows()
-    terms: dict[Exponents, fmpz_mat] = {}
-    for i, column in enumerate(block.basis):
-        for j, row in enumerate(left):
-            if table[i][j].is_zero():
-                continue
-            outer = column * row
-            for exponents, coefficient in table[i][j].to_dict().items():
-                key = tuple(int(e) for e in exponents)
-                part = outer * coefficient
-                terms[key] = terms[key] + part if key in terms else part
-    return ExactMatrix((size, size), names, terms)
+    one = ExactMatrix.identity(matrix.shape[0], matrix.parameters)
+    if len(q) == 1:
+        return matrix, nullity  # zero
+    u = evaluate(q[1:], matrix, one).scale(-1 / q[0])
+    return (matrix @ u @ u if nullity else u), nullity

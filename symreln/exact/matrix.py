@@ -2,37 +2,41 @@
 
 A matrix is Σ_m m(parameters) · C_m / q with integer coefficient matrices C_m, one for every
 monomial m that occurs, and one common denominator polynomial q. Without parameters there is one
-coefficient matrix and an integer q.
+coefficient matrix and an integer q. How a coefficient matrix is held, sparse or dense, is its own
+affair (:mod:`symreln.exact.integer_matrix`).
 
-The coefficients are FLINT matrices, or int64 arrays (:mod:`symreln.exact.arrays`), which large
-correlations are built as: they stay arrays through products and sums for as long as a bound proves
-that exact, and become FLINT's where something asks for ``terms``.
+That is fast for large matrices of few monomials. A product goes through all pairs of monomials;
+where these outnumber the entries, as for gains such as (a + b + c)**8, the entries are taken as
+polynomials instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import gcd
-from typing import TYPE_CHECKING, cast
+from functools import cached_property
+from math import gcd, lcm
+from typing import TYPE_CHECKING
 
+import numpy as np
 from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.errors import InputError
-from symreln.exact import by_entries, construction, reduction
-from symreln.exact.reading import Readable
-from symreln.exact.scalar import Number, Scalar, polynomial_ring
+from symreln.exact import polynomials
+from symreln.exact.integer_matrix import IntegerMatrix, distinct_rows, integer_array, merged
+from symreln.exact.scalar import Number, Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy as np
-
-    from symreln.exact.arrays import Arrays
+    import sympy as sp
 
 Exponents = tuple[int, ...]
+Terms = Mapping[Exponents, IntegerMatrix]
+
+#: Pairs of monomials from which on, and products of entries up to which, entries are polynomials.
+FEWEST_PAIRS, MOST_CELLS = 64, 256
 
 
-class ExactMatrix(Readable):
+class ExactMatrix:
     """An immutable matrix over Q(parameters).
 
     Attributes:
@@ -41,47 +45,51 @@ class ExactMatrix(Readable):
         denominator: Common denominator, a polynomial over Z, not zero.
     """
 
-    __slots__ = ("_arrays", "_terms", "denominator", "parameters", "shape")
-
     def __init__(
         self,
         shape: tuple[int, int],
         parameters: tuple[str, ...],
-        terms: Mapping[Exponents, fmpz_mat],
+        terms: Terms | Callable[[], Terms],
         denominator: fmpz_mpoly | int = 1,
     ) -> None:
-        ring = polynomial_ring(parameters)
+        """Hold a matrix.
+
+        Args:
+            shape: (rows, columns).
+            parameters: Names of the parameters.
+            terms: Integer coefficient matrix of every monomial, or what makes them when they are
+                first needed.
+            denominator: Common denominator.
+
+        Raises:
+            ZeroDivisionError: The denominator is zero.
+        """
         self.shape = shape
         self.parameters = parameters
-        # Sorted, so that equal matrices print and serialise to the same bytes.
-        self._terms: dict[Exponents, fmpz_mat] | None = {
-            key: terms[key] for key in sorted(terms) if not terms[key].is_zero()
-        }
-        self._arrays: Arrays | None = None
+        self._given = terms
         self.denominator: fmpz_mpoly = (
-            denominator if isinstance(denominator, fmpz_mpoly) else ring.constant(denominator)
+            denominator
+            if isinstance(denominator, fmpz_mpoly)
+            else polynomial_ring(parameters).constant(denominator)
         )
         if self.denominator.is_zero():
             msg = "an exact matrix needs a non-zero denominator"
             raise ZeroDivisionError(msg)
 
-    @property
-    def terms(self) -> dict[Exponents, fmpz_mat]:
+    @cached_property
+    def terms(self) -> dict[Exponents, IntegerMatrix]:
         """Integer coefficient matrix of every monomial whose coefficient is not zero.
 
-        Keys are exponents in the order of ``parameters``; empty for the zero matrix.
+        Keys are exponents in the order of ``parameters``, sorted, so that equal matrices print and
+        serialise to the same bytes; empty for the zero matrix.
         """
-        if self._terms is None:
-            from symreln.exact import arrays
+        given = self._given() if callable(self._given) else self._given
+        return {key: given[key] for key in sorted(given) if not given[key].is_zero}
 
-            assert self._arrays is not None
-            self._terms = {key: arrays.to_flint(array) for key, array in self._arrays.items()}
-        return self._terms
-
-    @property
-    def arrays(self) -> Arrays | None:
-        """``terms`` as int64 arrays, where the matrix is held so; not to be written to."""
-        return self._arrays
+    def _with(self, terms: Terms, denominator: fmpz_mpoly | int | None = None) -> ExactMatrix:
+        """Return a matrix of this shape over these parameters."""
+        bottom = self.denominator if denominator is None else denominator
+        return ExactMatrix(self.shape, self.parameters, terms, bottom)
 
     # -- construction ---------------------------------------------------------------------------
 
@@ -109,59 +117,55 @@ class ExactMatrix(Readable):
         flat = [entry for row in rows for entry in row]
         whole = [entry for entry in flat if isinstance(entry, int)]
         if not parameters and len(whole) == len(flat):
-            return cls(shape, (), {(): fmpz_mat(*shape, whole)})
-        scalars = [Scalar.of(entry, parameters) for entry in flat]
-        terms, common = construction.of_scalars(shape, scalars, parameters)
-        return cls(shape, parameters, terms, common)
+            return cls(shape, (), {(): IntegerMatrix.of_flat(shape, whole)})
+        tops, bottom = cleared([Scalar.of(entry, parameters) for entry in flat], parameters)
+        return cls.of_polynomials(shape, parameters, tops, bottom)
+
+    @classmethod
+    def of_polynomials(
+        cls,
+        shape: tuple[int, int],
+        parameters: tuple[str, ...],
+        entries: Sequence[fmpz_mpoly],
+        denominator: fmpz_mpoly | int = 1,
+    ) -> ExactMatrix:
+        """Build from polynomials over Z, all entries row by row, over one denominator."""
+        found = _coefficients(entries)
+        terms = {key: IntegerMatrix.of_flat(shape, flat) for key, flat in found.items()}
+        return cls(shape, parameters, terms, denominator)
 
     @classmethod
     def from_integers(
         cls, matrix: fmpz_mat, denominator: int = 1, parameters: tuple[str, ...] = ()
     ) -> ExactMatrix:
         """Build a constant matrix from an integer matrix and a common denominator."""
-        shape = (matrix.nrows(), matrix.ncols())
-        return cls(shape, parameters, {(0,) * len(parameters): matrix}, denominator)
+        held = IntegerMatrix.of_flint(matrix)
+        return cls(held.shape, parameters, {(0,) * len(parameters): held}, denominator)
 
     @classmethod
-    def from_arrays(
-        cls,
-        terms: Mapping[Exponents, np.ndarray],
-        parameters: tuple[str, ...] = (),
-        denominator: fmpz_mpoly | int = 1,
-        *,
-        shape: tuple[int, int] | None = None,
-    ) -> ExactMatrix:
-        """Build from integer arrays of one shape, one a monomial; nothing is converted.
-
-        Args:
-            terms: Array of an integer type for every monomial, entries below 2^62 in size.
-            parameters: Names of the parameters.
-            denominator: Common denominator.
-            shape: Needed only where there are no terms.
-
-        Raises:
-            InputError: An array is not of an integer type, or has an entry of 2^62 or more.
-        """
-        from symreln.exact import arrays
-
-        found = shape if shape is not None else next(iter(terms.values())).shape
-        return cls._held(
-            cast("tuple[int, int]", found), parameters, arrays.checked(terms), denominator
-        )
-
-    @classmethod
-    def _held(
+    def from_entries(
         cls,
         shape: tuple[int, int],
-        parameters: tuple[str, ...],
-        terms: Arrays,
-        denominator: fmpz_mpoly | int,
+        rows: Sequence[int] | np.ndarray,
+        columns: Sequence[int] | np.ndarray,
+        values: Sequence[int] | np.ndarray,
+        denominator: int = 1,
+        parameters: tuple[str, ...] = (),
     ) -> ExactMatrix:
-        """Return a matrix that holds checked arrays without zero terms."""
-        result = cls(shape, parameters, {}, denominator)
-        result._arrays = terms
-        result._terms = None
-        return result
+        """Build a constant matrix from integers at places, over one denominator.
+
+        Several values at one place add up.
+
+        Raises:
+            InputError: A place lies outside the matrix.
+        """
+        at = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
+        for place, size in zip(at, shape, strict=True):
+            if len(place) and not 0 <= place.min() <= place.max() < size:
+                msg = f"an entry lies outside a matrix of shape {shape}"
+                raise InputError(msg)
+        held = IntegerMatrix.of_triples(shape, *at, integer_array(values))
+        return cls(shape, parameters, {(0,) * len(parameters): held}, denominator)
 
     @classmethod
     def zeros(cls, rows: int, columns: int, parameters: tuple[str, ...] = ()) -> ExactMatrix:
@@ -177,10 +181,28 @@ class ExactMatrix(Readable):
     def diagonal(cls, entries: Sequence[int], parameters: tuple[str, ...] = ()) -> ExactMatrix:
         """Return an integer diagonal matrix."""
         size = len(entries)
-        matrix = fmpz_mat(size, size)
-        for index, entry in enumerate(entries):
-            matrix[index, index] = entry
-        return cls.from_integers(matrix, 1, parameters)
+        return cls.from_entries((size, size), range(size), range(size), entries, 1, parameters)
+
+    @classmethod
+    def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
+        """Return matrices over the same parameters, with equally many rows, side by side."""
+        if len(parts) == 1:
+            return parts[0]
+        height, width = parts[0].shape[0], sum(part.shape[1] for part in parts)
+        placed, start = [], 0
+        for part in parts:
+            columns = np.arange(start, start + part.shape[1])
+            placed.append(part._moved(np.arange(height), columns, (height, width)))
+            start += part.shape[1]
+        while len(placed) > 1:  # in pairs, so that the work is n log n
+            pairs = [placed[k : k + 2] for k in range(0, len(placed), 2)]
+            placed = [pair[0] + pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
+        return placed[0]
+
+    @classmethod
+    def stacked(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
+        """Return matrices over the same parameters one below the other."""
+        return cls.beside([part.T for part in parts]).T
 
     # -- arithmetic -----------------------------------------------------------------------------
 
@@ -188,62 +210,16 @@ class ExactMatrix(Readable):
         """Return the same matrix over a larger set of parameters."""
         if parameters == self.parameters:
             return self
-        place = [parameters.index(name) for name in self.parameters]
-        keys = self.terms if self._arrays is None else self._arrays
-        moved = {}
-        for exponents in keys:
-            key = [0] * len(parameters)
-            for position, exponent in zip(place, exponents, strict=True):
-                key[position] = exponent
-            moved[exponents] = tuple(key)
+        terms = {}
+        for key, part in self.terms.items():
+            known = dict(zip(self.parameters, key, strict=True))
+            terms[tuple(known.get(name, 0) for name in parameters)] = part
         bottom = self.denominator.project_to_context(polynomial_ring(parameters))
-        if self._arrays is not None:
-            held = {moved[key]: self._arrays[key] for key in sorted(keys, key=moved.__getitem__)}
-            return self._held(self.shape, parameters, held, bottom)
-        terms = {moved[key]: matrix for key, matrix in self.terms.items()}
         return ExactMatrix(self.shape, parameters, terms, bottom)
-
-    @classmethod
-    def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
-        """Return matrices over the same parameters side by side."""
-        terms, common, shape = construction.beside(parts)
-        return cls(shape, parts[0].parameters, terms, common)
-
-    @classmethod
-    def stacked(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
-        """Return matrices over the same parameters one below the other."""
-        return cls.beside([part.T for part in parts]).T
-
-    def reduced(self) -> ExactMatrix:
-        """Return the same matrix with the factors common to all entries cancelled."""
-        if self.denominator.is_one():
-            return self
-        if self.is_zero:
-            return ExactMatrix(self.shape, self.parameters, {})
-        if not self.denominator.is_constant():
-            terms, bottom = reduction.by_polynomial(self.terms, self.parameters, self.denominator)
-            if bottom is not self.denominator:
-                return ExactMatrix(self.shape, self.parameters, terms, bottom).reduced()
-        divisor = gcd(*(int(c) for c in self.denominator.to_dict().values()))
-        divisor = self.content(divisor)
-        if self.denominator.leading_coefficient() < 0:
-            divisor = -divisor
-        return self if divisor == 1 else self.divided(divisor, self.denominator // divisor)
-
-    def divided(self, divisor: int, denominator: fmpz_mpoly | int) -> ExactMatrix:
-        """Return the coefficients divided exactly by an integer, over another denominator."""
-        if self._arrays is not None:
-            terms = {key: array // divisor for key, array in self._arrays.items()}
-            return self._held(self.shape, self.parameters, terms, denominator)
-        whole = {key: reduction.quotient(matrix, divisor) for key, matrix in self.terms.items()}
-        return ExactMatrix(self.shape, self.parameters, whole, denominator)
 
     def aligned(self, other: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
         """Return both matrices over the union of their parameters."""
-        if self.parameters == other.parameters:
-            return self, other
-        extra = tuple(name for name in other.parameters if name not in self.parameters)
-        names = self.parameters + extra
+        names = _union(self.parameters, other.parameters)
         return self.promoted(names), other.promoted(names)
 
     def __add__(self, other: ExactMatrix) -> ExactMatrix:
@@ -251,25 +227,15 @@ class ExactMatrix(Readable):
         if a.shape != b.shape:
             msg = f"cannot add matrices of shapes {a.shape} and {b.shape}"
             raise InputError(msg)
-        if a._arrays is not None and b._arrays is not None and a.denominator == b.denominator:
-            from symreln.exact import arrays
-
-            held = arrays.added(a._arrays, b._arrays)
-            if held is not None:
-                return self._held(a.shape, a.parameters, held, a.denominator)
         common = a.denominator.gcd(b.denominator)
         left, right = b.denominator // common, a.denominator // common
-        terms = dict(reduction.times_polynomial(a.terms, left))
-        for key, matrix in reduction.times_polynomial(b.terms, right).items():
-            terms[key] = terms[key] + matrix if key in terms else matrix
-        return ExactMatrix(a.shape, a.parameters, terms, a.denominator * left)
+        terms = dict(a._times(left))
+        for key, part in b._times(right).items():
+            _add(terms, key, part)
+        return a._with(terms, a.denominator * left)
 
     def __neg__(self) -> ExactMatrix:
-        if self._arrays is not None:
-            terms = {key: -array for key, array in self._arrays.items()}
-            return self._held(self.shape, self.parameters, terms, self.denominator)
-        terms = {key: -matrix for key, matrix in self.terms.items()}
-        return ExactMatrix(self.shape, self.parameters, terms, self.denominator)
+        return self._with({key: -part for key, part in self.terms.items()})
 
     def __sub__(self, other: ExactMatrix) -> ExactMatrix:
         return self + (-other)
@@ -279,60 +245,101 @@ class ExactMatrix(Readable):
         if a.shape[1] != b.shape[0]:
             msg = f"cannot multiply matrices of shapes {a.shape} and {b.shape}"
             raise InputError(msg)
-        shape, denominator = (a.shape[0], b.shape[1]), a.denominator * b.denominator
-        if a._arrays is not None and b._arrays is not None:
-            from symreln.exact import arrays
-
-            held = arrays.product(a._arrays, b._arrays, a.shape[1])
-            if held is not None:
-                return self._held(shape, a.parameters, held, denominator)
-        if by_entries.pays(len(a.terms) * len(b.terms), shape[0] * a.shape[1] * shape[1]):
-            found = by_entries.product(a.terms, b.terms, a.parameters)
-            return ExactMatrix(shape, a.parameters, found, denominator)
-        terms: dict[Exponents, fmpz_mat] = {}
+        shape, bottom = (a.shape[0], b.shape[1]), a.denominator * b.denominator
+        if _by_entries(len(a.terms) * len(b.terms), shape[0] * a.shape[1] * shape[1]):
+            table = polynomials.product(a.numerators(), b.numerators())
+            flat = [entry for row in table for entry in row]
+            return ExactMatrix.of_polynomials(shape, a.parameters, flat, bottom)
+        terms: dict[Exponents, IntegerMatrix] = {}
         for key_a, left in a.terms.items():
             for key_b, right in b.terms.items():
-                key = tuple(x + y for x, y in zip(key_a, key_b, strict=True))
-                product = left * right
-                terms[key] = terms[key] + product if key in terms else product
-        return ExactMatrix(shape, a.parameters, terms, denominator)
+                _add(terms, _sum(key_a, key_b), left @ right)
+        return ExactMatrix(shape, a.parameters, terms, bottom)
 
     def gram(self) -> ExactMatrix:
         """Return selfᵀ self."""
-        if self._arrays is not None:
-            from symreln.exact import arrays
-
-            held = arrays.gram(self._arrays, self.shape[0])
-            if held is not None:
-                shape = (self.shape[1], self.shape[1])
-                return self._held(shape, self.parameters, held, self.denominator**2)
         return self.T @ self
 
     def scale(self, factor: Scalar | Number) -> ExactMatrix:
-        """Return the matrix times a scalar, with common factors of integers cancelled."""
-        scalar = Scalar.of(factor, self.parameters) if not isinstance(factor, Scalar) else factor
+        """Return the matrix times a scalar, with their common factors cancelled."""
+        scalar = factor if isinstance(factor, Scalar) else Scalar.of(factor, self.parameters)
         if scalar.parameters != self.parameters:
-            names = self.parameters + tuple(
-                name for name in scalar.parameters if name not in self.parameters
-            )
+            names = _union(self.parameters, scalar.parameters)
             return self.promoted(names).scale(Scalar.of(scalar, names))
         common = scalar.numerator.gcd(self.denominator)
-        if self._arrays is not None and (scalar.numerator // common).is_one():
-            bottom = (self.denominator // common) * scalar.denominator
-            return self._held(self.shape, self.parameters, self._arrays, bottom)
-        terms = reduction.times_polynomial(self.terms, scalar.numerator // common)
-        denominator = (self.denominator // common) * scalar.denominator
-        return ExactMatrix(self.shape, self.parameters, terms, denominator)
+        terms = self._times(scalar.numerator // common)
+        return self._with(terms, (self.denominator // common) * scalar.denominator)
 
-    @property
+    def scaled_columns(self, weights: Sequence[int | Scalar]) -> ExactMatrix:
+        """Return the matrix with column j times weights[j]; a weight of 0 clears the column."""
+        total = ExactMatrix.zeros(*self.shape, self.parameters)
+        for kind in dict.fromkeys(weights):
+            if kind != 0:
+                columns = [j for j, weight in enumerate(weights) if weight == kind]
+                part = self.masked(columns=columns)
+                total = total + (part if kind == 1 else part.scale(kind))
+        return total
+
+    def _times(self, polynomial: fmpz_mpoly) -> Terms:
+        """Return the terms times a polynomial."""
+        if polynomial.is_one():
+            return self.terms
+        if _by_entries(len(self.terms) * len(polynomial), self.shape[0] * self.shape[1]):
+            flat = [entry * polynomial for row in self.numerators() for entry in row]
+            return ExactMatrix.of_polynomials(self.shape, self.parameters, flat).terms
+        result: dict[Exponents, IntegerMatrix] = {}
+        for exponents, coefficient in polynomial.to_dict().items():
+            for key, part in self.terms.items():
+                _add(result, _sum(key, exponents), part * int(coefficient))
+        return result
+
+    @cached_property
     def T(self) -> ExactMatrix:
         """The transpose."""
-        if self._arrays is not None:
-            turned = {key: array.T for key, array in self._arrays.items()}
-            shape = (self.shape[1], self.shape[0])
-            return self._held(shape, self.parameters, turned, self.denominator)
-        terms = {key: matrix.transpose() for key, matrix in self.terms.items()}
+        terms = {key: part.T for key, part in self.terms.items()}
         return ExactMatrix((self.shape[1], self.shape[0]), self.parameters, terms, self.denominator)
+
+    def reduced(self) -> ExactMatrix:
+        """Return the same matrix with the factors common to all entries cancelled."""
+        if self.denominator.is_one():
+            return self
+        if self.is_zero:
+            return self._with({}, 1)
+        if not self.denominator.is_constant():
+            less = self._without_common_factor()
+            if less is not self:
+                return less.reduced()
+        divisor = self.content(gcd(*(int(c) for c in self.denominator.to_dict().values())))
+        if self.denominator.leading_coefficient() < 0:
+            divisor = -divisor
+        return self if divisor == 1 else self.divided(divisor, self.denominator // divisor)
+
+    def _without_common_factor(self) -> ExactMatrix:
+        """Return the matrix with the polynomial cancelled that divides all of it, if any."""
+        places, entries, kinds = self._spelled()
+        common = self.denominator
+        for entry in entries:
+            common = common.gcd(entry)
+            if common.is_constant():
+                return self
+        found = _coefficients([entry // common for entry in entries])
+        terms = {
+            key: IntegerMatrix.at_places(self.shape, places, integer_array(column)[kinds])
+            for key, column in found.items()
+        }
+        return self._with(terms, self.denominator // common)
+
+    def content(self, start: int = 0) -> int:
+        """Return the greatest common divisor of ``start`` and all coefficients."""
+        for part in self.terms.values():
+            if start == 1:
+                break
+            start = part.content(start)
+        return start
+
+    def divided(self, divisor: int, denominator: fmpz_mpoly | int) -> ExactMatrix:
+        """Return the coefficients divided exactly by an integer, over another denominator."""
+        return self._with({k: part.divided(divisor) for k, part in self.terms.items()}, denominator)
 
     # -- parts ----------------------------------------------------------------------------------
 
@@ -340,32 +347,154 @@ class ExactMatrix(Readable):
         self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None
     ) -> ExactMatrix:
         """Return the submatrix of the given rows and columns, in that order; None keeps all."""
-        row_list = range(self.shape[0]) if rows is None else rows
-        column_list = range(self.shape[1]) if columns is None else columns
-        shape = (len(row_list), len(column_list))
-        if self._arrays is not None:
-            import numpy as np
-
-            from symreln.exact import arrays
-
-            place = np.ix_(list(row_list), list(column_list))
-            held = arrays.nonzero_terms({key: a[place] for key, a in self._arrays.items()})
-            return self._held(shape, self.parameters, held, self.denominator)
-        rows, columns = list(row_list), list(column_list)
-        terms = {k: construction.selected(m, rows, columns) for k, m in self.terms.items()}
-        return ExactMatrix(shape, self.parameters, terms, self.denominator)
+        if rows is not None and len(set(rows)) < len(rows):
+            each, shape = range(len(rows)), (len(rows), self.shape[0])
+            chooser = ExactMatrix.from_entries(shape, each, rows, [1] * len(rows))
+            return (chooser @ self).select(columns=columns)
+        if columns is not None and len(set(columns)) < len(columns):
+            return self.T.select(rows=columns, columns=rows).T
+        height, width = self.shape
+        shape = (
+            height if rows is None else len(rows),
+            width if columns is None else len(columns),
+        )
+        return self._moved(_places(rows, height), _places(columns, width), shape)
 
     def masked(
         self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None
     ) -> ExactMatrix:
         """Return the matrix with every row and column that is not listed set to zero."""
-        keep_rows = None if rows is None else set(rows)
-        keep_columns = None if columns is None else set(columns)
-        terms = {
-            key: construction.masked(matrix, keep_rows, keep_columns)
-            for key, matrix in self.terms.items()
-        }
-        return ExactMatrix(self.shape, self.parameters, terms, self.denominator)
+        kept = _open(rows, self.shape[0]), _open(columns, self.shape[1])
+        return self._with({key: part.masked(*kept) for key, part in self.terms.items()})
+
+    def placed(
+        self, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]
+    ) -> ExactMatrix:
+        """Return a matrix with this one at the given (distinct) rows and columns, else zero."""
+        return self._moved(np.asarray(rows), np.asarray(columns), shape)
+
+    def repeated(self, copies: int) -> ExactMatrix:
+        """Return the matrix with every entry e replaced by e times an identity of a size."""
+        shape = (self.shape[0] * copies, self.shape[1] * copies)
+        if copies == 1:
+            return self
+        terms, each = {}, np.arange(copies)
+        for key, part in self.terms.items():
+            rows = (part.rows[:, None] * copies + each).ravel()
+            columns = (part.columns[:, None] * copies + each).ravel()
+            values = np.repeat(part.values, copies)
+            terms[key] = IntegerMatrix.of_triples(shape, rows, columns, values)
+        return ExactMatrix(shape, self.parameters, terms, self.denominator)
+
+    def _moved(
+        self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]
+    ) -> ExactMatrix:
+        terms = {key: part.moved(to_row, to_column, shape) for key, part in self.terms.items()}
+        return ExactMatrix(shape, self.parameters, terms, self.denominator)
+
+    def entry(self, row: int, column: int) -> Scalar:
+        """Return one entry."""
+        found = {key: part.entry(row, column) for key, part in self.terms.items()}
+        top = polynomial_ring(self.parameters).from_dict(found)
+        return Scalar(self.parameters, top, self.denominator)
+
+    def rows(self) -> list[list[Scalar]]:
+        """Return all entries, row by row."""
+        zero = Scalar(self.parameters, 0)
+        table = [[zero] * self.shape[1] for _ in range(self.shape[0])]
+        for row, column, value in self.nonzero():
+            table[row][column] = value
+        return table
+
+    def numerators(self) -> polynomials.Table:
+        """Return the entries over the common denominator, as polynomials over Z, row by row."""
+        zero = polynomial_ring(self.parameters).constant(0)
+        table = [[zero] * self.shape[1] for _ in range(self.shape[0])]
+        places, entries, kinds = self._spelled()
+        for place, kind in zip(places.tolist(), kinds.tolist(), strict=True):
+            row, column = divmod(place, self.shape[1])
+            table[row][column] = entries[kind]
+        return table
+
+    def _spelled(self) -> tuple[np.ndarray, list[fmpz_mpoly], np.ndarray]:
+        """Return (places, polynomials, which of these stands at every place); zeros are left out.
+
+        Entries of data repeat, so that most operations on polynomials are needed once for many.
+        """
+        ring = polynomial_ring(self.parameters)
+        parts = list(self.terms.values())
+        if all(part.by_flint for part in parts):
+            flats = zip(*(part.flint.entries() for part in parts), strict=True)
+            filled = {place: row for place, row in enumerate(flats) if any(row)}
+            places, kinds = np.array(list(filled), dtype=np.int64), np.arange(len(filled))
+            rows = list(filled.values())
+        else:
+            places = merged([part.places for part in parts])
+            big = any(part.values.dtype == object for part in parts)
+            table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
+            for column, part in enumerate(parts):
+                table[np.searchsorted(places, part.places), column] = part.values
+            found, kinds = distinct_rows(table)
+            rows = found.tolist()
+        spelled = [
+            ring.from_dict(
+                {key: value for key, value in zip(self.terms, row, strict=True) if value}
+            )
+            for row in rows
+        ]
+        return places, spelled, kinds
+
+    def nonzero(self) -> Iterator[tuple[int, int, Scalar]]:
+        """Yield (row, column, value) of every entry that is not zero, in reading order."""
+        places, entries, kinds = self._spelled()
+        scalars = [Scalar(self.parameters, entry, self.denominator) for entry in entries]
+        for place, kind in zip(places.tolist(), kinds.tolist(), strict=True):
+            row, column = divmod(place, self.shape[1])
+            yield row, column, scalars[kind]
+
+    def first_nonzero(self) -> tuple[int, int, Scalar] | None:
+        """Return (row, column, entry) of the first non-zero entry in reading order, or None."""
+        if self.is_zero:
+            return None
+        place = min(part.first for part in self.terms.values())
+        row, column = divmod(place, self.shape[1])
+        return row, column, self.entry(row, column)
+
+    def trace(self) -> Scalar:
+        """Return the trace of a square matrix."""
+        return self.frobenius(ExactMatrix.identity(self.shape[0]))
+
+    def frobenius(self, other: ExactMatrix) -> Scalar:
+        """Return the Frobenius inner product tr(selfᵀ other)."""
+        a, b = self.aligned(other)
+        total = polynomial_ring(a.parameters).constant(0)
+        if _by_entries(len(a.terms) * len(b.terms), a.shape[0] * a.shape[1]):
+            for left, right in zip(a.numerators(), b.numerators(), strict=True):
+                for x, y in zip(left, right, strict=True):
+                    total += x * y
+        else:
+            found: dict[Exponents, int] = {}
+            for key_a, left in a.terms.items():
+                for key_b, right in b.terms.items():
+                    key = _sum(key_a, key_b)
+                    found[key] = found.get(key, 0) + left.dot(right)
+            total = polynomial_ring(a.parameters).from_dict(found)
+        return Scalar(a.parameters, total, a.denominator * b.denominator)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every entry is the zero function."""
+        return not self.terms
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no parameter occurs in any entry."""
+        return bool(self.denominator.is_constant()) and all(not any(key) for key in self.terms)
+
+    @property
+    def count(self) -> int:
+        """How many places have an entry that is not zero, at most."""
+        return sum(part.size for part in self.terms.values())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactMatrix):
@@ -375,6 +504,8 @@ class ExactMatrix(Readable):
     def __hash__(self) -> int:
         return hash(self.shape)  # equal matrices may be stored with different denominators
 
+    # -- values ---------------------------------------------------------------------------------
+
     def substitute(self, values: Mapping[str, Fraction]) -> ExactMatrix:
         """Return the matrix with some parameters replaced by rational values.
 
@@ -383,19 +514,113 @@ class ExactMatrix(Readable):
         """
         if not any(name in values for name in self.parameters):
             return self
-        left = tuple(name for name in self.parameters if name not in values)
         keep = [i for i, name in enumerate(self.parameters) if name not in values]
-        keys = self.terms if self._arrays is None else self._arrays
-        weights, common = construction.weights_at(keys, self.parameters, values)
+        drop = [(i, values[name]) for i, name in enumerate(self.parameters) if name in values]
+        weights = {}
+        for key in self.terms:
+            weights[key] = Fraction(1)
+            for index, value in drop:
+                weights[key] *= value ** key[index]
+        common = lcm(*(weight.denominator for weight in weights.values()))
+        terms: dict[Exponents, IntegerMatrix] = {}
+        for key, part in self.terms.items():
+            _add(terms, tuple(key[i] for i in keep), part * int(weights[key] * common))
+        left = tuple(self.parameters[i] for i in keep)
         factor = 1 / Scalar(self.parameters, self.denominator).substitute(values)
-        if self._arrays is not None:
-            from symreln.exact import arrays
-
-            held = arrays.weighted(self._arrays, weights, keep)
-            if held is not None:
-                return self._held(self.shape, left, held, common).scale(factor)
-        terms = construction.weighted(self.terms, weights, keep)
         return ExactMatrix(self.shape, left, terms, common).scale(factor)
+
+    def _constant(self) -> tuple[IntegerMatrix, int]:
+        if not self.is_constant:
+            msg = (
+                f"the matrix depends on {', '.join(self.parameters)}; "
+                "substitute values before asking for numbers"
+            )
+            raise InputError(msg)
+        zero = IntegerMatrix(self.shape, flint=fmpz_mat(*self.shape))
+        part = next(iter(self.terms.values()), zero)
+        return part, int(self.denominator.leading_coefficient())
+
+    def integers(self) -> tuple[fmpz_mat, int]:
+        """Return (integer matrix, common denominator) of a constant matrix.
+
+        Raises:
+            InputError: A parameter occurs.
+        """
+        part, denominator = self._constant()
+        return part.flint, denominator
+
+    def to_fractions(self) -> list[list[Fraction]]:
+        """Return the entries of a constant matrix as fractions."""
+        matrix, denominator = self.integers()
+        return [[Fraction(int(x), denominator) for x in row] for row in matrix.tolist()]
+
+    def to_numpy(self) -> np.ndarray:
+        """Return a constant matrix as float64, every entry correctly rounded.
+
+        Raises:
+            InputError: A parameter occurs, or float64 has no room for an entry.
+        """
+        part, denominator = self._constant()
+        result = np.zeros(self.shape)
+        result[part.rows, part.columns] = part.quotients(denominator)
+        return result
+
+    def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.ImmutableMatrix:
+        """Return the matrix as SymPy's, entries factored."""
+        import sympy as sp
+
+        return sp.ImmutableMatrix(
+            *self.shape, [entry.to_sympy(symbols) for row in self.rows() for entry in row]
+        )
 
     def __repr__(self) -> str:
         return f"ExactMatrix({self.shape[0]}×{self.shape[1]} over Q{list(self.parameters)})"
+
+
+def _by_entries(pairs: int, cells: int) -> bool:
+    """Return whether entries are taken as polynomials.
+
+    Args:
+        pairs: Pairs of monomials of the two factors.
+        cells: Products of two entries that are needed.
+    """
+    return pairs > FEWEST_PAIRS and cells <= MOST_CELLS
+
+
+def _coefficients(entries: Sequence[fmpz_mpoly]) -> dict[Exponents, list[int]]:
+    """Return the coefficient of every monomial in every polynomial."""
+    found: dict[Exponents, list[int]] = {}
+    for place, entry in enumerate(entries):
+        for exponents, coefficient in entry.to_dict().items():
+            key = tuple(int(e) for e in exponents)
+            found.setdefault(key, [0] * len(entries))[place] = int(coefficient)
+    return found
+
+
+def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return first + tuple(name for name in second if name not in first)
+
+
+def _sum(a: Exponents, b: Sequence[int]) -> Exponents:
+    return tuple(x + int(y) for x, y in zip(a, b, strict=True))
+
+
+def _add(total: dict[Exponents, IntegerMatrix], key: Exponents, part: IntegerMatrix) -> None:
+    total[key] = total[key] + part if key in total else part
+
+
+def _places(chosen: Sequence[int] | None, size: int) -> np.ndarray:
+    """Return the new place of every index, -1 for those that are not chosen."""
+    if chosen is None:
+        return np.arange(size)
+    result = np.full(size, -1, dtype=np.int64)
+    result[np.asarray(chosen, dtype=np.int64)] = np.arange(len(chosen))
+    return result
+
+
+def _open(chosen: Iterable[int] | None, size: int) -> np.ndarray:
+    """Return whether every index is chosen."""
+    result = np.full(size, chosen is None)
+    if chosen is not None:
+        result[np.fromiter(chosen, dtype=np.int64)] = True
+    return result

@@ -6,22 +6,23 @@ singular values are told apart as well as distant ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, arb_mat, fmpz_mat
 
 from symreln.errors import InputError
 from symreln.exact import enclosure
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, joint_spectrum
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass
-
-NumpyMode = tuple[float, float, np.ndarray]
+NumpyMode = tuple[float, np.ndarray]
+#: U of shape (n_y, modes) and V of shape (n_x, modes), degenerate modes one by one.
+Vectors = tuple[arb_mat, arb_mat]
+#: A column's entries that are not exactly 0: modes of structured data have few others.
+Column = dict[int, arb]
 
 # QR in float64 loses about log10(condition) digits of 16; 100 keeps the basis good to 1e-13.
 WELL_CONDITIONED = 100.0
@@ -29,48 +30,41 @@ START_BITS = 128
 MOST_BITS = 1 << 14
 
 
-def numpy_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction]) -> tuple[NumpyMode, ...]:
-    """Return (s, d, V) for every mode, in the order of ``spectrum.modes``.
+def numpy_modes(
+    spectrum: JointSpectrum, values: Mapping[str, Fraction] | None = None
+) -> tuple[NumpyMode, ...]:
+    """Return (s, V) in float64 for every mode, in the order of ``spectrum.modes``.
 
-    s and d are correctly rounded up to one unit in the last place; V (n_x × m, orthonormal
-    columns) spans the mode's space to about 1e-13. Where the parameters take values at which
-    modes collide, or a class degenerates, each mode gets its share of the joint eigenspace.
+    s is correctly rounded up to one unit in the last place; V (n_x × m, orthonormal columns)
+    spans the mode's space to about 1e-13, and U = Sigma^{yx} V / s. Where the parameters take
+    values at which modes collide, or a class degenerates, each mode gets its share of the joint
+    eigenspace.
+
+    Args:
+        spectrum: The spectrum.
+        values: Values of its parameters, by default those at which its modes are ordered.
 
     Raises:
         InputError: A parameter has no value.
     """
-    missing = [name for name in spectrum.parameters if name not in values]
+    given = spectrum.values if values is None else values
+    missing = [name for name in spectrum.parameters if name not in given]
     if missing:
         msg = (
             f"numbers need a value for {', '.join(missing)}; "
             "set it under [parameters] or pass values={name: Fraction}"
         )
         raise InputError(msg)
-    point = {name: Fraction(values[name]) for name in spectrum.parameters}
-    bases = {id(c): _class_bases(spectrum, c, point) for c in spectrum.classes}
-    broken = any(basis is None for basis in bases.values())
-    if broken and not point:
-        msg = "an eigenbasis without parameters was not found; a bug of symreln"
-        raise ArithmeticError(msg)
-    shared = _shared_bases(spectrum, point) if broken else {}
-    result: list[NumpyMode] = []
-    for mode in spectrum.modes:
-        found = bases[id(mode.mode_class)]
-        if broken:
-            v = shared[id(mode)]
-        else:
-            assert found is not None
-            v = found[mode.root]
-        result.append((mode.s.to_float(point), _d(spectrum, mode, v, point), v))
-    return tuple(result)
-
-
-def _d(spectrum: JointSpectrum, mode: Mode, v: np.ndarray, point: Mapping[str, Fraction]) -> float:
-    if not mode.d_is_average:
-        return mode.d.to_float(point)
-    # The exact mean is a long number in Q(theta) of no further use; V^T Sigma^x V has it.
-    sigma_x = spectrum.sigma_x.substitute(point).to_numpy()
-    return float(np.trace(v.T @ sigma_x @ v) / mode.multiplicity)
+    point = {name: Fraction(given[name]) for name in spectrum.parameters}
+    bases: dict[int, list[np.ndarray]] = {}
+    for mode_class in spectrum.classes:
+        found = _class_bases(spectrum, mode_class, point)
+        if found is None:
+            return _shared(spectrum, point)
+        bases[id(mode_class)] = found
+    return tuple(
+        (mode.s.to_float(point), bases[id(mode.mode_class)][mode.root]) for mode in spectrum.modes
+    )
 
 
 def _class_bases(
@@ -107,12 +101,6 @@ def _spanning(
     return words, rows, minpoly
 
 
-def mode_columns(spectrum: JointSpectrum, mode: Mode, bits: int) -> list[list[arb]]:
-    """Return balls for columns that span a mode of a spectrum without parameters."""
-    words, rows, minpoly = _spanning(spectrum, mode.mode_class, {})
-    return _columns(words, rows, minpoly, mode.root, bits)
-
-
 def orthonormal(
     words: Sequence[fmpz_mat],
     weights: Sequence[Sequence[Fraction]],
@@ -139,8 +127,14 @@ def orthonormal(
                 if np.linalg.cond(r) < WELL_CONDITIONED:
                     return q
                 exact = _gram_schmidt(columns)
-                if exact is not None:
-                    return exact
+                if exact is not None and all(
+                    entry.rad() < 1e-20 for column in exact for entry in column.values()
+                ):
+                    result = np.zeros((height, width))
+                    for index, column in enumerate(exact):
+                        for row, entry in column.items():
+                            result[row, index] = float(entry.mid())
+                    return result
         bits *= 2
         if bits > 1024 and minpoly and _repeated(minpoly, root):
             return None
@@ -161,7 +155,7 @@ def _columns(
     minpoly: tuple[Fraction, ...],
     root: int,
     bits: int,
-) -> list[list[arb]]:
+) -> list[Column]:
     if len(words) == 1:
         total = arb_mat(words[0])
     else:
@@ -169,19 +163,20 @@ def _columns(
         total = arb_mat(words[0].nrows(), words[0].ncols())
         for word, weight in zip(words, weights, strict=True):
             total += arb_mat(word) * enclosure.evaluate(weight, theta)
-    return total.transpose().tolist()
+    return [
+        {row: entry for row, entry in enumerate(column) if not entry.is_zero()}
+        for column in total.transpose().tolist()
+    ]
 
 
-def _unit_columns(columns: list[list[arb]], height: int, width: int) -> np.ndarray | None:
+def _unit_columns(columns: Sequence[Column], height: int, width: int) -> np.ndarray | None:
     """Return the columns scaled to length 1 in float64, or None where a ball is too wide."""
     result = np.zeros((height, width))
     for index, column in enumerate(columns):
-        # Modes of structured data are mostly exact zeros.
-        filled = [(row, entry) for row, entry in enumerate(column) if not entry.is_zero()]
-        largest = max((abs(entry).upper() for _, entry in filled), default=arb(0))
+        largest = max((abs(entry).upper() for entry in column.values()), default=arb(0))
         if not largest > 0:
             return None
-        for row, entry in filled:
+        for row, entry in column.items():
             scaled = entry / largest
             if not scaled.rad() < 1e-20:
                 return None
@@ -190,56 +185,125 @@ def _unit_columns(columns: list[list[arb]], height: int, width: int) -> np.ndarr
     return result
 
 
-def _gram_schmidt(columns: list[list[arb]]) -> np.ndarray | None:
+def _gram_schmidt(columns: Sequence[Column]) -> list[Column] | None:
     """Orthonormalise in ball arithmetic; None where the precision does not suffice."""
-    done: list[list[arb]] = []
+    done: list[Column] = []
     for column in columns:
-        current = list(column)
+        current = dict(column)
         for other in done:
-            dot = sum((x * y for x, y in zip(other, current, strict=True)), arb(0))
-            current = [x - dot * y for x, y in zip(current, other, strict=True)]
-        square = sum((x * x for x in current), arb(0))
+            dot = sum((other[row] * current[row] for row in other.keys() & current.keys()), arb(0))
+            if not dot.is_zero():
+                for row, entry in other.items():
+                    current[row] = current.get(row, arb(0)) - dot * entry
+        square = sum((entry * entry for entry in current.values()), arb(0))
         if not square > 0:
             return None
         norm = square.sqrt()
-        current = [x / norm for x in current]
-        if not all(entry.rad() < 1e-20 for entry in current):
-            return None
-        done.append(current)
-    return np.array([[float(entry.mid()) for entry in column] for column in done]).T
+        done.append({row: entry / norm for row, entry in current.items()})
+    return done
 
 
-def _shared_bases(spectrum: JointSpectrum, point: Mapping[str, Fraction]) -> dict[int, np.ndarray]:
+def _shared(spectrum: JointSpectrum, point: Mapping[str, Fraction]) -> tuple[NumpyMode, ...]:
     """Split the eigenspaces at the point itself among the modes that meet in them.
 
     Modes are matched by s, and by d where it is defined, to 1e-12 of the largest: only here can
     two numbers meet, and they meet exactly.
     """
-    from symreln.exact.spectrum import joint_spectrum
-
+    if not point:
+        msg = "an eigenbasis without parameters was not found; a bug of symreln"
+        raise ArithmeticError(msg)
     here = joint_spectrum(spectrum.sigma_yx.substitute(point), spectrum.sigma_x.substitute(point))
-    local = numpy_modes(here, {})
-    by_d = spectrum.commutes
-    scale_s = max(s for s, _, _ in local) or 1.0
-    scale_d = max(abs(d) for _, d, _ in local) or 1.0
-    left = [v for _, _, v in local]
-    result: dict[int, np.ndarray] = {}
+    left = [v for _, v in numpy_modes(here)]
+    known = [_pair(mode, {}) for mode in here.modes]
+    reach = [1e-12 * (max(map(abs, numbers)) or 1.0) for numbers in zip(*known, strict=True)]
+    result: list[NumpyMode] = []
     for mode in spectrum.modes:
-        s = mode.s.to_float(point)
-        d = mode.d.to_float(point) if by_d else 0.0
+        pair = _pair(mode, point)
         taken: list[np.ndarray] = []
         missing = mode.multiplicity
-        for index, (s_here, d_here, _) in enumerate(local):
-            close = abs(s - s_here) <= 1e-12 * scale_s and (
-                not by_d or abs(d - d_here) <= 1e-12 * scale_d
-            )
+        for index, other in enumerate(known):
+            # Without d on one side s alone decides.
+            close = all(abs(a - b) <= most for a, b, most in zip(pair, other, reach, strict=False))
             if close and missing and left[index].shape[1]:
                 share = left[index][:, :missing]
                 left[index] = left[index][:, share.shape[1] :]
                 missing -= share.shape[1]
                 taken.append(share)
         if missing:
-            msg = f"a mode with s = {s} was not found at {dict(point)}"
+            msg = f"a mode with s = {pair[0]} was not found at {dict(point)}"
             raise ArithmeticError(msg)
-        result[id(mode)] = np.concatenate(taken, axis=1)
-    return result
+        result.append((pair[0], np.concatenate(taken, axis=1)))
+    return tuple(result)
+
+
+def _pair(mode: Mode, point: Mapping[str, Fraction]) -> tuple[float, ...]:
+    """Return (s, d), or (s,) where the mode has no d."""
+    s = mode.s.to_float(point)
+    return (s,) if mode.d is None else (s, mode.d.to_float(point))
+
+
+def certified(
+    spectra: Sequence[JointSpectrum],
+    product: Callable[[list[Vectors]], list[arb_mat]],
+    radius: float,
+) -> list[np.ndarray]:
+    """Return matrices made of singular vectors, each entry within ``radius`` and a last place.
+
+    u = Sigma^{yx} v / s in float64 is off by the rounding of Sigma^{yx} v over s, which for modes
+    of tiny s is more than what is printed. Here v comes from exact spaces in ball arithmetic.
+
+    Args:
+        spectra: Spectra without parameters.
+        product: Makes matrices of the vectors of the modes with s > 0 of every spectrum.
+        radius: Largest radius of a ball that is taken for its midpoint.
+
+    Raises:
+        ArithmeticError: No precision up to ``MOST_BITS`` does.
+    """
+    bits = START_BITS
+    while bits <= MOST_BITS:
+        with enclosure.precision(bits):
+            vectors = [found for s in spectra if (found := _vectors(s, bits)) is not None]
+            if len(vectors) == len(spectra):
+                found = product(vectors)
+                if all(entry.rad() < radius for matrix in found for entry in matrix.entries()):
+                    return [_midpoints(matrix) for matrix in found]
+        bits *= 2
+    msg = f"singular vectors are not separated from dependent ones by {MOST_BITS} bits"
+    raise ArithmeticError(msg)
+
+
+def balls(matrix: ExactMatrix) -> arb_mat:
+    """Return an exact matrix without parameters as balls at the working precision."""
+    numerator, denominator = matrix.integers()
+    return arb_mat(numerator) / denominator
+
+
+def _midpoints(matrix: arb_mat) -> np.ndarray:
+    flat = [float(entry.mid()) for entry in matrix.entries()]
+    return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
+
+
+def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors | None:
+    """Return (U, V) of the modes with s > 0, or None where the precision does not suffice."""
+    right: list[Column] = []
+    strengths: list[arb] = []
+    for mode in spectrum.modes:
+        if mode.is_null:
+            continue
+        words, rows, minpoly = _spanning(spectrum, mode.mode_class, {})
+        found = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
+        s = mode.s.ball({}, bits)
+        if found is None or not s > 0:
+            return None
+        right += found
+        strengths += [s] * len(found)
+    v = arb_mat(spectrum.n_x, len(right))
+    for place, column in enumerate(right):
+        for row, entry in column.items():
+            v[row, place] = entry
+    u = balls(spectrum.sigma_yx) * v
+    for place, s in enumerate(strengths):
+        for row in range(u.nrows()):
+            u[row, place] = u[row, place] / s
+    return u, v

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import total_ordering
-from typing import TYPE_CHECKING
 
-from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
+from flint import arb
 
-if TYPE_CHECKING:
-    from symreln.exact.algebraic import Values
+from symreln.exact import enclosure
+from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber, Values
 
 
 @total_ordering
@@ -27,17 +26,10 @@ class order_key:
     def _compare(self, other: order_key) -> int:
         if self.exact is not None and other.exact is not None:
             return (self.exact > other.exact) - (self.exact < other.exact)
-        a, b = self.first, other.first
-        bits = 64
-        while True:
-            if a > b:
-                return 1
-            if a < b:
-                return -1
-            bits *= 2
-            if bits > ORDER_BITS:
-                return 0
-            a, b = self.number.ball(self.values, bits), other.number.ball(other.values, bits)
+        return enclosure.sign_of(lambda bits: self._ball(bits) - other._ball(bits), ORDER_BITS)
+
+    def _ball(self, bits: int) -> arb:
+        return self.first if bits == 64 else self.number.ball(self.values, bits)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, order_key) and self._compare(other) == 0

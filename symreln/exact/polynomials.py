@@ -7,18 +7,17 @@ vector), so division-free schoolbook algorithms over FLINT's sparse polynomials 
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from flint import fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers
 from symreln.exact.factoring import factorisation
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.scalar import polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flint import fmpq_mat
 
 Table = list[list[fmpz_mpoly]]
 
@@ -29,11 +28,6 @@ def product(a: Table, b: Table) -> Table:
     """Return the matrix product."""
     columns = list(zip(*b, strict=True))
     return [[_dot(row, column) for column in columns] for row in a]
-
-
-def apply(a: Table, vector: Sequence[fmpz_mpoly]) -> list[fmpz_mpoly]:
-    """Return the matrix times a vector."""
-    return [_dot(row, vector) for row in a]
 
 
 def _dot(row: Sequence[fmpz_mpoly], column: Sequence[fmpz_mpoly]) -> fmpz_mpoly:
@@ -61,6 +55,21 @@ class Packing:
             self.strides.append(self.size)
             self.size *= length
         self._offset = int.from_bytes((b"\x00" * (self.bytes - 1) + b"\x80") * self.size, "little")
+
+    @classmethod
+    def for_minors(
+        cls, rows: Sequence[Sequence[fmpz_mpoly]], parameters: tuple[str, ...]
+    ) -> Packing:
+        """Return a packing for every minor of the rows, one entry taken from each row at most."""
+        bound = 1
+        degrees = [0] * len(parameters)
+        for row in rows:
+            bound *= 1 + sum(_norm(entry) for entry in row)
+            for index in range(len(parameters)):
+                degrees[index] += max(
+                    (int(entry.degrees()[index]) for entry in row if not entry.is_zero()), default=0
+                )
+        return cls(parameters, degrees, bound)
 
     def pack(self, polynomial: fmpz_mpoly) -> int:
         """Return the polynomial's value at the powers of two."""
@@ -92,22 +101,9 @@ def _norm(polynomial: fmpz_mpoly) -> int:
     return sum(abs(int(c)) for c in polynomial.coeffs())
 
 
-def _packing(rows: Sequence[Sequence[fmpz_mpoly]], parameters: tuple[str, ...]) -> Packing:
-    """Return a packing for every minor of the rows, one entry taken from each row at most."""
-    bound = 1
-    degrees = [0] * len(parameters)
-    for row in rows:
-        bound *= 1 + sum(_norm(entry) for entry in row)
-        for index in range(len(parameters)):
-            degrees[index] += max(
-                (int(entry.degrees()[index]) for entry in row if not entry.is_zero()), default=0
-            )
-    return Packing(parameters, degrees, bound)
-
-
 def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
     """Return the coefficients of det(x - a), low to high."""
-    packing = _packing(a, parameters)
+    packing = Packing.for_minors(a, parameters)
     packed = fmpz_mat([[packing.pack(entry) for entry in row] for row in a])
     return [packing.unpack(int(c)) for c in packed.charpoly().coeffs()]
 
@@ -140,26 +136,6 @@ def _in_x(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
     for exponents, coefficient in factor.to_dict().items():
         parts[int(exponents[0])][tuple(int(e) for e in exponents[1:])] = coefficient
     return [ring.from_dict(part) for part in parts]
-
-
-def multiply(a: Sequence[fmpz_mpoly], b: Sequence[fmpz_mpoly]) -> list[fmpz_mpoly]:
-    """Return the product of two polynomials in x."""
-    result = [a[0] * 0 for _ in range(len(a) + len(b) - 1)]
-    for i, left in enumerate(a):
-        for j, right in enumerate(b):
-            result[i + j] += left * right
-    return result
-
-
-def evaluate_on_vector(
-    polynomial: Sequence[fmpz_mpoly], a: Table, vector: Sequence[fmpz_mpoly]
-) -> list[fmpz_mpoly]:
-    """Return polynomial(a)·vector by Horner's rule."""
-    result = [entry * 0 for entry in vector]
-    for coefficient in reversed(polynomial):
-        moved = apply(a, result)
-        result = [x + coefficient * y for x, y in zip(moved, vector, strict=True)]
-    return result
 
 
 def primitive(vector: Sequence[fmpz_mpoly]) -> list[fmpz_mpoly]:
@@ -213,43 +189,6 @@ def independent_rows(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
     if len(found) == len(columns):
         return found
     # No minor that is not zero vanishes in a packing that holds all of them.
-    packing = _packing(columns, tuple(columns[0][0].context().names()))
+    packing = Packing.for_minors(columns, tuple(columns[0][0].context().names()))
     packed = [[packing.pack(entry) for entry in column] for column in columns]
     return integers.exact_pivot_columns(fmpz_mat(packed))
-
-
-def solve(
-    columns: Sequence[Sequence[fmpz_mpoly]],
-    targets: Sequence[Sequence[fmpz_mpoly]],
-    parameters: tuple[str, ...],
-) -> list[list[Scalar]] | None:
-    """Return for every target its coordinates over the columns, or None where one is outside.
-
-    The columns must be independent. Exact: a square subsystem is solved by Cramer's rule, and the
-    whole equation is checked.
-    """
-    rows = independent_rows(columns)
-    if len(rows) < len(columns):
-        return None
-    square = [[column[row] for column in columns] for row in rows]
-    wide = [
-        [*line, *(target[row] for target in targets)]
-        for line, row in zip(square, rows, strict=True)
-    ]
-    packing = _packing(wide, parameters)
-    packed = fmpz_mat([[packing.pack(entry) for entry in row] for row in wide])
-    left = fmpz_mat([row[: len(columns)] for row in packed.tolist()])
-    right = fmpz_mat([row[len(columns) :] for row in packed.tolist()])
-    value = left.det()
-    solution = cast("fmpq_mat", left.solve(right))
-    determinant = packing.unpack(int(value))
-    # Cramer: determinant·solution is a vector of minors of ``wide``.
-    minors, _ = (solution * value).numer_denom()
-    answer: list[list[Scalar]] = []
-    for place, target in enumerate(targets):
-        numerators = [packing.unpack(int(minors[i, place])) for i in range(len(columns))]
-        for index, entry in enumerate(target):
-            if _dot([column[index] for column in columns], numerators) != entry * determinant:
-                return None
-        answer.append([Scalar(parameters, top, determinant) for top in numerators])
-    return answer

@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpz_mat
 
-from symreln.exact import entries as coo
 from symreln.exact import integers, polynomials
-from symreln.exact.linear import inverse, numerators, pseudo_inverse
+from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.sparse import SparseMatrix
 
 # Above so many operations of dense elimination the rows are eliminated as dictionaries.
 _DENSE_WORK = 5 * 10**8
 
 
-def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
+def projected(rows: ExactMatrix, features: ExactMatrix) -> ExactMatrix:
     """Return every row's orthogonal projection onto the row space of the features.
 
     Features that are a function times a constant row, as scaled inputs are, span what their
@@ -47,14 +45,14 @@ def projected(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
     return result.reduced() if spans else _by_gram(rows, features)
 
 
-def _by_gram(rows: SparseMatrix, features: SparseMatrix) -> SparseMatrix:
+def _by_gram(rows: ExactMatrix, features: ExactMatrix) -> ExactMatrix:
     """Return the projection of rows onto the span of any features."""
     if _spanning_rows(features) is not None:
         return rows
     return ((rows @ right_inverse(features)) @ features).reduced()
 
 
-def right_inverse(features: SparseMatrix) -> SparseMatrix:
+def right_inverse(features: ExactMatrix) -> ExactMatrix:
     """Return Z, shape (P, any), with (1 - Z F) Fᵀ = 0 for features F of shape (any, P).
 
     Where the features span everything, the inverse of as many of them as there are samples; else
@@ -63,39 +61,39 @@ def right_inverse(features: SparseMatrix) -> SparseMatrix:
     count, samples = features.shape
     chosen = _spanning_rows(features)
     if chosen is not None:
-        square = SparseMatrix.from_exact(inverse(features.select(rows=chosen).exact))
-        places = SparseMatrix.from_entries(
+        square = inverse(features.select(rows=chosen))
+        places = ExactMatrix.from_entries(
             (samples, count), range(samples), chosen, [1] * samples, 1, features.parameters
         )
         return square @ places
     if samples < count:
-        gram = pseudo_inverse((features.T @ features).reduced().exact)
-        return (SparseMatrix.from_exact(gram) @ features.T).reduced()
-    gram = pseudo_inverse((features @ features.T).reduced().exact)
-    return (features.T @ SparseMatrix.from_exact(gram)).reduced()
+        gram = pseudo_inverse((features.T @ features).reduced())
+        return (gram @ features.T).reduced()
+    gram = pseudo_inverse((features @ features.T).reduced())
+    return (features.T @ gram).reduced()
 
 
-def _spanning_rows(features: SparseMatrix) -> list[int] | None:
+def _spanning_rows(features: ExactMatrix) -> list[int] | None:
     """Return as many independent rows as there are samples, or None: full rank is proven."""
     count, samples = features.shape
-    whole = features.exact
+    whole = features
     if count < samples or whole.is_zero:
         return None
-    chosen = polynomials.rows_at_point(list(zip(*numerators(whole), strict=True)))
+    chosen = polynomials.rows_at_point(list(zip(*whole.numerators(), strict=True)))
     return chosen if len(chosen) == samples else None
 
 
-def _gram_inverse(basis: SparseMatrix) -> SparseMatrix:
+def _gram_inverse(basis: ExactMatrix) -> ExactMatrix:
     """Return (B Bᵀ)⁻¹ of independent rows."""
-    return SparseMatrix.from_exact(inverse((basis @ basis.T).exact))
+    return inverse(basis @ basis.T)
 
 
-def _onto(rows: SparseMatrix, basis: SparseMatrix, gram: SparseMatrix) -> SparseMatrix:
+def _onto(rows: ExactMatrix, basis: ExactMatrix, gram: ExactMatrix) -> ExactMatrix:
     """Return the projection onto the span of independent rows."""
     return ((rows @ basis.T) @ gram @ basis).reduced()
 
 
-def _constant_rows(features: SparseMatrix) -> SparseMatrix | None:
+def _constant_rows(features: ExactMatrix) -> ExactMatrix | None:
     """Return distinct constant rows that span the same space, or None where a row is mixed."""
     found: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray]] = {}
     seen = np.zeros(features.shape[0], dtype=bool)
@@ -113,7 +111,7 @@ def _constant_rows(features: SparseMatrix) -> SparseMatrix | None:
     lengths = [len(columns) for columns, _ in found.values()]
     kept = list(found.values())
     none = np.zeros(0, dtype=np.int64)
-    return SparseMatrix.from_entries(
+    return ExactMatrix.from_entries(
         (len(kept), features.shape[1]),
         np.repeat(np.arange(len(kept)), lengths),
         np.concatenate([columns for columns, _ in kept]) if kept else none,
@@ -121,7 +119,7 @@ def _constant_rows(features: SparseMatrix) -> SparseMatrix | None:
     )
 
 
-def independent_rows(rows: SparseMatrix) -> list[int]:
+def independent_rows(rows: ExactMatrix) -> list[int]:
     """Return rows of a constant matrix that are independent, as many as there are modulo p."""
     height, width = rows.shape
     if not height:
@@ -166,12 +164,12 @@ def _eliminated(row: dict[int, int], pivots: dict[int, dict[int, int]]) -> dict[
     return row
 
 
-def _complement(basis: SparseMatrix) -> SparseMatrix:
+def _complement(basis: ExactMatrix) -> ExactMatrix:
     """Return rows that span what is orthogonal to the given independent rows."""
     null = integers.kernel(_dense(basis))
-    return SparseMatrix.from_exact(ExactMatrix.from_integers(null)).T
+    return ExactMatrix.from_integers(null).T
 
 
-def _dense(rows: SparseMatrix) -> fmpz_mat:
+def _dense(rows: ExactMatrix) -> fmpz_mat:
     part = rows.terms.get(())
-    return fmpz_mat(*rows.shape) if part is None else coo.to_flint(part, rows.shape)
+    return fmpz_mat(*rows.shape) if part is None else part.flint

@@ -254,8 +254,7 @@ def _factor_sign(
         ranges[name] = domain.Range(name=name, low=low, open_low=True)
     used = domain.variables(factor, names)
     if len(used) == 1:
-        roots = domain.real_roots(factor, names)
-        keeps = not any(ranges[used[0]].contains(root) for root in roots)
+        keeps = not domain.vanishes(factor, ranges, names)
     else:
         keeps = bool(domain.never_zero(factor, ranges, names))
     if keeps:  # without a zero on a connected domain the sign is that at any point of it

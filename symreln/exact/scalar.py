@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
@@ -13,8 +14,6 @@ from symreln.exact import text
 from symreln.exact.factoring import factorisation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import sympy as sp
 
 Number = int | Fraction
@@ -199,6 +198,16 @@ class Scalar:
 
     def __repr__(self) -> str:
         return f"Scalar({self})"
+
+
+def cleared(
+    values: Sequence[Scalar], parameters: tuple[str, ...]
+) -> tuple[list[fmpz_mpoly], fmpz_mpoly]:
+    """Return (polynomials, q) with values = polynomials/q, q the least common denominator."""
+    common = polynomial_ring(parameters).constant(1)
+    for bottom in {str(value.denominator): value.denominator for value in values}.values():
+        common = common * (bottom // common.gcd(bottom))
+    return [value.numerator * (common // value.denominator) for value in values], common
 
 
 def _evaluate(

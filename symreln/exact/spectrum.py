@@ -2,51 +2,254 @@
 
 With M = (Sigma^{yx})^T Sigma^{yx}, orthonormal U and V with Sigma^{yx} = U S V^T and
 Sigma^x = V D V^T exist if and only if M and Sigma^x commute (theory.md 3). The modes are the joint
-eigenspaces; no normalised vector and no root is ever computed for them.
+eigenspaces, in classes of conjugates: no normalised vector and no root is held, only spaces,
+polynomials and indices of roots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 from flint import fmpz_mat
 
 from symreln.errors import InputError, LimitReachedError
+from symreln.exact import integers, text
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.blocks import invariant_blocks
-from symreln.exact.eigenclasses import Family
-from symreln.exact.eigenvalues import solve_block
+from symreln.exact.eigenvalues import Eigenvalues, Family, solve_block
+from symreln.exact.field import Coefficients
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import (
-    Commutator,
-    JointSpectrum,
-    Mode,
-    ModeClass,
-    Operator,
-    ordering_point,
-)
-from symreln.exact.scalar import Scalar, polynomial_ring
-
-if TYPE_CHECKING:
-    from flint import fmpz_mpoly
-
-    from symreln.exact.eigenclasses import Eigenvalues
-
-__all__ = [
-    "Commutator",
-    "JointSpectrum",
-    "Mode",
-    "ModeClass",
-    "Operator",
-    "joint_spectrum",
-    "ordering_point",
-]
+from symreln.exact.order import order_key
+from symreln.exact.scalar import Scalar
 
 #: Terms of an entry of M Sigma^x up to which its norm and the commutator's are certified: they have
 #: ten times as many, and the certificate is checked in Python.
 MOST_TERMS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operator:
+    """T = weight_m·M + weight_x·Sigma^x, taken at a parameter point where ``at`` has entries.
+
+    Where neither M nor Sigma^x tells modes apart, T is a matrix of its own.
+
+    Attributes:
+        weight_m: Weight of M.
+        weight_x: Weight of Sigma^x, often 0.
+        at: Parameter values; empty, or one for every parameter.
+        matrix: T itself where it is no such sum; the weights are not used then.
+    """
+
+    weight_m: Scalar
+    weight_x: Scalar
+    at: tuple[tuple[str, Fraction], ...] = ()
+    matrix: ExactMatrix | None = None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether T is a sum of M and Sigma^x for all parameters."""
+        return not self.at and self.matrix is None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ModeClass:
+    """Modes that are conjugate: one for every root theta of an irreducible polynomial.
+
+    Attributes:
+        minpoly: f, irreducible over Q(parameters), coefficients low to high: polynomials over Z,
+            primitive, positive leading coefficient. Degree k.
+        eigenvalue: lambda(theta) = s^2 as coefficients of 1, theta, …, theta^{k-1}.
+        d: d(theta) in the same form, where Sigma^x is scalar on the mode; None where it is not.
+        multiplicity: m, the dimension of each mode's space.
+        generators: n_x × m. With T, the columns w_i span the class as {T^j w_i : j < k}.
+        operator: T.
+    """
+
+    minpoly: Coefficients
+    eigenvalue: Coefficients
+    d: Coefficients | None
+    multiplicity: int
+    generators: ExactMatrix
+    operator: Operator
+
+    @property
+    def degree(self) -> int:
+        """k, the number of conjugate modes."""
+        return len(self.minpoly) - 1
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the invariant space, k·m."""
+        return self.degree * self.multiplicity
+
+    @property
+    def is_null(self) -> bool:
+        """Whether s = 0."""
+        return all(coefficient.is_zero for coefficient in self.eigenvalue)
+
+    def number(
+        self, coefficients: Coefficients, root: int, *, is_sqrt: bool = False
+    ) -> AlgebraicNumber:
+        """Return an element of the class's field at one root theta, or its square root."""
+        return AlgebraicNumber(
+            minpoly=self.minpoly, coefficients=coefficients, root=root, is_sqrt=is_sqrt
+        )
+
+    def __repr__(self) -> str:
+        polynomial = text.univariate([value.numerator for value in self.minpoly], "theta")
+        return f"ModeClass({polynomial} = 0, multiplicity {self.multiplicity})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Mode:
+    """One mode: a root of a class.
+
+    Attributes:
+        mode_class: The class.
+        root: Index of the root theta among the real roots of f, ascending, from 0.
+        s: Singular value of Sigma^{yx}, not negative.
+        d: Matching eigenvalue of Sigma^x; None where Sigma^x is not scalar on the mode's space.
+        multiplicity: m.
+    """
+
+    mode_class: ModeClass
+    root: int
+    s: AlgebraicNumber
+    d: AlgebraicNumber | None
+    multiplicity: int
+
+    @property
+    def is_null(self) -> bool:
+        """Whether s = 0."""
+        return self.mode_class.is_null
+
+    def __repr__(self) -> str:
+        return f"Mode(s = {self.s.to_sympy()}, multiplicity {self.multiplicity})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commutator:
+    """Why M and Sigma^x do not commute.
+
+    Attributes:
+        row: Row of the first non-zero entry of M Sigma^x - Sigma^x M, in reading order, from 0.
+        column: Its column.
+        value: The entry.
+        relative_norm_squared: ‖[M, Sigma^x]‖_F² / ‖M Sigma^x‖_F².
+    """
+
+    row: int
+    column: int
+    value: Scalar
+    relative_norm_squared: Scalar
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class JointSpectrum:
+    """Joint eigenspaces of M and Sigma^x, or eigenspaces of M where they do not commute.
+
+    Attributes:
+        sigma_yx: n_y × n_x.
+        sigma_x: n_x × n_x.
+        commutator: None where M and Sigma^x commute, the witness where they do not.
+        classes: The conjugacy classes of modes.
+        values: Parameter values at which the modes are ordered.
+    """
+
+    sigma_yx: ExactMatrix
+    sigma_x: ExactMatrix
+    commutator: Commutator | None
+    classes: tuple[ModeClass, ...]
+    values: Mapping[str, Fraction]
+
+    @property
+    def commutes(self) -> bool:
+        """Whether Sigma^{yx} and Sigma^x share right singular vectors."""
+        return self.commutator is None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return self.sigma_x.parameters
+
+    @property
+    def n_x(self) -> int:
+        """The number of inputs."""
+        return self.sigma_x.shape[0]
+
+    @cached_property
+    def m(self) -> ExactMatrix:
+        """M = (Sigma^{yx})^T Sigma^{yx}."""
+        return self.sigma_yx.gram()
+
+    @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """All modes, s descending, then d descending, null modes last.
+
+        The order is that at ``values``; a parameter without a value takes 1 + 1/(2 + index), a
+        point with no meaning other than that it is fixed. There all do where s or d is infinite at
+        ``values``.
+        """
+        modes = [
+            Mode(
+                mode_class=c,
+                root=root,
+                s=c.number(c.eigenvalue, root, is_sqrt=True),
+                d=None if c.d is None else c.number(c.d, root),
+                multiplicity=c.multiplicity,
+            )
+            for c in self.classes
+            for root in range(c.degree)
+        ]
+        try:
+            return _ordered(modes, ordering_point(self.parameters, self.values))
+        except ZeroDivisionError:
+            return _ordered(modes, ordering_point(self.parameters, {}))
+
+    def operator_matrix(self, mode_class: ModeClass) -> ExactMatrix:
+        """Return T of a class."""
+        operator = mode_class.operator
+        if operator.matrix is not None:
+            return operator.matrix
+        if operator.at:
+            at = dict(operator.at)
+            total = self.m.substitute(at).scale(operator.weight_m.substitute(at))
+            if not operator.weight_x.is_zero:
+                total = total + self.sigma_x.substitute(at).scale(operator.weight_x.substitute(at))
+            return total.promoted(self.parameters)
+        total = self.m.scale(operator.weight_m)
+        if not operator.weight_x.is_zero:
+            total = total + self.sigma_x.scale(operator.weight_x)
+        return total.reduced()
+
+    def __repr__(self) -> str:
+        found = "commutes" if self.commutes else "does not commute"
+        n_y, n_x = self.sigma_yx.shape
+        names = f"({', '.join(self.parameters)})" if self.parameters else ""
+        modes = sum(mode_class.degree for mode_class in self.classes)
+        return f"JointSpectrum(sigma_yx {n_y}×{n_x} over Q{names}, {found}, {modes} modes)"
+
+
+def ordering_point(
+    parameters: tuple[str, ...], values: Mapping[str, Fraction]
+) -> dict[str, Fraction]:
+    """Return the parameter values that order the modes."""
+    return {
+        name: Fraction(values.get(name, 1 + Fraction(1, 2 + index)))
+        for index, name in enumerate(parameters)
+    }
+
+
+def _ordered(modes: list[Mode], point: Mapping[str, Fraction]) -> tuple[Mode, ...]:
+    return tuple(sorted(modes, key=lambda mode: _order(mode, point)))
+
+
+def _order(mode: Mode, point: Mapping[str, Fraction]) -> tuple:
+    key = () if mode.d is None else (order_key(mode.d, point),)
+    return (mode.is_null, order_key(mode.s, point), *key)
 
 
 def joint_spectrum(
@@ -76,150 +279,115 @@ def joint_spectrum(
     if not (x - x.T).is_zero:
         msg = "joint spectrum: sigma_x is not symmetric; give X X^T / P"
         raise InputError(msg)
-    scaled = _Scaled(yx, x)
-    commutator = scaled.commutator()
-    classes = _classes(scaled, with_x=commutator is None)
+    gram = yx.gram()
+    m, m_scale = _primitive(gram)
+    primitive_x, x_scale = _primitive(x)
+    witness = commutator_of(m, primitive_x)
+    if witness is not None:
+        witness = replace(witness, value=witness.value * m_scale * x_scale)
     spectrum = JointSpectrum(
         sigma_yx=yx,
         sigma_x=x,
-        commutator=commutator,
-        classes=classes,
+        commutator=witness,
+        classes=_classes((m, m_scale), (primitive_x, x_scale), with_x=witness is None),
         values=dict(values or {}),
     )
-    vars(spectrum)["m"] = scaled.gram  # the cached property's value: it is known already
+    vars(spectrum)["m"] = gram  # the cached property's value: it is known already
     return spectrum
 
 
-class _Scaled:
-    """M and Sigma^x as polynomial matrices over Z without a common integer factor.
+def commutator_of(m: ExactMatrix, x: ExactMatrix) -> Commutator | None:
+    """Return why symmetric M and Sigma^x, over the same parameters, do not commute, or None.
 
-    M = m·m_content/m_denominator and Sigma^x = x·x_content/x_denominator.
+    Raises:
+        LimitReachedError: They do not, and their product has too many terms.
     """
-
-    def __init__(self, sigma_yx: ExactMatrix, sigma_x: ExactMatrix) -> None:
-        self.parameters = sigma_x.parameters
-        self.size = sigma_x.shape[0]
-        self.gram = sigma_yx.gram()
-        self.m, self.m_content = _primitive(self.gram)
-        self.m_denominator = sigma_yx.denominator**2
-        self.x, self.x_content = _primitive(sigma_x)
-        self.x_denominator = sigma_x.denominator
-
-    def commutator(self) -> Commutator | None:
-        forward = self.m @ self.x
-        difference = forward - forward.T  # (M X)^T = X M, both being symmetric
-        found = difference.first_nonzero()
-        if found is None:
-            return None
-        if len(forward.terms) > MOST_TERMS:
-            msg = (
-                f"Sigma^yx^T Sigma^yx Sigma^x has entries of up to {len(forward.terms)} terms in "
-                f"{len(self.parameters)} parameters and is not symmetric, and {MOST_TERMS} are the "
-                "most of which the commutator is certified. Give some of the parameters as "
-                "numbers, or take data and gains of a lower degree"
-            )
-            raise LimitReachedError(msg)
-        row, column, value = found
-        scale = Scalar(
-            self.parameters,
-            polynomial_ring(self.parameters).constant(self.m_content * self.x_content),
-            self.m_denominator * self.x_denominator,
+    forward = m @ x
+    difference = forward - forward.T  # (M X)^T = X M, both being symmetric
+    found = difference.first_nonzero()
+    if found is None:
+        return None
+    if len(forward.terms) > MOST_TERMS:
+        msg = (
+            f"Sigma^yx^T Sigma^yx Sigma^x has entries of up to {len(forward.terms)} terms in "
+            f"{len(m.parameters)} parameters and is not symmetric, and {MOST_TERMS} are the "
+            "most of which the commutator is certified. Give some of the parameters as "
+            "numbers, or take data and gains of a lower degree"
         )
-        norm = difference.frobenius(difference) / forward.frobenius(forward)
-        return Commutator(row=row, column=column, value=value * scale, relative_norm_squared=norm)
+        raise LimitReachedError(msg)
+    row, column, value = found
+    norm = difference.frobenius(difference) / forward.frobenius(forward)
+    return Commutator(row=row, column=column, value=value, relative_norm_squared=norm)
 
 
-def _primitive(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:
-    """Return (numerators without a common integer factor, that factor)."""
+#: A polynomial matrix over Z without a common integer factor, and what it is to be multiplied by.
+Scaled = tuple[ExactMatrix, Scalar]
+
+
+def _primitive(matrix: ExactMatrix) -> Scaled:
     common = matrix.content() or 1
-    return matrix.divided(common, 1), common
+    return matrix.divided(common, 1), Scalar(matrix.parameters, common, matrix.denominator)
 
 
-def _classes(scaled: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
-    matrices = list(scaled.m.terms.values())
-    m_index = {key: place for place, key in enumerate(scaled.m.terms)}
-    x_index: dict[tuple[int, ...], int] | None = None
-    if with_x:
-        x_index = {key: len(matrices) + place for place, key in enumerate(scaled.x.terms)}
-        matrices += list(scaled.x.terms.values())
-    if not matrices:
-        matrices = [fmpz_mat(scaled.size, scaled.size)]
-    generic = 0
-    if len(matrices) > 1 and (scaled.parameters or not m_index):
-        matrices.append(_mixture(matrices))
-        generic = len(matrices) - 1
+def _classes(m: Scaled, x: Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
+    names, size = m[0].parameters, m[0].shape[0]
+    matrices: list[fmpz_mat] = []
+    index: list[dict[tuple[int, ...], int]] = []
+    for matrix, _ in [m, x] if with_x else [m]:
+        index.append({key: len(matrices) + place for place, key in enumerate(matrix.terms)})
+        matrices += [part.flint for part in matrix.terms.values()]
     family = Family(
-        parameters=scaled.parameters,
-        m=m_index,
-        x=x_index,
-        zeros=(scaled.m_denominator, scaled.x_denominator),
+        parameters=names,
+        m=index[0],
+        x=index[1] if with_x else None,
+        zeros=(m[1].denominator, x[1].denominator),
     )
+    generic = None if names or m[0].is_zero else 0
     found = [
-        _mode_class(values, block.basis, scaled)
-        for block in invariant_blocks(matrices, generic)
+        _mode_class(values, block.basis, (m[1], x[1]), names)
+        for block in invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
         for values in solve_block(block, family)
     ]
     classes = _merged(found)
-    if sum(item.dimension for item in classes) != scaled.size:
+    if sum(item.dimension for item in classes) != size:
         msg = "the multiplicities do not add up to the number of inputs"
         raise ArithmeticError(msg)
     return classes
 
 
-def _mixture(matrices: list[fmpz_mat]) -> fmpz_mat:
-    """Return a fixed integer combination that is unlikely to be special."""
-    weight = 1
-    total = fmpz_mat(matrices[0].nrows(), matrices[0].ncols())
-    for matrix in matrices:
-        weight = weight * 48271 % 101 + 1  # a short multiplicative generator; small weights
-        total = total + matrix * weight
-    return total
-
-
-def _mode_class(values: Eigenvalues, basis: tuple[fmpz_mat, ...], scaled: _Scaled) -> ModeClass:
-    names = scaled.parameters
-    ring = polynomial_ring(names)
-    lambda_scale = Scalar(names, ring.constant(scaled.m_content), scaled.m_denominator)
-    d_scale = Scalar(names, ring.constant(scaled.x_content), scaled.x_denominator)
-    eigenvalue = tuple(value * lambda_scale for value in values.eigenvalue)
-    d = None if values.d is None else tuple(value * d_scale for value in values.d)
+def _mode_class(
+    values: Eigenvalues,
+    basis: tuple[fmpz_mat, ...],
+    scales: Sequence[Scalar],
+    names: tuple[str, ...],
+) -> ModeClass:
+    one, zero = Scalar(names, 1), Scalar(names, 0)
+    eigenvalue = tuple(value * scales[0] for value in values.eigenvalue)
+    d = None if values.d is None else tuple(value * scales[1] for value in values.d)
+    minpoly, operator = values.minpoly, Operator(weight_m=one, weight_x=zero)
     if len(eigenvalue) == 1:
-        operator = Operator(weight_m=Scalar(names, 1), weight_x=Scalar(names, 0))
-        minpoly: list[fmpz_mpoly] = [-eigenvalue[0].numerator, eigenvalue[0].denominator]
+        minpoly = AlgebraicNumber.rational(eigenvalue[0]).minpoly
     else:
         at: tuple[tuple[str, Fraction], ...] = ()
-        weight_m, weight_x = 1 / lambda_scale, values.t / d_scale
+        weight_m, weight_x = 1 / scales[0], values.t / scales[1] if values.t else zero
         if values.at is not None:
             at = tuple((n, Fraction(v)) for n, v in zip(names, values.at, strict=True))
             weight_m = Scalar.of(weight_m.substitute(dict(at)), names)
             weight_x = Scalar.of(weight_x.substitute(dict(at)), names)
         operator = Operator(weight_m=weight_m, weight_x=weight_x, at=at)
-        minpoly = list(values.minpoly)
-    generators = _generators(values, basis, names)
+    generators = ExactMatrix.from_integers(basis[0], 1, names)
+    if len(basis) > 1:
+        words = integers.stack_columns(basis, basis[0].nrows())
+        copies = values.vectors.repeated(basis[0].ncols())
+        generators = ExactMatrix.from_integers(words, 1, names) @ copies
     return ModeClass(
-        minpoly=tuple(Scalar(names, coefficient) for coefficient in minpoly),
+        minpoly=minpoly,
         eigenvalue=eigenvalue,
         d=d,
         multiplicity=generators.shape[1],
         generators=generators,
         operator=operator,
     )
-
-
-def _generators(
-    values: Eigenvalues, basis: tuple[fmpz_mat, ...], names: tuple[str, ...]
-) -> ExactMatrix:
-    height, copies = basis[0].nrows(), basis[0].ncols()
-    parts: list[ExactMatrix] = []
-    for vector in values.vectors:
-        terms: dict[tuple[int, ...], fmpz_mat] = {}
-        for word, entry in zip(basis, vector, strict=True):
-            for exponents, coefficient in entry.to_dict().items():
-                key = tuple(int(e) for e in exponents)
-                part = word * coefficient
-                terms[key] = terms[key] + part if key in terms else part
-        parts.append(ExactMatrix((height, copies), names, terms))
-    return parts[0] if len(parts) == 1 else ExactMatrix.beside(parts)
 
 
 def _merged(classes: list[ModeClass]) -> tuple[ModeClass, ...]:

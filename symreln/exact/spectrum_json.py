@@ -6,17 +6,18 @@ read is made of numbers that :func:`check_spectrum` has put into their equations
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from flint import fmpz, fmpz_mat, fmpz_mpoly
 
-from symreln.exact import integers, polynomials
 from symreln.exact.field import irreducible_factors
+from symreln.exact.integer_matrix import IntegerMatrix
+from symreln.exact.linear import evaluate, rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.exact.spectrum import Commutator, JointSpectrum, ModeClass, Operator
+from symreln.exact.spectrum import JointSpectrum, ModeClass, Operator, commutator_of
 
 Json = Any
 
@@ -66,20 +67,8 @@ def spectrum_from_json(
     return spectrum
 
 
-def commutator_of(m: ExactMatrix, x: ExactMatrix) -> Commutator | None:
-    """Return why symmetric M and Sigma^x do not commute, or None where they do."""
-    forward = m @ x
-    difference = (forward - forward.T).reduced()
-    found = difference.first_nonzero()
-    if found is None:
-        return None
-    row, column, value = found
-    norm = difference.frobenius(difference) / forward.frobenius(forward)
-    return Commutator(row=row, column=column, value=value, relative_norm_squared=norm)
-
-
 def check_spectrum(spectrum: JointSpectrum) -> None:
-    """Check a spectrum by its equations, as the head of :mod:`symreln.exact.certificate` says.
+    """Check a spectrum by its equations, as the head of :mod:`symreln.verify.stages` says.
 
     Every class: f is irreducible, f(T) W = 0, M V = lambda(T) V and, where they commute,
     Sigma^x V = d(T) V for the words V = (W, T W, …); all V together are a basis.
@@ -87,26 +76,22 @@ def check_spectrum(spectrum: JointSpectrum) -> None:
     Raises:
         ValueError: One of these does not hold.
     """
-    words = []
+    spaces = []
     for mode_class in spectrum.classes:
         _require((mode_class.d is not None) == spectrum.commutes, "d is there where it means much")
         _check_class(mode_class, len(spectrum.parameters), spectrum.n_x)
-        matrix = spectrum.operator_matrix(mode_class)
-        chain = [mode_class.generators]
-        while len(chain) < mode_class.degree + 1:
-            chain.append((matrix @ chain[-1]).reduced())
-        _require(_combination(mode_class.minpoly, chain).is_zero, "f(T) W = 0")
-        block = ExactMatrix.beside(chain[:-1]) if mode_class.degree > 1 else chain[0]
-        powers = [block]
-        while len(powers) < mode_class.degree:
-            powers.append((matrix @ powers[-1]).reduced())
-        image = _combination(mode_class.eigenvalue, powers)
-        _require((spectrum.m @ block - image).is_zero, "M V = lambda(T) V")
+        t, words = spectrum.operator_matrix(mode_class), [mode_class.generators]
+        _require(evaluate(mode_class.minpoly, t, words[0]).is_zero, "f(T) W = 0")
+        while len(words) < mode_class.degree:
+            words.append((t @ words[-1]).reduced())
+        v = ExactMatrix.beside(words)
+        _require(spectrum.m @ v == evaluate(mode_class.eigenvalue, t, v), "M V = lambda(T) V")
         if mode_class.d is not None:
-            image = _combination(mode_class.d, powers)
-            _require((spectrum.sigma_x @ block - image).is_zero, "Sigma^x V = d(T) V")
-        words.append(block)
-    _require(_is_basis(words, spectrum.n_x), "the classes fill the space")
+            holds = spectrum.sigma_x @ v == evaluate(mode_class.d, t, v)
+            _require(holds, "Sigma^x V = d(T) V")
+        spaces.append(v)
+    _require(sum(v.shape[1] for v in spaces) == spectrum.n_x, "the classes fill the space")
+    _require(rank(ExactMatrix.beside(spaces)) == spectrum.n_x, "the classes are independent")
 
 
 def _require(holds: bool, what: str) -> None:
@@ -124,33 +109,8 @@ def _check_class(mode_class: ModeClass, parameters: int, size: int) -> None:
     names = {name for name, _ in mode_class.operator.at}
     _require(not names or len(names) == parameters, "T is taken at a whole point")
     if degree > 1:
-        factors = irreducible_factors(mode_class.minpoly)
+        factors = [f for f, _ in irreducible_factors(mode_class.minpoly)]
         _require(len(factors) == 1 and len(factors[0]) == degree + 1, "f is irreducible")
-
-
-def _combination(coefficients: Sequence[Scalar], powers: Sequence[ExactMatrix]) -> ExactMatrix:
-    total = ExactMatrix.zeros(*powers[0].shape, powers[0].parameters)
-    for coefficient, power in zip(coefficients, powers, strict=True):
-        if not coefficient.is_zero:
-            total = total + power.scale(coefficient)
-    return total
-
-
-def _is_basis(parts: Sequence[ExactMatrix], size: int) -> bool:
-    """Whether the columns of all parts are n_x and independent: so at one point, modulo a prime."""
-    if sum(part.shape[1] for part in parts) != size:
-        return False
-    names = parts[0].parameters
-    for attempt in range(4):
-        values = polynomials.evaluation_point(names, attempt)
-        point = {name: Fraction(v) for name, v in zip(names, values, strict=True)}
-        try:
-            whole = [part.substitute(point).integers()[0] for part in parts]
-        except ZeroDivisionError:
-            continue
-        if integers.rank_modulo_prime(integers.stack_columns(whole, size)) == size:
-            return True
-    return False
 
 
 # -- forms ----------------------------------------------------------------------------------------
@@ -220,7 +180,7 @@ def _matrix_to_json(matrix: ExactMatrix) -> Json:
     """Return a matrix sparsely: places in reading order, and the integers there."""
     terms = []
     for key, part in matrix.terms.items():
-        found = [(place, hex(int(v))) for place, v in enumerate(part.entries()) if v]
+        found = [(place, hex(int(v))) for place, v in enumerate(part.flint.entries()) if v]
         terms.append([list(key), [place for place, _ in found], [text for _, text in found]])
     return {
         "shape": list(matrix.shape),
@@ -239,6 +199,6 @@ def _matrix_from_json(item: Json, names: tuple[str, ...]) -> ExactMatrix:
         flat = [fmpz(0)] * (rows * columns)
         for place, text in zip(places, texts, strict=True):
             flat[place] = fmpz(int(text, 16))
-        terms[_exponents(key, names)] = fmpz_mat(rows, columns, flat)
+        terms[_exponents(key, names)] = IntegerMatrix.of_flint(fmpz_mat(rows, columns, flat))
     denominator = _polynomial_from_json(item["denominator"], names)
     return ExactMatrix((rows, columns), names, terms, denominator)

@@ -260,8 +260,9 @@ class GraphValidation:
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
         from symreln.report.graph_validation import graph_validation_to_json
+        from symreln.verify.folder import sealed_json
 
-        return graph_validation_to_json(self)
+        return sealed_json(graph_validation_to_json(self), self.derivation.certificate)
 
 
 @phase("validating")

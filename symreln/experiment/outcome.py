@@ -342,9 +342,11 @@ class Validation:
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
+        from symreln.pipeline.certificate import certificate
         from symreln.report.validation_json import validation_to_json
+        from symreln.verify.folder import sealed_json
 
-        return validation_to_json(self)
+        return sealed_json(validation_to_json(self), self.derivation.ask(certificate))
 
 
 def _of_reduced(pair: str) -> str:
@@ -353,7 +355,7 @@ def _of_reduced(pair: str) -> str:
 
 def _is_ready_made(spec: Spec) -> bool:
     """Whether the experiment is the ready-made one: no override, no file of the same name."""
-    from symreln.spec.reader import load
+    from symreln.tasks.load import load
 
     original = load(spec.source)
     return replace(spec, title=original.title, validation=original.validation) == original

@@ -11,6 +11,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import NotSupportedError
+from symreln.exact.truth import Truth
 from symreln.experiment.trained import gain_value
 from symreln.graphs.aligned import aligned_weights, lacking_units, learning
 from symreln.graphs.components import components
@@ -18,13 +19,13 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.modes import graph_modes
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.graphs.components import Component
-    from symreln.graphs.model import Graph
     from symreln.graphs.modes import GraphMode
-    from symreln.spec.model import Gain, Spec
+    from symreln.network.model import Network
+    from symreln.network.parts import Gain
+    from symreln.spec.model import Spec
 
 
 @short_repr
@@ -223,7 +224,7 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-def gated_graph(graph: Graph) -> GatedGraph:
+def gated_graph(graph: Network) -> GatedGraph:
     """Return a spec's graph in floats; its gains must have no parameters left."""
     return GatedGraph(
         nodes=tuple(

@@ -14,7 +14,8 @@ from symreln.train.network import GatedPathway, TrainingSettings
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:
-    from symreln.spec.model import Gain, Spec
+    from symreln.network.parts import Gain
+    from symreln.spec.model import Spec
 
 ProgressCallback = Callable[[int, int], None]
 

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.base.rounding import all_digits, rounded
+from symreln.base.rounding import all_digits, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symreln.experiment.intervals import Interval
     from symreln.experiment.metrics import CurveComparison
-
-
-def percent(value: float, beside: float | None = None) -> str:
-    """Return a share as per cent with two significant digits, or more where it is large.
-
-    Args:
-        value: The share.
-        beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
-            digits more are given as it takes to lie on the bound's same side in print too.
-    """
-    return f"{rounded(value, 2 if value < 0.1 else 3, beside, power=2)} %"
 
 
 def bound_text(bound: float) -> str:

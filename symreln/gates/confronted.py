@@ -70,14 +70,14 @@ class RacePoint(Result):
             that it is counted for.
         left: Largest loss over seeds at the end, over the initial one.
         quarter: First step at which the mean loss is a quarter of the initial one, or None.
-        steps: Recorded steps.
+        updates: Recorded steps.
         tau: Steps in a unit of τ.
     """
 
     JSON = (
         *("value", "order", "taken", "fastest_taken", "agrees", "classes", "kappa_settled"),
         *("outside", "half_time_predicted=half_time", "half_time_measured=quarter"),
-        *("loss_left=left", "steps"),
+        *("loss_left=left", "steps=updates"),
     )
     value: Fraction
     seeds: int
@@ -87,7 +87,7 @@ class RacePoint(Result):
     outside: float
     left: float
     quarter: int | None
-    steps: int
+    updates: int
     tau: float
 
     @property
@@ -195,7 +195,7 @@ def confront(
         ),
         left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
         quarter=seen.quarter,
-        steps=steps,
+        updates=steps,
         tau=tau,
     )
 

@@ -82,12 +82,12 @@ class Confusion(Result):
 
     Attributes:
         classes: Predicted classes, stage by stage; "none" comes after them.
-        steps: Shape (K,).
+        updates: Shape (K,).
         table: Share of the weight, shape (K, classes + 1, classes + 1): predicted by row, shown by
             column.
         chance: Share of units with each class's gate at the start, that is of directions drawn at
             random, shape (classes + 1,): partial gates with few strict samples are met by many.
-        loss: Mean loss over the initial one at the steps.
+        loss: Mean loss over the initial one at these updates.
         mean_field: Classes of gates, the heaviest first.
         overlap: Sum over all classes of the smaller of the two shares, shape (K,).
         seeds: How many networks.
@@ -96,7 +96,7 @@ class Confusion(Result):
     JSON = (
         "seeds",
         "classes",
-        "steps",
+        "steps=updates",
         "loss",
         "table=rounded",
         "chance",
@@ -106,7 +106,7 @@ class Confusion(Result):
         "markdown",
     )
     classes: tuple[PredictedClass, ...]
-    steps: np.ndarray
+    updates: np.ndarray
     table: np.ndarray
     chance: np.ndarray
     loss: np.ndarray
@@ -134,7 +134,7 @@ class Confusion(Result):
             "networks, share of the weight:",
             "",
         ]
-        for k, step in enumerate(self.steps):
+        for k, step in enumerate(self.updates):
             shares = self.table[k]
             shown = np.flatnonzero(shares.sum(axis=0) >= EMPTY)
             rows = [(names[i], shares[i]) for i in np.flatnonzero(shares.sum(axis=1) >= EMPTY)]
@@ -149,7 +149,7 @@ class Confusion(Result):
             ]
         columns = [("gate", _first), ("alike", lambda row: row[1])]
         columns += [
-            (f"step {step}", lambda row, k=k: row[2][k]) for k, step in enumerate(self.steps)
+            (f"step {step}", lambda row, k=k: row[2][k]) for k, step in enumerate(self.updates)
         ]
         classes: list[tuple[str, object, list[str]]] = [
             (
@@ -221,7 +221,7 @@ def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: 
     mean_field, overlap = _mean_field(spec, run, chosen)
     return Confusion(
         classes=classes,
-        steps=looks[chosen],
+        updates=looks[chosen],
         table=tables,
         chance=np.bincount(start, minlength=len(classes) + 1) / len(start),
         loss=run.curve[looks[chosen]],

@@ -261,15 +261,15 @@ class Coverage(Result):
     """What part of the networks' weight ‖w1‖ ‖w2‖ gates account for, at each look.
 
     Attributes:
-        steps: Of the looks, shape (T,).
+        updates: Of the looks, shape (T,).
         exact: Share of units whose own gate is one of them, shape (T,).
         agreement: Share of a unit's samples on which its own gate agrees with the nearest of
             them, shape (T,).
         patterns: Different patterns with an open sample, in the mean over networks, shape (T,).
     """
 
-    JSON = ("steps", "exact", "agreement", "patterns", "mean_exact", "mean_agreement")
-    steps: tuple[int, ...]
+    JSON = ("steps=updates", "exact", "agreement", "patterns", "mean_exact", "mean_agreement")
+    updates: tuple[int, ...]
     exact: np.ndarray
     agreement: np.ndarray
     patterns: np.ndarray
@@ -304,7 +304,7 @@ def coverage(trained: ObservedNetworks, gates: Sequence[np.ndarray]) -> Coverage
         count = np.mean([len(np.unique(bits[bits.any(axis=1)], axis=0)) for bits in packed])
         rows.append((exact, near, count))
     exact, agreement, patterns = np.array(rows).T
-    return Coverage(steps=trained.steps, exact=exact, agreement=agreement, patterns=patterns)
+    return Coverage(updates=trained.steps, exact=exact, agreement=agreement, patterns=patterns)
 
 
 @short_repr

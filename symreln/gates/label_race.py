@@ -139,15 +139,15 @@ class SubsetShares(Result):
 
     Attributes:
         seeds: How many networks.
-        steps: Shape (looks,).
+        updates: Shape (looks,).
         loss: Mean loss over the initial one, shape (looks,).
         shares: Share of the weight by m = 0 … k, mean over seeds, shape (looks, k + 1).
         spread: Its standard deviation over seeds.
     """
 
-    JSON = ("seeds", "steps", "loss", "shares", "spread", "taken")
+    JSON = ("seeds", "steps=updates", "loss", "shares", "spread", "taken")
     seeds: int
-    steps: np.ndarray
+    updates: np.ndarray
     loss: np.ndarray
     shares: np.ndarray
     spread: np.ndarray
@@ -269,7 +269,7 @@ def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares
     shares = count_shares(seen.seen["m"], seen.weights, len(label_values(spec.dataset, label)))
     return SubsetShares(
         seeds=seeds,
-        steps=looks,
+        updates=looks,
         loss=seen.curve[looks],
         shares=shares.mean(axis=0),
         spread=shares.std(axis=0, ddof=int(seeds > 1)),

@@ -81,14 +81,14 @@ class SubsetsReport(Result):
     def _trained(self, found: SubsetShares) -> list[str]:
         count = len(self.names)
         columns = [
-            ("step", lambda k: found.steps[k]),
+            ("step", lambda k: found.updates[k]),
             ("loss/L(0)", lambda k: f"{found.loss[k]:.4f}"),
         ]
         columns += [
             (f"m = {m}", lambda k, m=m: f"{found.shares[k, m]:.3f} ± {found.spread[k, m]:.3f}")
             for m in range(count + 1)
         ]
-        rows = np.unique(np.linspace(0, len(found.steps) - 1, ROWS).round().astype(int))
+        rows = np.unique(np.linspace(0, len(found.updates) - 1, ROWS).round().astype(int))
         last = self.stages[-1]
         verdict = "is" if found.taken in last.fastest else "is **not**"
         return [

@@ -12,11 +12,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.claims.exceptional.conditions import factors
 from symreln.errors import InputError
 from symreln.exact import enclosure
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.domain import Range, real_roots, variables
-from symreln.exact.exceptional import factors
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import Range, variables
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:

@@ -41,10 +41,9 @@ from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import complement_projector, pseudo_inverse, rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.gates.arrangement import flats, without_parameters
 from symreln.gates.consistent import (
     SelfConsistentGate,

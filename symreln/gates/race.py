@@ -21,7 +21,7 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum, Mode
+from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gates.arrangement import flats
 from symreln.gates.consistent import (
     Pair,

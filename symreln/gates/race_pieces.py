@@ -26,7 +26,7 @@ from typing import Literal
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
-from symreln.exact.modes import ModeClass
+from symreln.exact.spectrum import ModeClass
 from symreln.gates.consistent import by_speed, sign_pattern
 from symreln.gates.orbits import SampleGroup, moved_gates
 from symreln.gates.parameter_intervals import Piece

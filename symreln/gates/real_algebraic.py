@@ -81,7 +81,7 @@ class RealField:
     def ball(self, bits: int) -> arb:
         """Return a ball that contains theta."""
         if bits not in self._balls:
-            self._balls[bits] = enclosure.isolated(self.minpoly, bits)[self.root]
+            self._balls[bits] = enclosure.real_roots(self.minpoly, bits)[self.root]
         return self._balls[bits]
 
 

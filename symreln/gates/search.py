@@ -14,7 +14,6 @@ from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
-from symreln.exact.sparse import SparseMatrix
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.cone_bounds import none_faster
 from symreln.gates.consistent import (
@@ -296,6 +295,6 @@ def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
 
 
 def _left(dataset: Dataset, residual: ExactMatrix, pathways: list[PathwaySpec]) -> ExactMatrix:
-    goal = Targets.of(SparseMatrix.from_exact(residual))
+    goal = Targets.of(residual)
     stage = tuple(effective_dataset(dataset, pathway, goal) for pathway in pathways)
     return (residual - converged_outputs(goal, stage)).reduced()

@@ -18,15 +18,15 @@ from math import comb
 
 from flint import fmpz_mpoly, fmpz_poly
 
+from symreln.claims.exceptional.conditions import in_x, resultant
 from symreln.errors import LimitReachedError, NotSupportedError
-from symreln.exact.exceptional import in_x, resultant
 from symreln.exact.field import Field, quotient_coefficients
 from symreln.exact.integers import pivot_columns
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import JointSpectrum, ModeClass
 from symreln.exact.polynomials import SPECTRAL
 from symreln.exact.scalar import polynomial_ring
+from symreln.exact.spectrum import JointSpectrum, ModeClass
 
 #: Minors of one matrix above which an answer for all values of a parameter is refused.
 MOST_MINORS = 20_000
@@ -151,7 +151,7 @@ def _columns(matrix: ExactMatrix) -> list[list[fmpz_poly]]:
     top = max((key[0] for key in matrix.terms), default=0)
     blank = [[[0] * (top + 1) for _ in range(height)] for _ in range(width)]
     for (power,), part in matrix.terms.items():
-        for i, row in enumerate(part.tolist()):
+        for i, row in enumerate(part.flint.tolist()):
             for j, value in enumerate(row):
                 blank[j][i][power] = int(value)
     return [[fmpz_poly(entry) for entry in column] for column in blank]

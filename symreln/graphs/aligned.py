@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from symreln.graphs.components import Component
-    from symreln.graphs.model import Graph
     from symreln.graphs.modes import GraphMode
+    from symreln.network.model import Network
 
     #: Unit vectors of a mode by data node; nodes that it does not reach are missing.
     Vectors = Mapping[str, np.ndarray]
@@ -37,7 +37,7 @@ def lacking_units(part: Component, modes: int) -> str:
 
 
 def aligned_weights(
-    graph: Graph, parts: Iterable[tuple[Component, Sequence[Vectors]]], start: float
+    graph: Network, parts: Iterable[tuple[Component, Sequence[Vectors]]], start: float
 ) -> list[np.ndarray]:
     """Return weights of all edges with one amplitude in every mode that learns something.
 
@@ -61,6 +61,6 @@ def aligned_weights(
     return found
 
 
-def _vector(graph: Graph, vectors: Vectors, name: str, number: int) -> np.ndarray | None:
+def _vector(graph: Network, vectors: Vectors, name: str, number: int) -> np.ndarray | None:
     node = graph.node(name)
     return np.eye(node.size)[number] if node.is_hidden else vectors.get(name)

@@ -17,9 +17,9 @@ import sympy as sp
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import deep, shallow
 from symreln.dynamics.two_layer import TIME_CONSTANT
+from symreln.exact.truth import Truth
 from symreln.graphs.chain import STRENGTH, Chain
 from symreln.graphs.components import place_proofs
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.dynamics.solutions.common import AbstractMode

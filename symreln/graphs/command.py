@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.exact.truth import Truth
 from symreln.graphs.derivation import derive_graph
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.cli.commands import Session

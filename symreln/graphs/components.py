@@ -21,11 +21,11 @@ import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import Diagonality, decide_diagonal
 from symreln.graphs.recognise import unequal_data
 from symreln.graphs.words import Letter, Rules, Words
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from symreln.claims.solve import Spectrum
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
-    from symreln.graphs.model import Graph
+    from symreln.network.model import Network
     from symreln.spec.model import Spec
 
 LEVELS = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES, Level.COUPLED_MATRICES)
@@ -198,7 +198,7 @@ def _joined(data: GraphData) -> list[tuple[int, ...]]:
     return [tuple(sorted(members)) for _, members in sorted(distinct.items())]
 
 
-def _part(graph: Graph, edges: tuple[int, ...]) -> Graph:
+def _part(graph: Network, edges: tuple[int, ...]) -> Network:
     """Return a graph of some edges and their nodes, in the same order."""
     chosen = tuple(graph.edges[e] for e in edges)
     names = {name for edge in chosen for name in (edge.source, edge.target)}

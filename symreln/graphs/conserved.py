@@ -19,8 +19,8 @@ import numpy as np
 from flint import fmpz_mat
 
 from symreln.exact import integers
+from symreln.exact.truth import Truth
 from symreln.graphs.words import Words, derivative
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,6 +13,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import NoClosedFormError
+from symreln.exact.truth import Truth
 from symreln.graphs.aligned import aligned_weights, lacking_units, learning
 from symreln.graphs.components import components
 from symreln.graphs.data import GraphData
@@ -21,7 +22,6 @@ from symreln.graphs.flow import GraphFlow
 from symreln.graphs.modes import TOLERANCE, graph_modes
 from symreln.graphs.numbers import half_time
 from symreln.graphs.scalars import ScalarFlows, chain_velocity, sampled
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

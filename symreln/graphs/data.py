@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
-from symreln.graphs.paths import pathways
 from symreln.network.effective import effective_dataset
 from symreln.network.targets import Targets
+from symreln.spec.model import PathwaySpec
 
 if TYPE_CHECKING:
-    from symreln.graphs.model import Graph
-    from symreln.graphs.paths import GraphPath
     from symreln.network.effective import EffectiveDataset
+    from symreln.network.model import Network, Path
     from symreln.spec.model import Dataset
 
 
@@ -58,13 +57,13 @@ class GraphData:
         dataset: The dataset; gates of the graph have one entry for each of its samples.
     """
 
-    graph: Graph
+    graph: Network
     dataset: Dataset
 
     @cached_property
-    def paths(self) -> tuple[GraphPath, ...]:
+    def paths(self) -> tuple[Path, ...]:
         """All pathways."""
-        return pathways(self.graph, self.dataset.samples)
+        return self.graph.paths(self.dataset.samples)
 
     @cached_property
     def bundles(self) -> tuple[Bundle, ...]:
@@ -72,14 +71,14 @@ class GraphData:
         members: dict[tuple, list[int]] = {}
         for place, path in enumerate(self.paths):
             members.setdefault((path.source, path.target, path.gate), []).append(place)
-        goal = Targets.of(self.dataset.sparse_targets)
+        goal = Targets.of(self.dataset.targets)
         return tuple(
             Bundle(
                 source=source,
                 target=target,
                 paths=tuple(places),
                 effective=effective_dataset(
-                    self.dataset, self.paths[places[0]].spec(self.graph), goal
+                    self.dataset, PathwaySpec.along(self.graph, self.paths[places[0]]), goal
                 ),
             )
             for (source, target, _), places in members.items()

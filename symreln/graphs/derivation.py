@@ -10,6 +10,7 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.graphs.components import LEVELS, components
 from symreln.graphs.conserved import balances, norm_balances
 from symreln.graphs.data import GraphData
@@ -18,7 +19,6 @@ from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
 from symreln.spec.arguments import instance_of
 from symreln.spec.model import Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from symreln.graphs.conserved import Balance, NormBalance
     from symreln.graphs.curves import Curves
     from symreln.graphs.diagonal import Diagonality
-    from symreln.graphs.model import Graph
     from symreln.graphs.recognise import Recognised
     from symreln.graphs.routing import RoutingNetwork
     from symreln.graphs.spaces import NodeSpaces
+    from symreln.network.model import Network
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class GraphDerivation:
         return f"GraphDerivation({self.spec.title!r}, {self.level.value})"
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> Network:
         """The graph."""
         return self.data.graph
 
@@ -99,7 +99,7 @@ class GraphDerivation:
         """Return which component this is, in words."""
         if len(self.components) == 1:
             return "all pathways"
-        names = [self.data.paths[place].name(self.graph) for place in component.paths[:3]]
+        names = [self.graph.name(self.data.paths[place]) for place in component.paths[:3]]
         more = len(component.paths) - len(names)
         return ", ".join(f"'{name}'" for name in names) + (f" and {more} more" if more else "")
 
@@ -213,23 +213,24 @@ class GraphDerivation:
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The exact claims, checked by :func:`symreln.verify_graph.verify`.
+        """The exact claims, checked by :func:`symreln.verify.verify`.
 
         Raises:
             CertificateError: The verifier rejects it: a bug of symreln.
         """
-        from symreln.graphs.certificate import graph_certificate
-        from symreln.verify_graph import verify
+        from symreln.pipeline.certificate import certificate_of_graph
+        from symreln.verify import verify
 
-        found = graph_certificate(self)
+        found = certificate_of_graph(self)
         verify(found)
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the derivation as JSON values, format symreln-graph/1."""
         from symreln.report.graph_json import graph_to_json
+        from symreln.verify.folder import sealed_json
 
-        return graph_to_json(self)
+        return sealed_json(graph_to_json(self), self.certificate)
 
     def to_document(self) -> Document:
         """Return the derivation as a document."""

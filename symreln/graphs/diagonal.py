@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from flint import fmpz_mat
 
 from symreln.exact import integers
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -202,8 +202,8 @@ def _arrows(
     name: str, of: tuple[str | int, ...], source: str, target: str, matrix: ExactMatrix
 ) -> list[Arrow]:
     return [
-        Arrow(name=name, source=source, target=target, matrix=coefficient, of=of)
-        for coefficient in matrix.terms.values()
+        Arrow(name=name, source=source, target=target, matrix=part.flint, of=of)
+        for part in matrix.terms.values()
     ]
 
 

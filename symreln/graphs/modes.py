@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import NoClosedFormError
+from symreln.exact.truth import Truth
 from symreln.graphs.flow import GraphFlow
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

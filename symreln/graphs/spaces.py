@@ -144,7 +144,7 @@ def _images(data: GraphData, bases: Mapping[str, fmpz_mat]) -> Iterable[tuple[st
 
 def _coefficients(matrices: Iterable[ExactMatrix]) -> list[fmpz_mat]:
     """Return the integer coefficient matrices of every monomial that occurs."""
-    return [matrix for whole in matrices for matrix in whole.terms.values()]
+    return [part.flint for whole in matrices for part in whole.terms.values()]
 
 
 def _grown(basis: fmpz_mat, images: list[fmpz_mat]) -> fmpz_mat:

@@ -28,7 +28,6 @@ from symreln.exact import integers
 from symreln.exact.certified import FLOAT_BITS, fixed, root_bound, square_sum
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import independent_rows
-from symreln.exact.sparse import SparseMatrix
 from symreln.network.targets import Targets
 
 if TYPE_CHECKING:
@@ -58,9 +57,9 @@ class Projection:
         features: F.
     """
 
-    left: SparseMatrix
-    right: SparseMatrix
-    features: SparseMatrix
+    left: ExactMatrix
+    right: ExactMatrix
+    features: ExactMatrix
 
 
 def leftover(goal: Targets, stage: Sequence[EffectiveDataset]) -> tuple[Targets, Fraction]:
@@ -97,15 +96,15 @@ def squared(effective: EffectiveDataset) -> ExactMatrix:
     """
     features, goal = effective.features, effective.goal
     outer = [Targets(start=goal.start).correlated(features)]
-    inner = [SparseMatrix.from_exact(ExactMatrix.identity(features.shape[0]))]
+    inner = [ExactMatrix.identity(features.shape[0])]
     for part in goal.learned:
         seen = (part.right @ (part.features @ features.T)).scale(Fraction(-1, goal.shape[1]))
         if not seen.is_zero:
             outer.append(part.left)
             inner.append(seen.reduced().T)
-    beside = effective.masked(SparseMatrix.beside(outer)).reduced()
-    below = SparseMatrix.beside(inner).T.reduced().exact  # dense from here on
-    return (below.T @ ((beside.T @ beside).reduced().exact @ below)).reduced()
+    beside = effective.masked(ExactMatrix.beside(outer)).reduced()
+    below = ExactMatrix.beside(inner).T.reduced()  # dense from here on
+    return (below.T @ ((beside.T @ beside).reduced() @ below)).reduced()
 
 
 def _writers(goal: Targets, stage: Sequence[EffectiveDataset]) -> dict[tuple[int, ...], list[int]]:
@@ -119,24 +118,22 @@ def _writers(goal: Targets, stage: Sequence[EffectiveDataset]) -> dict[tuple[int
     return writers
 
 
-def _spanning(features: Sequence[SparseMatrix]) -> SparseMatrix:
+def _spanning(features: Sequence[ExactMatrix]) -> ExactMatrix:
     """Return rows of the features that are independent and span all of them, proven."""
-    stacked = SparseMatrix.beside([part.T for part in features]).T
+    stacked = ExactMatrix.beside([part.T for part in features]).T
     gram = (stacked @ stacked.T).reduced()
     # Rows with a Gram matrix that is regular modulo a prime are independent.
     small = stacked.shape[0] <= MOST_DENSE
-    chosen = (
-        integers.pivot_columns(gram.exact.integers()[0]) if small else independent_rows(stacked)
-    )
+    chosen = integers.pivot_columns(gram.integers()[0]) if small else independent_rows(stacked)
     basis = stacked.select(rows=chosen)
     filled = {row for part in stacked.terms.values() for row in part.rows.tolist()}
     left = sorted(filled - set(chosen))
     if left and len(chosen) < stacked.shape[1]:
-        inner = gram.select(rows=chosen, columns=chosen).exact.integers()[0]
-        outer = gram.select(rows=chosen, columns=left).exact.integers()[0]
+        inner = gram.select(rows=chosen, columns=chosen).integers()[0]
+        outer = gram.select(rows=chosen, columns=left).integers()[0]
         # Both over the Gram matrix's denominator, which cancels.
         weights = ExactMatrix.from_integers(*_solved(inner, outer))
-        if SparseMatrix.from_exact(weights).T @ basis != stacked.select(rows=left):
+        if weights.T @ basis != stacked.select(rows=left):
             msg = "rows are dependent modulo 2^61 - 1 but not over Q"
             raise ArithmeticError(msg)
     return basis
@@ -148,19 +145,19 @@ def _solved(matrix: fmpz_mat, right: fmpz_mat) -> tuple[fmpz_mat, int]:
     return top, int(bottom)
 
 
-def _inverse(matrix: SparseMatrix) -> tuple[SparseMatrix, Fraction, Fraction]:
+def _inverse(matrix: ExactMatrix) -> tuple[ExactMatrix, Fraction, Fraction]:
     """Return (G, bound of ‖GA - 1‖_F, bound of ‖A⁻¹‖) for a positive definite A.
 
     The bounds are 0 where G is A⁻¹.
     """
-    whole, denominator = matrix.exact.integers()
+    whole, denominator = matrix.integers()
     if not _has_short_inverse(whole):
         near = _near_inverse(matrix, whole, denominator)
         if near is not None:
             return near
     top, bottom = integers.inverse(whole)
     exact = ExactMatrix.from_integers(top * denominator, bottom).reduced()
-    return SparseMatrix.from_exact(exact), Fraction(0), Fraction(0)
+    return exact, Fraction(0), Fraction(0)
 
 
 def _has_short_inverse(whole: fmpz_mat) -> bool:
@@ -172,8 +169,8 @@ def _has_short_inverse(whole: fmpz_mat) -> bool:
 
 
 def _near_inverse(
-    matrix: SparseMatrix, whole: fmpz_mat, denominator: int
-) -> tuple[SparseMatrix, Fraction, Fraction] | None:
+    matrix: ExactMatrix, whole: fmpz_mat, denominator: int
+) -> tuple[ExactMatrix, Fraction, Fraction] | None:
     """Return what :func:`_inverse` returns, near A⁻¹; None where floats are no start."""
     floats = matrix.to_numpy()
     if not np.isfinite(floats).all():
@@ -198,7 +195,7 @@ def _near_inverse(
         off = root_bound(Fraction(square_sum(defect), (bottom * denominator) ** 2), up=True)
         if off <= NEAR_ENOUGH:
             norm = root_bound(Fraction(square_sum(top), bottom * bottom), up=True) / (1 - off)
-            return SparseMatrix.from_exact(ExactMatrix.from_integers(top, bottom)), off, norm
+            return ExactMatrix.from_integers(top, bottom), off, norm
         unit <<= STEP_BITS
         start = fmpz_mat(size, size, [entry * unit // bottom for entry in top.entries()])
     return None

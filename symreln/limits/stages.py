@@ -48,8 +48,8 @@ def orbits(spec: Spec) -> Iterator[Orbit]:
     Raises:
         ArithmeticError: The data's entries are beyond the range of floats.
     """
-    search = symmetry_search(spec)
-    goal, error = Targets.of(spec.dataset.sparse_targets), Fraction(0)
+    search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
+    goal, error = Targets.of(spec.dataset.targets), Fraction(0)
     for stage in spec.stages:
         found = _members(spec, stage, goal, search)
         for numbers, first in found:
@@ -61,8 +61,13 @@ def orbits(spec: Spec) -> Iterator[Orbit]:
 
 def first_orbits(spec: Spec) -> Iterator[Orbit]:
     """Yield the pathways of the first stage, for all parameter values."""
-    goal = Targets.of(spec.dataset.sparse_targets)
-    for numbers, first in _members(spec, spec.stages[0], goal, symmetry_search(spec)):
+    goal = Targets.of(spec.dataset.targets)
+    for numbers, first in _members(
+        spec,
+        spec.stages[0],
+        goal,
+        symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1),
+    ):
         yield Orbit(numbers=numbers, first=first, error=Fraction(0))
 
 
@@ -107,7 +112,7 @@ def _seen(effective: EffectiveDataset, error: Fraction) -> Fraction:
     """
     if not error:
         return error
-    part = effective.sparse_sigma_x.reduced()
+    part = effective.sigma_x.reduced()
     sums: dict[int, int] = {}
     for entries in part.terms.values():
         for row, value in zip(entries.rows.tolist(), entries.values.tolist(), strict=True):

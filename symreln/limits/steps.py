@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.claims.derivation import Step
+    from symreln.claims.claim import Step
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Spec
@@ -110,7 +110,7 @@ def pathway_entry(
             label=f"pi_{number}_{place}",
             class_index=spectrum.classes.index(mode.mode_class),
             s=mode.s,
-            d=None if mode.d_is_average else mode.d,
+            d=mode.d,
             d_eff=None,
             multiplicity=mode.multiplicity,
             family="undecided",
@@ -134,7 +134,7 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     """Return s and d as LaTeX, None where there is none or no form in square roots."""
     from symreln.document.mathtext import to_latex
 
-    numbers = {"s": mode.s, "d": None if mode.d_is_average else mode.d}
+    numbers = {"s": mode.s, "d": mode.d}
     return {
         name: None
         if number is None or not number.is_radical

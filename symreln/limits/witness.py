@@ -142,7 +142,7 @@ def _symbolic(
 
 
 def _commutator(effective: EffectiveDataset, m: ExactMatrix) -> Commutator | None:
-    from symreln.exact.spectrum_json import commutator_of
+    from symreln.exact.spectrum import commutator_of
 
     return commutator_of(*m.aligned(effective.sigma_x.reduced()))
 

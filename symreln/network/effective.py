@@ -11,15 +11,14 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError
-from symreln.exact.backed import SparseBacked
 from symreln.exact.linear import complement_projector
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.matrix import ExactMatrix
 from symreln.network.targets import Targets
 
 if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
+    from symreln.network.dataset import Dataset
+    from symreln.network.pathway import PathwaySpec
     from symreln.network.symmetry import Symmetry
-    from symreln.spec.model import Dataset, PathwaySpec
 
 
 #: Terms of an entry of a correlation, and bits of all its integers together, up to which it is
@@ -78,44 +77,21 @@ class EffectiveDataset:
         return len(self.pathway.outputs) == self.dataset.n_y
 
     @cached_property
-    def features(self) -> SparseMatrix:
-        """F_p = Π_p I_p X diag(g_p), shape (inputs of the pathway, P).
+    def features(self) -> ExactMatrix:
+        """F_p = Π_p I_p X diag(g_p), shape (inputs of the pathway, P): closed samples are zero.
 
         Π_p projects on the complement of boundary samples; without any it is the identity.
         """
-        chosen = self.dataset.sparse_inputs.select(rows=self.pathway.inputs)
+        chosen = self.dataset.inputs.select(rows=self.pathway.inputs)
         if self.pathway.boundary:
-            on = chosen.exact.select(columns=self.pathway.boundary)
-            chosen = SparseMatrix.from_exact((complement_projector(on) @ chosen.exact).reduced())
+            on = chosen.select(columns=self.pathway.boundary)
+            chosen = (complement_projector(on) @ chosen).reduced()
         return chosen.scaled_columns(self.pathway.gate)
-
-    @cached_property
-    def sparse_sigma_yx(self) -> SparseMatrix:
-        """O_p Y F_pᵀ/P, shape (n_y, inputs of the pathway)."""
-        if self.twin is not None:
-            found, outputs = self.twin.original.sparse_sigma_yx, self.twin.symmetry.outputs
-            origins = np.argsort(outputs).tolist()
-            return found.select(rows=origins, columns=self.twin.inputs.tolist())
-        return self.masked(self.goal.correlated(self.features)).reduced()
-
-    @cached_property
-    def sparse_sigma_x(self) -> SparseMatrix:
-        """F_p F_pᵀ/P, square, one row an input of the pathway."""
-        return self.sparse_cross(self)
-
-    def sparse_cross(self, other: EffectiveDataset) -> SparseMatrix:
-        """Return Sigma^x(self, other) = F_self F_otherᵀ/P."""
-        product = self.features @ other.features.T
-        return product.scale(Fraction(1, self.samples)).reduced()
-
-    def masked(self, outputs: SparseMatrix) -> SparseMatrix:
-        """Return a matrix of n_y rows with the rows that this pathway does not write set to 0."""
-        return outputs if self.writes_all else outputs.masked(rows=self.pathway.outputs)
 
     @property
     def inputs(self) -> ExactMatrix:
-        """F_p, shape (inputs of the pathway, P): its own inputs only, closed samples zero."""
-        return self.features.exact
+        """F_p under the name that a dataset gives it."""
+        return self.features
 
     @cached_property
     def targets(self) -> ExactMatrix:
@@ -123,25 +99,36 @@ class EffectiveDataset:
 
         For a later stage of the residual that the converged earlier stages leave.
         """
-        return self.masked(self.goal.matrix.masked(columns=self.pathway.open_samples)).exact
+        return self.masked(self.goal.matrix.masked(columns=self.pathway.open_samples))
 
     @cached_property
     def sigma_yx(self) -> ExactMatrix:
-        """Input-output correlation Y_p F_pᵀ/P, shape (n_y, inputs of the pathway)."""
-        if self.twin is not None and "sparse_sigma_yx" not in self.__dict__:
-            # Seldom read: the twin's spectrum, couplings and closure are known without it.
-            alike = self.twin.original.sparse_sigma_yx
-            return SparseBacked(alike, make=lambda: self.sparse_sigma_yx)
-        return self.sparse_sigma_yx.exact
+        """Input-output correlation O_p Y F_pᵀ/P, shape (n_y, inputs of the pathway)."""
+        twin = self.twin
+        if twin is None:
+            return self.masked(self.goal.correlated(self.features)).reduced()
+        found, origins = twin.original.sigma_yx, np.argsort(twin.symmetry.outputs).tolist()
+        # Seldom read: the twin's spectrum, couplings and closure are known without it.
+        return ExactMatrix(
+            found.shape,
+            found.parameters,
+            lambda: found.select(rows=origins, columns=twin.inputs.tolist()).terms,
+            found.denominator,
+        )
 
-    @property
+    @cached_property
     def sigma_x(self) -> ExactMatrix:
         """Input correlation F_p F_pᵀ/P, square, one row an input of the pathway."""
-        return self.sparse_sigma_x.exact
+        return self.cross_sigma_x(self)
 
     def cross_sigma_x(self, other: EffectiveDataset) -> ExactMatrix:
         """Return Sigma^x(self, other) = F_self F_otherᵀ/P."""
-        return self.sparse_cross(other).exact
+        product = self.features @ other.features.T
+        return product.scale(Fraction(1, self.samples)).reduced()
+
+    def masked(self, outputs: ExactMatrix) -> ExactMatrix:
+        """Return a matrix of n_y rows with the rows that this pathway does not write set to 0."""
+        return outputs if self.writes_all else outputs.masked(rows=self.pathway.outputs)
 
 
 def check_sizes(effective: EffectiveDataset) -> None:
@@ -150,7 +137,7 @@ def check_sizes(effective: EffectiveDataset) -> None:
     Raises:
         LimitReachedError: An entry has too many terms or digits; the message says which.
     """
-    found = {"Sigma^yx": effective.sparse_sigma_yx, "Sigma^x": effective.sparse_sigma_x}
+    found = {"Sigma^yx": effective.sigma_yx, "Sigma^x": effective.sigma_x}
     for name, matrix in found.items():
         terms = max(len(matrix.terms), len(matrix.denominator))
         bottom = (abs(int(c)) for c in matrix.denominator.coeffs())

@@ -27,8 +27,9 @@ from symreln.base.summaries import short_repr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.exact.sparse import SparseMatrix
-    from symreln.spec.model import Dataset, PathwaySpec, Spec
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.network.dataset import Dataset
+    from symreln.network.pathway import PathwaySpec
 
 ROUNDS = 3
 #: What stands for a gate on a boundary sample, which a symmetry maps to boundary samples.
@@ -70,7 +71,7 @@ class SymmetrySearch:
     def __init__(
         self, dataset: Dataset, pathways: Sequence[PathwaySpec], stages: Sequence[int]
     ) -> None:
-        self._x, self._y = dataset.sparse_inputs, dataset.sparse_targets
+        self._x, self._y = dataset.inputs, dataset.targets
         self._samples = dataset.samples
         kinds: dict[object, int] = {0: 0, 1: 1}
         for pathway in pathways:
@@ -177,13 +178,17 @@ class SymmetrySearch:
         return tuple(images)
 
 
-def symmetry_search(spec: Spec) -> SymmetrySearch | None:
-    """Return a search among all pathways; None for one pathway, which is like no other."""
-    if len(spec.pathways) == 1:
+def symmetry_search(
+    dataset: Dataset, pathways: Sequence[PathwaySpec], *, joint: bool
+) -> SymmetrySearch | None:
+    """Return the search for symmetries of pathways that are trained together or in stages.
+
+    None where there is but one.
+    """
+    if len(pathways) == 1:
         return None
-    joint = len(spec.stages) == 1
-    stages = [1 if joint else pathway.stage for pathway in spec.pathways]
-    return SymmetrySearch(spec.dataset, spec.pathways, stages)
+    stages = [1 if joint else pathway.stage for pathway in pathways]
+    return SymmetrySearch(dataset, pathways, stages)
 
 
 def _word(value: int) -> np.uint64:
@@ -205,7 +210,7 @@ def _summed(places: np.ndarray, values: np.ndarray, colours: np.ndarray, size: i
     return total
 
 
-def _hashed(matrix: SparseMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _hashed(matrix: ExactMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows, columns, values = [], [], []
     for place, part in enumerate(matrix.terms.values()):
         words = (
@@ -250,7 +255,7 @@ def _aligned(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
     return _moved(others, order)
 
 
-def _maps(matrix: SparseMatrix, rows: np.ndarray, columns: np.ndarray) -> bool:
+def _maps(matrix: ExactMatrix, rows: np.ndarray, columns: np.ndarray) -> bool:
     """Whether moving rows and columns gives the same matrix again, entry by entry."""
     for part in matrix.terms.values():
         places = rows[part.rows] * matrix.shape[1] + columns[part.columns]

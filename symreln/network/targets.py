@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from symreln.base.summaries import short_repr
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
 
 
@@ -24,17 +23,17 @@ class Learned(Protocol):
     """What one converged pathway gives out: left (right features); made when asked for."""
 
     @property
-    def left(self) -> SparseMatrix:
+    def left(self) -> ExactMatrix:
         """Sigma^{yx}(p), shape (n_y, inputs of the pathway)."""
         ...
 
     @property
-    def right(self) -> SparseMatrix:
+    def right(self) -> ExactMatrix:
         """H_p, square."""
         ...
 
     @property
-    def features(self) -> SparseMatrix:
+    def features(self) -> ExactMatrix:
         """F_p, shape (inputs of the pathway, P)."""
         ...
 
@@ -50,22 +49,21 @@ class Targets:
         power: ‖Y‖²/(2P) where it is known already.
     """
 
-    start: SparseMatrix
+    start: ExactMatrix
     learned: tuple[Learned, ...] = ()
     power: Scalar | None = None
 
     @classmethod
-    def of(cls, matrix: ExactMatrix | SparseMatrix) -> Targets:
+    def of(cls, matrix: ExactMatrix) -> Targets:
         """Return targets that are a matrix."""
-        start = matrix if isinstance(matrix, SparseMatrix) else SparseMatrix.from_exact(matrix)
-        return cls(start=start)
+        return cls(start=matrix)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n_y, P)."""
         return self.start.shape
 
-    def times(self, samples: SparseMatrix) -> SparseMatrix:
+    def times(self, samples: ExactMatrix) -> ExactMatrix:
         """Return Y·samples for a matrix with P rows."""
         total = self.start @ samples
         for part in self.learned:
@@ -75,12 +73,12 @@ class Targets:
                 total = total - part.left @ inner
         return total
 
-    def correlated(self, features: SparseMatrix) -> SparseMatrix:
+    def correlated(self, features: ExactMatrix) -> ExactMatrix:
         """Return Y featuresᵀ/P, shape (n_y, rows of the features)."""
         return self.times(features.T).scale(Fraction(1, self.shape[1]))
 
     @cached_property
-    def matrix(self) -> SparseMatrix:
+    def matrix(self) -> ExactMatrix:
         """The whole matrix."""
         total = self.start
         for part in self.learned:

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
-from symreln.claims.convergence import convergence_of, convergence_steps
-from symreln.claims.derivation import Step
-from symreln.claims.descending import descent_steps
-from symreln.claims.equilibria import races_of
-from symreln.claims.equilibrium_steps import equilibrium_steps
+from symreln.claims.claim import Step, steps_of
+from symreln.claims.convergence import convergence_of
+from symreln.claims.descending import flow_errors
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.half_speed import half_speed_steps
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways, width_steps
+from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
-from symreln.pipeline.certify import certificate
-from symreln.pipeline.verification import Verification
-from symreln.truth import Truth
+from symreln.pipeline.certificate import certificate
 from symreln.verdict.judge import stage_modes
 from symreln.verdict.residual import plateau_errors, plateau_gain
+from symreln.verify.process import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,41 +45,36 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    with Verification(derivation.ask(certificate)) as verification:
+    with Verification(certificate(derivation)) as verification:
         steps: list[Step] = []
         modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
         if modes and not carried:
             steps.append(_trajectories(modes))
-            steps += half_speed_steps(derivation) + descent_steps(derivation)
+            steps += half_speed_steps(derivation) + steps_of(derivation, flow_errors)
         if derivation.loss_separates:
             steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
         if derivation.spec.parameters and _has_values(derivation):
             steps.append(_values(derivation))
         if carried:
-            return (_certificate(verification.lines()), *steps)
-        if derivation.ask(races_of):
-            steps += equilibrium_steps(derivation.ask(races_of))
-        later = derivation.ask(convergence_of)
-        if later is not None:
-            steps += convergence_steps(later)
-        if derivation.ask(narrow_pathways):
-            steps += width_steps(derivation)
-        return (_certificate(verification.lines()), *steps)
+            verification.lines()
+            return (_certificate(len(derivation.stages)), *steps)
+        steps += steps_of(derivation, equilibria_of, convergence_of, narrow_pathways)
+        verification.lines()
+        return (_certificate(len(derivation.stages)), *steps)
 
 
 def _fail(what: str) -> ArithmeticError:
     return ArithmeticError(f"the derivation's own check failed: {what}")
 
 
-def _certificate(lines: tuple[str, ...]) -> Step:
+def _certificate(stages: int) -> Step:
     return Step(
         name="spectra and verdict",
         statement=(
             "Correlations, joint eigenspaces, multiplicities, commutators, couplings, d_eff and "
             "the residuals of converged stages are what is printed."
         ),
-        check=f"certificate, recomputed from the dataset by the verifier ({_parts(len(lines))})",
-        outcome=Truth.PROVEN,
+        check=f"certificate, recomputed from the dataset by the verifier ({_parts(stages)})",
     )
 
 
@@ -105,7 +98,6 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
             f"The {len(modes)} closed forms of strengths{among} solve their equations from pi_0."
         ),
         check="substitution; residual and initial value cancel to 0",
-        outcome=Truth.PROVEN,
     )
 
 
@@ -137,7 +129,6 @@ def _least_loss(stage: StageDerivation, reached: str) -> Step:
             "normal equations of least squares at the plateaus, entry by entry; "
             "sum of s²/(2 d_eff) against what they take off the loss"
         ),
-        outcome=Truth.PROVEN,
     )
 
 
@@ -161,7 +152,6 @@ def _values(derivation: Derivation) -> Step:
         statement="The formulas give the singular values at the declared values"
         + ("." if same else f"; the verdict there is '{level.value}'."),
         check="a second exact derivation at the values; polynomials of all s² equal exactly",
-        outcome=Truth.PROVEN,
     )
 
 

@@ -14,9 +14,11 @@ from symreln.claims.families.derive import derive_family
 from symreln.claims.solve import derive_unchecked, silent
 from symreln.errors import InputError
 from symreln.exact.spectrum import joint_spectrum
+from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
 from symreln.spec.finding import quoted
 from symreln.spec.model import Spec
+from symreln.verify import verify
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation
@@ -63,7 +65,11 @@ def derive(
     with phase("checks"):
         steps = derivation_steps(derivation) + _later_steps(derivation)
     (progress or silent)("checks", steps)
-    return derivation.with_checks(steps, _family(derivation))
+    checked = derivation.with_checks(steps, _family(derivation))
+    if checked.family is not None and checked.family.template is not None:
+        with phase("every size"):
+            verify(checked.ask(certificate))
+    return checked
 
 
 def _later_steps(derivation: Derivation) -> tuple[Step, ...]:

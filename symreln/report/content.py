@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.alike import alike
+from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
+from symreln.claims.phases import phases_of
 from symreln.claims.regime import regime_of
-from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
+    Content,
     Document,
     Drawing,
     Items,
-    Math,
     Reference,
     Section,
     Source,
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.families.derivation import FamilyDerivation
     from symreln.experiment.confront import Validation
 
 BIBLIOGRAPHY = (
@@ -122,7 +123,7 @@ def derivation_chapters(
             names=names,
         ),
     ]
-    chapters += _optional(derivation)
+    chapters += said_of(derivation, exceptional_sets, every_size, phases_of)
     if validation is not None:
         # Here, because it brings everything that trains networks.
         from symreln.report.chapters.agreement import agreement_chapter
@@ -156,49 +157,6 @@ def whole_document(
     )
 
 
-def _optional(derivation: Derivation) -> list[Section]:
-    """Return the chapters that only some derivations have.
-
-    Imported where they are needed: most documents have none of them.
-    """
-    chapters: list[Section] = []
-    if derivation.ask(exceptional_sets) is not None:
-        from symreln.report.chapters import exceptional
-
-        chapters.append(exceptional.chapter(derivation))
-    if derivation.family is not None:
-        from symreln.report.chapters import family
-
-        chapters.append(family.chapter(derivation))
-    if derivation.later:
-        from symreln.report.chapters import phases
-
-        chapters.append(phases.phases_chapter(derivation))
-    return chapters
-
-
-def _every_size(family: FamilyDerivation) -> tuple:
-    """Say where the answer for every size is, and for which one the other sections are."""
-    from symreln.truth import Truth
-
-    proven = sum(step.outcome is Truth.PROVEN for step in family.steps)
-    says = "has the answer" if family.complete else "says how far the answer holds"
-    checks = f" ({proven} of {len(family.steps)} checks of its own are exact proofs)"
-    symbols = [(", ", Math(to_latex(size.symbol))) for size in family.sizes]
-    values = [(", ", Math(f"{to_latex(size.symbol)} = {size.value}")) for size in family.sizes]
-    return (
-        "Every size: ",
-        Reference("sec:family"),
-        f" {says} with ",
-        *[part for pair in symbols for part in pair][1:],
-        f" as {'a symbol' if len(symbols) == 1 else 'symbols'}",
-        checks if family.complete else "",
-        "; all other sections are for ",
-        *[part for pair in values for part in pair][1:],
-        ".",
-    )
-
-
 def _until(derivation: Derivation) -> str:
     return f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
 
@@ -218,10 +176,10 @@ def _later_verdicts(derivation: Derivation) -> list[tuple]:
 
 
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:
-    from symreln.truth import Truth
+    from symreln.exact.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    items: list[tuple] = [
+    items: list[Content] = [
         (
             f"Verdict{_until(derivation)}: ",
             Strong(derivation.verdict.level.value),
@@ -243,8 +201,9 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
             ").",
         ),
     ]
-    if derivation.family is not None:
-        items.append(_every_size(derivation.family))
+    sizes = derivation.ask(every_size)
+    if sizes is not None:
+        items.append(sizes.summary)
     if validation is not None:
         items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in validation.clauses()]
         items.append(("Theory against training: ", Reference("sec:agreement"), "."))

@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.convergence import convergence_of
 from symreln.claims.couplings import couplings_of
 from symreln.claims.descending import flow_error
-from symreln.claims.equal_starts import equal_starts_to_json
+from symreln.claims.equal_starts import equal_starts
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
 from symreln.claims.halving import half_time
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
-from symreln.claims.unsupported import unsupported_pathways
+from symreln.claims.unsupported import unsupported_of
+from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.report.chapters.converging import convergence_to_json
-from symreln.report.chapters.phases import phases_to_json
-from symreln.report.chapters.width import width_to_json
+from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
-from symreln.report.equilibria_json import equilibria_to_json
 from symreln.report.spec_json import DIGITS, spec_to_json
+from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import (
@@ -35,14 +37,18 @@ if TYPE_CHECKING:
     from symreln.spec.model import PathwaySpec, Spec
 
 
+#: What a mode says of a start at t = 0.
+STARTING = ("strength0", "strength", "half_time", "flow_error")
+
+
 def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec = derivation.spec
     encode = Encoder.of(spec)
-    return {
+    content = {
         **spec_to_json(spec),
         "free_constants": count_free(derivation.ask(printed_constants)),
-        "constants": [constant.to_json() for constant in derivation.ask(printed_constants)],
+        "constants": encode(derivation.ask(printed_constants)),
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),
@@ -64,26 +70,27 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "final": _final(derivation),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
-        **equal_starts_to_json(derivation),
-        **equilibria_to_json(derivation),
-        **convergence_to_json(derivation),
-        **width_to_json(derivation),
+        **_known(
+            encode,
+            equal_starts=[each for s in derivation.ask(equal_starts) for each in s.found],
+        ),
+        **_known(encode, equilibria=derivation.ask(equilibria_of)),
+        "convergence": encode(derivation.ask(convergence_of)),
+        **_known(encode, width=derivation.ask(width_of)),
         "regime": encode(derivation.ask(regime_of)),
-        "unsupported": dict(derivation.ask(unsupported_pathways)),
-        **phases_to_json(derivation),
-        "exceptional": _exceptional(derivation),
-        "family": _family(derivation),
-        "steps": [
-            {
-                "name": step.name,
-                "statement": step.statement,
-                "check": step.check,
-                "outcome": step.outcome.value,
-            }
-            for step in derivation.steps
-        ],
+        "unsupported": encode(derivation.ask(unsupported_of)),
+        **_known(encode, phases=[_phase(*each) for each in derivation.phases[1:]]),
+        "exceptional": encode(derivation.ask(exceptional_sets)),
+        "family": encode(derivation.ask(every_size)),
+        "steps": encode(derivation.steps),
         "versions": library_versions(),
     }
+    return sealed_json(content, derivation.ask(certificate))
+
+
+def _known(encode: Encoder, **findings: Any) -> dict[str, Any]:
+    """Return the entries of findings that there are."""
+    return {name: encode(found) for name, found in findings.items() if found}
 
 
 def _final(derivation: Derivation) -> dict[str, str] | None:
@@ -98,20 +105,14 @@ def _final(derivation: Derivation) -> dict[str, str] | None:
     return found
 
 
-def _exceptional(derivation: Derivation) -> Any:
-    if derivation.ask(exceptional_sets) is None:
-        return None
-    from symreln.report.exceptional_json import exceptional_to_json
-
-    return exceptional_to_json(derivation)
-
-
-def _family(derivation: Derivation) -> Any:
-    if derivation.family is None:
-        return None
-    from symreln.report.family_json import family_to_json
-
-    return family_to_json(derivation)
+def _phase(step: int, phase: Derivation) -> dict[str, Any]:
+    """Return what the gates from a step on change; no mode of theirs starts at t = 0."""
+    whole = derivation_to_json(phase)
+    for pathway in whole["pathways"]:
+        pathway["modes"] = [mode | dict.fromkeys(STARTING) for mode in pathway["modes"]]
+    kept = ("verdict", "pathways", "couplings", "exceptional")
+    loss = {"final": whole["loss"]["final"]}
+    return {"step": step, **{key: whole[key] for key in kept}, "loss": loss}
 
 
 def _number(

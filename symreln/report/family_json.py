@@ -37,7 +37,7 @@ def family_to_json(derivation: Derivation) -> dict[str, Any] | None:
         "copies": {"symbol": copies, "values": f"1, 2, 4, ..., {shape.domain.items}/2"}
         if shape is not None and copies
         else None,
-        "certificate": None if shape is None else "certificate-family.json",
+        "certificate": None if shape is None else "certificate.json",
         "exceptions": []
         if shape is None
         else [

@@ -1,8 +1,11 @@
-"""What a results' folder holds, by name: standard library alone."""
+"""What a results' folder holds, and how files get there: all of them or none."""
 
 from __future__ import annotations
 
 import contextlib
+import secrets
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,31 +15,61 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CERTIFICATE = "certificate.json"
-FAMILY = "certificate-family.json"
 DOCUMENTS = ("derivation.html", "derivation.tex")
 #: What a derivation writes and a derivation that was cut short would contradict.
-DERIVED = (CERTIFICATE, FAMILY, *DOCUMENTS)
+DERIVED = (CERTIFICATE, *DOCUMENTS)
 #: What else an earlier command may have left beside it.
 BESIDE = ("figures", "validation.json", "curves.npz", "loss.svg")
 
 
-def phase_certificate(step: int) -> str:
-    """Return the name of the certificate of the gates that are taken at a step."""
-    return f"certificate-step-{step}.json"
+class Draft:
+    """Files on their way into a folder; see :func:`together`.
+
+    Attributes:
+        folder: Where they are written first.
+    """
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder, self._home = folder, home
+
+    def moved(self, written: Iterable[Path]) -> list[Path]:
+        """Return where files that were written will lie."""
+        return [self._home / path.relative_to(self.folder) for path in written]
 
 
-def phase_certificates(folder: Path) -> list[Path]:
-    """Return the certificates of gates that are taken later, by step."""
-    found = folder.glob("certificate-step-*.json")
-    return sorted(found, key=lambda path: (len(path.name), path.name))
+@contextlib.contextmanager
+def together(folder: Path) -> Iterator[Draft]:
+    """Give a place for files that appear in a folder together at the end, or not at all.
 
+    They are written beside their place and renamed one after the other, which takes no time and no
+    room on the disk. What an earlier derivation has left and these do not replace is removed where
+    a new certificate comes: it would contradict that.
 
-def remove_foreign_certificates(folder: Path, written: Iterable[Path | str]) -> None:
-    """Remove certificates beside the main one that another derivation has left there."""
-    kept = {Path(name).name for name in written}
-    for path in (folder / FAMILY, *phase_certificates(folder)):
-        if path.name not in kept:
-            path.unlink(missing_ok=True)
+    Raises:
+        OSError: One cannot be written; ``filename`` is the place that it was to take.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f".symreln-{secrets.token_hex(8)}.tmp"
+    place.mkdir()
+    try:
+        yield Draft(place, folder)
+        files = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
+        if Path(CERTIFICATE) in files:
+            old = [*folder.glob("certificate-*.json"), *(folder / name for name in DOCUMENTS)]
+            old.append(folder / "derivation.json")
+            for path in old:
+                if path.relative_to(folder) not in files:
+                    path.unlink(missing_ok=True)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).replace(folder / name)
+    except OSError as error:
+        if error.filename is None or not Path(error.filename).is_relative_to(place):
+            raise
+        name = folder / Path(error.filename).relative_to(place)
+        raise OSError(error.errno, error.strerror, str(name)) from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def require_folder(folder: Path) -> None:

@@ -204,12 +204,12 @@ def _subsets(report: SubsetsReport) -> Drawing | None:
     if found is None:
         return None
     panels = _panels(2)
-    panels[0].plot(found.steps, found.loss, color=INK, linewidth=1.2)
+    panels[0].plot(found.updates, found.loss, color=INK, linewidth=1.2)
     panels[0].set_ylim(bottom=0)
     dress(panels[0], y="loss $L/L(0)$")
     sizes = range(found.shares.shape[1])
     panels[1].stackplot(
-        found.steps,
+        found.updates,
         found.shares.T,
         labels=[plain(f"m = {m}") for m in sizes],
         colors=[PALETTE[m % len(PALETTE)] for m in sizes],

@@ -78,7 +78,7 @@ def _graph(derivation: GraphDerivation) -> dict[str, Any]:
         ],
         "pathways": [
             {
-                "name": path.name(graph),
+                "name": graph.name(path),
                 "edges": [graph.edges[place].name for place in path.edges],
                 "samples": sum(value != 0 for value in path.gate),
                 "bundle": data.bundle_of[number],
@@ -194,7 +194,7 @@ def _modes(derivation: GraphDerivation, spectrum: JointSpectrum) -> list[dict[st
     return [
         {
             "s": mode.s.to_json(spec.values, spec.symbols, DIGITS),
-            "d": None if mode.d_is_average else mode.d.to_json(spec.values, spec.symbols, DIGITS),
+            "d": None if mode.d is None else mode.d.to_json(spec.values, spec.symbols, DIGITS),
             "multiplicity": mode.multiplicity,
         }
         for mode in spectrum.modes

@@ -14,8 +14,8 @@ from symreln.report.sketches import CLOSED, GAIN, OPEN, Sketch, loss_sketch, mod
 if TYPE_CHECKING:
     from symreln.graphs.curves import Curves
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.graphs.model import Graph
-    from symreln.spec.model import Gain
+    from symreln.network.model import Network
+    from symreln.network.parts import Gain
 
 #: Nodes, edges and samples up to which a graph can be read in print.
 MOST_NODES = 60
@@ -69,7 +69,7 @@ def _graph(derivation: GraphDerivation) -> Sketch:
     )
 
 
-def graph_columns(graph: Graph) -> dict[str, int]:
+def graph_columns(graph: Network) -> dict[str, int]:
     """Return how many edges lie at most before every node; outputs stand in the last column."""
     columns = {node.name: 0 for node in graph.nodes}
     for _ in graph.nodes:

@@ -16,6 +16,7 @@ from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
+from symreln.report.folder import together
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import loss_sketch
@@ -42,7 +43,7 @@ def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
         "no_network": "the nodes of a graph are gated as given, which no ReLU network is",
         "loss": loss_unit(spec).to_json(),
         "free_constants": count_free(validation.constants),
-        "constants": [constant.to_json() for constant in validation.constants],
+        "constants": [constant.values() for constant in validation.constants],
         "method": "gradient descent on the scalar modes of the graph, step by step",
         "metrics": dict.fromkeys(("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"))
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -96,15 +97,14 @@ def write_graph_validation(
         directory: Folder, made if it is not there.
         drawer: Who draws the figure; this process by default.
     """
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    drawn = (drawer or Drawer()).draw([confronted_losses(validation)], pdf=False)
-    written = [folder / name for name in ("curves.npz", "loss.svg", "validation.json")]
-    jsonio.write_bytes(written[0], _curves(validation))
-    jsonio.write_text(written[1], drawn()[0].svg)
-    # Last: a folder with validation.json has everything that it speaks of.
-    jsonio.write_json(written[2], graph_validation_to_json(validation))
-    return written
+    with together(Path(directory)) as draft:
+        drawn = (drawer or Drawer()).draw([confronted_losses(validation)], pdf=False)
+        names = ("curves.npz", "loss.svg", "validation.json")
+        written = [draft.folder / name for name in names]
+        jsonio.write_bytes(written[0], _curves(validation))
+        jsonio.write_text(written[1], drawn()[0].svg)
+        jsonio.write_json(written[2], validation.to_json())
+        return draft.moved(written)
 
 
 def _curves(validation: GraphValidation) -> bytes:

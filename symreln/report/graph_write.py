@@ -9,8 +9,9 @@ from symreln.base.progress import phase
 from symreln.report import html, jsonio, latex
 from symreln.report.chapters.graph import graph_document
 from symreln.report.drawer import Drawer
-from symreln.report.folder import CERTIFICATE, remove_foreign_certificates
+from symreln.report.folder import CERTIFICATE, together
 from symreln.report.graph_plots import graph_sketches
+from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +39,22 @@ def write_graph(
         drawer: Who draws the figures and cuts the font; this process by default.
         validation: The confrontation that the documents are to contain.
     """
-    folder = Path(directory)
-    wanted = set(formats or FORMATS)
-    written = write_proven(derivation, folder, formats)
+    with together(Path(directory)) as draft:
+        shown = drawer or Drawer()
+        return draft.moved(_write(derivation, draft.folder, formats, shown, validation))
+
+
+def _write(
+    derivation: GraphDerivation,
+    folder: Path,
+    formats: Sequence[str],
+    drawer: Drawer,
+    validation: GraphValidation | None,
+) -> list[Path]:
+    wanted, certificate = set(formats or FORMATS), derivation.certificate
+    written = _write_proven(derivation, folder, formats)
     if not wanted & {"tex", "html"}:
         return written
-    drawer = drawer or Drawer()
     sketches, agreement = graph_sketches(derivation), None
     if validation is not None:
         from symreln.report.chapters import graph_agreement
@@ -56,14 +67,15 @@ def write_graph(
     document = graph_document(derivation, drawn(), agreement)
     if "tex" in wanted:
         written.append(folder / "derivation.tex")
-        latex.save(document, written[-1])
+        latex.save(document, written[-1], lambda name, text: sealed_text(name, text, certificate))
         written += [folder / "figures" / f"{sketch['name']}.pdf" for sketch in sketches]
     if "html" in wanted:
         page = html.Page(document)
         characters = page.characters
         font = drawer.font(characters)() if characters else b""
         written.append(folder / "derivation.html")
-        jsonio.write_text(written[-1], page.text(font))
+        text = sealed_text(written[-1].name, page.text(font), certificate)
+        jsonio.write_text(written[-1], text)
     return written
 
 
@@ -71,8 +83,11 @@ def write_proven(
     derivation: GraphDerivation, folder: Path, formats: Sequence[str] = ()
 ) -> list[Path]:
     """Write the certificate and, where it is wanted, derivation.json; return the files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_foreign_certificates(folder, ())
+    with together(folder) as draft:
+        return draft.moved(_write_proven(derivation, draft.folder, formats))
+
+
+def _write_proven(derivation: GraphDerivation, folder: Path, formats: Sequence[str]) -> list[Path]:
     written = [folder / CERTIFICATE]
     jsonio.write_json(written[-1], derivation.certificate)
     if "json" in set(formats or FORMATS):

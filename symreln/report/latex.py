@@ -7,6 +7,7 @@ else; mathematics was checked when the document was built.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 
@@ -99,14 +100,22 @@ def render(document: Document) -> str:
     return _Renderer(document).document()
 
 
-def save(document: Document, path: Path) -> None:
-    """Write ``document`` to ``path`` and its figures to the folder ``figures`` beside it."""
+def save(
+    document: Document, path: Path, seal: Callable[[str, str], str] = lambda _, text: text
+) -> None:
+    """Write ``document`` to ``path`` and its figures to the folder ``figures`` beside it.
+
+    Args:
+        document: What is written.
+        path: Where.
+        seal: Adds to (name, text) what the text belongs to.
+    """
     for drawing in document.figures:
         if drawing.pdf:
             folder = path.parent / FIGURES
             folder.mkdir(parents=True, exist_ok=True)
             write_bytes(folder / f"{drawing.name}.pdf", drawing.pdf)
-    write_text(path, render(document))
+    write_text(path, seal(path.name, render(document)))
 
 
 class _Renderer:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.alike import alike, decays, heights_latex, short_list
-from symreln.claims.phase_names import in_phase
+from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum

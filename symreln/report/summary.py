@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_free, printed_constants
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

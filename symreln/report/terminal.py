@@ -10,12 +10,13 @@ import click
 from symreln.base.tables import plain_table, render_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import printed_constants
-from symreln.claims.early import early_strengths
+from symreln.claims.convergence import convergence_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
 from symreln.claims.regime import regime_of
-from symreln.claims.unsupported import unsupported_pathways
+from symreln.claims.relaxation import diverging
+from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.exceptional_words import sentence
 from symreln.report.jsonio import Json, dumps
 
 if TYPE_CHECKING:
@@ -68,10 +69,7 @@ def show_summary(summary: Summary) -> None:
 def summary_of(derivation: Derivation) -> Summary:
     """Return the verdict, the modes and the checks as text, JSON values only."""
     from symreln.claims.constants import constants_text
-    from symreln.claims.relaxation import diverging_lines
-    from symreln.report.chapters.converging import convergence_lines
-    from symreln.report.chapters.support import unsupported_lines
-    from symreln.truth import Truth
+    from symreln.exact.truth import Truth
 
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
@@ -87,12 +85,12 @@ def summary_of(derivation: Derivation) -> Summary:
         ],
         "phases": phases,
         "tail": [
-            *_family_lines(derivation),
-            *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
-            *convergence_lines(derivation),
-            *lines_of(derivation, regime_of),
-            *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
-            *diverging_lines(derivation),
+            *lines_of(derivation, every_size),
+            *(
+                f"{until.strip()}: {line}" if until else line
+                for line in lines_of(derivation, exceptional_sets)
+            ),
+            *lines_of(derivation, convergence_of, regime_of, unsupported_of, diverging),
             f"checks: {proven} of {len(derivation.steps)} proven; "
             + constants_text(derivation.ask(printed_constants)),
             *(
@@ -114,28 +112,8 @@ def _modes_of(derivation: Derivation, when: str) -> Summary:
         ],
         "table": list(table),
         "plain": plain_table(*table),
-        "tail": _exceptional(derivation),
+        "tail": lines_of(derivation, exceptional_sets),
     }
-
-
-def _exceptional(derivation: Derivation) -> list[str]:
-    """Say where the generic answer ends, where there are parameters."""
-    found = derivation.ask(exceptional_sets)
-    return [] if found is None else [sentence(found)]
-
-
-def _family_lines(derivation: Derivation) -> list[str]:
-    """Return the modes for every size and what was proven of them."""
-    family = derivation.family
-    if family is None:
-        return []
-    from symreln.report import family_text
-
-    if family.template is None:
-        return [family_text.title(family)]
-    rows = family_text.mode_rows(family)
-    table = plain_table(family_text.title(family), family_text.HEADER, rows)
-    return [*table.splitlines(), *(f"  - {line}" for line in family_text.levels(family))]
 
 
 _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
@@ -205,7 +183,6 @@ def show_run(
 def _show_agreement(validation: Validation | GraphValidation) -> None:
     from symreln.experiment.confront import Validation
     from symreln.experiment.told import modes_lines
-    from symreln.report.chapters.support import counted, unsupported_lines
 
     rows = [list(row) for row in validation.metric_rows()]
     _table(
@@ -222,11 +199,7 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         _show_study(validation)
         lines = [
             *modes_lines(validation),
-            *lines_of(validation.derivation, regime_of),
-            *unsupported_lines(
-                validation.derivation.ask(early_strengths).unsupported, validation.derivation.spec
-            ),
-            *counted(validation.derivation.ask(early_strengths)),
+            *lines_of(validation.derivation, regime_of, unsupported_early),
         ]
         for line in lines:
             click.echo(line)

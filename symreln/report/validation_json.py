@@ -39,7 +39,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "no_network": validation.no_network or None,
         "loss": loss_unit(spec).to_json(),
         "free_constants": validation.prediction.free_constants,
-        "constants": [constant.to_json() for constant in validation.constants],
+        "constants": [constant.values() for constant in validation.constants],
         "judged": validation.judged,
         "verdicts": {name: found.to_json() for name, found in validation.verdicts.items()},
         "method": validation.prediction.method,

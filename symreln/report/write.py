@@ -13,24 +13,19 @@ from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
-from symreln.pipeline.certify import certificate
+from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawer import Drawer
-from symreln.report.folder import (
-    CERTIFICATE,
-    DOCUMENTS,
-    FAMILY,
-    phase_certificate,
-    remove_foreign_certificates,
-)
+from symreln.report.folder import CERTIFICATE, together
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import (
     derivation_sketches,
     drawn_times,
     validation_sketches,
 )
+from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,51 +60,34 @@ def write_derivation(
     Returns:
         The files written.
     """
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
     wanted = set(formats or FORMATS)
-    documents = None
-    if wanted & {"tex", "html"}:
-        documents = _Documents(derivation, validation, wanted, drawer or Drawer())
-    written = _write_certificates(derivation, folder)
-    if documents is not None:
-        documents.compose()
-    if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation.ask(derivation_to_json))
-    return written if documents is None else written + documents.write(folder)
+    with together(Path(directory)) as draft:
+        documents = None
+        if wanted & {"tex", "html"}:
+            documents = _Documents(derivation, validation, wanted, drawer or Drawer())
+        written = _write_proven(derivation, draft.folder, wanted)
+        if documents is not None:
+            documents.compose()
+            written += documents.write(draft.folder)
+        return draft.moved(written)
 
 
 def write_proven(
     derivation: Derivation, directory: str | Path, formats: Sequence[str] | None = None
 ) -> list[Path]:
-    """Write the certificates, and derivation.json where it is wanted: no document, no figure.
-
-    Documents of an earlier derivation, which these results would contradict, are removed.
-    """
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in DOCUMENTS:
-        (folder / name).unlink(missing_ok=True)
-    written = _write_certificates(derivation, folder)
-    if "json" in set(formats or FORMATS):
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation.ask(derivation_to_json))
-    return written
+    """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
+    with together(Path(directory)) as draft:
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or FORMATS)))
 
 
 @phase("certificate")
-def _write_certificates(derivation: Derivation, folder: Path) -> list[Path]:
-    contents = {folder / CERTIFICATE: derivation.ask(certificate)}
-    for step, later in zip(derivation.spec.switches, derivation.later, strict=True):
-        contents[folder / phase_certificate(step)] = later.ask(certificate)
-    family = derivation.family
-    if family is not None and family.template is not None:
-        contents[folder / FAMILY] = family.certificate
-    remove_foreign_certificates(folder, contents)
-    for path, content in contents.items():
-        jsonio.write_json(path, content)
-    return list(contents)
+def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
+    written = [folder / CERTIFICATE]
+    jsonio.write_json(written[0], derivation.ask(certificate))
+    if "json" in wanted:
+        written.append(folder / "derivation.json")
+        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
+    return written
 
 
 class _Documents:
@@ -149,16 +127,21 @@ class _Documents:
             characters = self.page.characters
             self.cut = self.drawer.font(characters) if characters else bytes
 
+    def seal(self, name: str, text: str) -> str:
+        """Return a document with its provenance."""
+        return sealed_text(name, text, self.derivation.ask(certificate))
+
     def write(self, folder: Path) -> list[Path]:
         """Write what is wanted; return the files."""
         written = []
         if "tex" in self.wanted:
             written.append(folder / "derivation.tex")
-            latex.save(self.document, written[-1])
+            latex.save(self.document, written[-1], self.seal)
             written += [folder / "figures" / f"{name}.pdf" for name in self.names]
         if "html" in self.wanted:
             written.append(folder / "derivation.html")
-            jsonio.write_text(written[-1], self.page.text(self.cut()))
+            text = self.seal(written[-1].name, self.page.text(self.cut()))
+            jsonio.write_text(written[-1], text)
         return written
 
 
@@ -196,13 +179,13 @@ def write_validation(
         directory: Folder, made if it is not there.
         drawer: Who draws; this process by default.
     """
-    # Here, because it brings everything that trains networks.
-    from symreln.report.validation_json import validation_to_json
+    with together(Path(directory)) as draft:
+        return draft.moved(_write_validation(validation, draft.folder, drawer or Drawer()))
 
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
+
+def _write_validation(validation: Validation, folder: Path, drawer: Drawer) -> list[Path]:
     sketches = validation_sketches(validation)
-    drawn = (drawer or Drawer()).draw(sketches, pdf=False)
+    drawn = drawer.draw(sketches, pdf=False)
     curves = folder / "curves.npz"
     jsonio.write_bytes(curves, _curves(validation))
     figures = [folder / f"{sketch['name']}.svg" for sketch in sketches]
@@ -212,8 +195,7 @@ def write_validation(
         figures.append(folder / f"{drawing.name}.svg")
         jsonio.write_text(figures[-1], drawing.svg)
     result = folder / "validation.json"
-    # Last: a folder with validation.json has everything that it speaks of.
-    jsonio.write_json(result, validation_to_json(validation))
+    jsonio.write_json(result, validation.to_json())
     return [curves, *figures, result]
 
 

@@ -7,11 +7,10 @@ import io
 import re
 from fractions import Fraction
 
-from symreln.errors import Problem, SpecError
 from symreln.exact.matrix import ExactMatrix
 from symreln.spec.files import MAX_NUMBERS
-from symreln.spec.finding import Finding, counted, quoted
-from symreln.spec.matrices import MAX_LISTED, matrix_of_fractions
+from symreln.spec.finding import Finding, counted, quoted, read_all
+from symreln.spec.matrices import matrix_of_fractions
 from symreln.spec.number import exact_fraction
 
 DELIMITERS = (";", "\t", ",")
@@ -23,9 +22,7 @@ _NUMBER_LIKE = re.compile(
 Line = tuple[int, list[str]]
 
 
-def matrix_from_csv(
-    data: bytes, file: str, where: str, delimiter: str | None = None
-) -> ExactMatrix:
+def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> ExactMatrix:
     """Return the numbers of a CSV file, one column a sample.
 
     Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
@@ -36,7 +33,6 @@ def matrix_from_csv(
     Args:
         data: Contents of the file, UTF-8.
         file: Its name, for messages.
-        where: Key path for messages.
         delimiter: Comma, semicolon or tab; by default the one in the first line.
 
     Raises:
@@ -50,22 +46,27 @@ def matrix_from_csv(
             lines = lines[1:]
         if not lines:
             found = "a header and no numbers" if header else "no numbers"
-            raise Finding(found=found, expected="at least one sample, one row each")
+            raise Finding(found, "at least one sample, one row each")
         _check_widths(lines)
-        if len(lines) * len(lines[0][1]) > MAX_NUMBERS:
-            raise Finding(
-                found="too many numbers",
-                expected=f"at most {MAX_NUMBERS}",
-                hint="Use fewer samples.",
-            )
-        rows = _numbers(lines, header, file, where)
-        return matrix_of_fractions(list(zip(*rows, strict=True)))
+        width = len(lines[0][1])
+        if len(lines) * width > MAX_NUMBERS:
+            raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
+        names = [f" ({name[:40]})" for name in header]
+        names += [""] * (width - len(names))
+
+        def number(cell: tuple[int, int, str]) -> Fraction:
+            row, column, text = cell
+            try:
+                return exact_fraction(text.strip())
+            except Finding as finding:
+                place = f"row {row}, column {column + 1}{names[column]}"
+                raise finding.reworded(f"{finding.found} in {quoted(file)}, {place}") from None
+
+        cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
+        flat = read_all(cells, number)
+        return matrix_of_fractions([flat[column::width] for column in range(width)])
     except Finding as finding:
-        problem = finding.at(where)
-        found = f"{problem.found} in {quoted(file)}"
-        raise SpecError(
-            [Problem(path=where, found=found, expected=problem.expected, hint=problem.hint)]
-        ) from None
+        raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
 
 
 def _lines(data: bytes, delimiter: str | None) -> list[Line]:
@@ -76,26 +77,22 @@ def _lines(data: bytes, delimiter: str | None) -> list[Line]:
     try:
         return [(reader.line_num, row) for row in reader if "".join(row).strip() or len(row) > 1]
     except csv.Error as error:
-        raise Finding(found=f"{error} in row {reader.line_num}", expected="CSV") from None
+        raise Finding(f"{error} in row {reader.line_num}", "CSV") from None
 
 
 def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding(found="text in UTF-16", expected="UTF-8", hint='Save it as "CSV UTF-8".')
+        raise Finding("text in UTF-16", "UTF-8", 'Save it as "CSV UTF-8".')
     if b"\x00" in data:
-        raise Finding(
-            found="binary data", expected="text", hint="An NPZ file is named with data = …"
-        )
+        raise Finding("binary data", "text", "An NPZ file is named with data = …")
     if not data.strip():
-        raise Finding(found="an empty file", expected="at least one sample, one row each")
+        raise Finding("an empty file", "at least one sample, one row each")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         raise Finding(
-            found=f"a byte that is not UTF-8 in row {row}",
-            expected="UTF-8",
-            hint='Save it as "CSV UTF-8".',
+            f"a byte that is not UTF-8 in row {row}", "UTF-8", 'Save it as "CSV UTF-8".'
         ) from None
 
 
@@ -117,30 +114,4 @@ def _check_widths(lines: list[Line]) -> None:
     for row, cells in lines:
         if len(cells) != width:
             found = f"row {row} with {counted(len(cells), 'cell')}, where row {first} has {width},"
-            raise Finding(found=found, expected="the same number of cells in every row")
-
-
-def _numbers(lines: list[Line], header: list[str], file: str, where: str) -> list[list[Fraction]]:
-    problems: list[Problem] = []
-    rows: list[list[Fraction]] = []
-    for row, cells in lines:
-        rows.append([])
-        for column, cell in enumerate(cells):
-            try:
-                rows[-1].append(exact_fraction(cell.strip()))
-            except Finding as finding:
-                name = f" ({header[column][:40]})" if column < len(header) else ""
-                place = f" in {quoted(file)}, row {row}, column {column + 1}{name}"
-                problems.append(
-                    Problem(
-                        path=where,
-                        found=finding.found + place,
-                        expected=finding.expected,
-                        hint=finding.hint,
-                    )
-                )
-                if len(problems) == MAX_LISTED:
-                    raise SpecError(problems) from None
-    if problems:
-        raise SpecError(problems)
-    return rows
+            raise Finding(found, "the same number of cells in every row")

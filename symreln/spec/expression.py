@@ -17,7 +17,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
 from symreln.spec.finding import Finding, nearest, quoted, shown
 from symreln.spec.number import DecimalText, exact_decimal, exact_number
@@ -36,75 +35,15 @@ _TOKEN = re.compile(
 _MADE_OF = "numbers, declared names, + - * / **, parentheses and sqrt"
 
 
-def parse_formula(
-    text: object,
-    parameters: tuple[str, ...] = (),
-    where: str = "formula",
-    *,
-    nonnegative: Collection[str] = (),
-) -> Scalar:
-    """Return the exact value of a formula.
-
-    Args:
-        text: The formula, or a number.
-        parameters: Declared names, in order; the result lives in Q(parameters).
-        where: Key path for messages.
-        nonnegative: The parameters declared >= 0; sqrt(c**2) is c for these only.
-
-    Raises:
-        SpecError: It is no formula, uses an undeclared name, or is too large.
-
-    Example:
-        >>> parse_formula("(c**2 - 1)/(c - 1) + 0.5", ("c",))
-        Scalar((2*c + 3)/2)
-    """
-    try:
-        return Scalar.of(evaluate(text, parameters, nonnegative), parameters)
-    except Finding as finding:
-        raise SpecError([finding.at(where)]) from None
-
-
-def parse_number(text: object, where: str = "number") -> Fraction:
-    """Return the exact value of a formula without names.
-
-    Raises:
-        SpecError: It is no such formula.
-    """
-    try:
-        return constant(text)
-    except Finding as finding:
-        raise SpecError([finding.at(where)]) from None
-
-
 def constant(text: object) -> Fraction:
-    """Return the exact value of a formula without names.
+    """Return the exact value of a number, or of a formula without names.
 
     Raises:
         Finding: It is no such formula.
     """
-    value = evaluate(text, None)
+    value = _evaluate(text, None)
     assert isinstance(value, Fraction)
     return value
-
-
-def evaluate(
-    text: object, parameters: tuple[str, ...] | None, nonnegative: Collection[str] = ()
-) -> Value:
-    """Return the value of a formula, a Fraction where no name occurs in it.
-
-    Args:
-        text: The formula, or a number.
-        parameters: Declared names, in order; None where no names may stand.
-        nonnegative: The parameters declared >= 0.
-
-    Raises:
-        Finding: It is no formula, uses an undeclared name, or is too large.
-    """
-    if not isinstance(text, str):
-        if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
-            return exact_number(text)
-        raise Finding(found=shown(text), expected="a number or a formula in quotes")
-    return _Parser(text, parameters, nonnegative).parse()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,32 +52,55 @@ class Declared:
 
     Attributes:
         names: Declared parameters, in order.
-        nonnegative: Those of them that are declared >= 0.
+        nonnegative: Those of them that are declared >= 0; sqrt(c**2) is c for these only.
         sizes: Values of the symbols that stand for sizes; options may use them beside the names.
     """
 
     names: tuple[str, ...] = ()
-    nonnegative: frozenset[str] = frozenset()
+    nonnegative: Collection[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
 
-    def parse(self, text: object, where: str) -> Scalar:
-        """Return the exact value of a formula in these names; see :func:`parse_formula`.
+    def value(self, text: object) -> Value:
+        """Return the exact value of a formula, a Fraction where no name occurs in it.
+
+        Args:
+            text: The formula, or a number.
+
+        Raises:
+            Finding: It is no formula, uses an undeclared name, or is too large.
+        """
+        return _evaluate(text, self.names, self.nonnegative)
+
+    def parse(self, text: object) -> Scalar:
+        """Return the exact value of a formula in these names and sizes, in Q(names).
 
         The formula must make sense for every size; the value is that at the declared sizes.
 
         Raises:
-            SpecError: It is no such formula, or infinite at the declared sizes.
+            Finding: It is no such formula, or infinite at the declared sizes.
+
+        Example:
+            >>> Declared(names=("c",)).parse("(c**2 - 1)/(c - 1) + 0.5")
+            Scalar((2*c + 3)/2)
         """
-        if not self.sizes:
-            return parse_formula(text, self.names, where, nonnegative=self.nonnegative)
         names = (*self.names, *self.sizes)
-        value = parse_formula(text, names, where, nonnegative={*self.nonnegative, *self.sizes})
+        value = Scalar.of(_evaluate(text, names, {*self.nonnegative, *self.sizes}), names)
         try:
             return value.substitute({name: Fraction(size) for name, size in self.sizes.items()})
         except ZeroDivisionError:
             sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
-            found = f"a formula that is infinite at {sizes}"
-            raise SpecError([Finding(found=found, expected="a finite value").at(where)]) from None
+            raise Finding(f"a formula that is infinite at {sizes}", "a finite value") from None
+
+
+def _evaluate(
+    text: object, parameters: tuple[str, ...] | None, nonnegative: Collection[str] = ()
+) -> Value:
+    """Return the value of a formula; ``parameters`` is None where no names may stand."""
+    if not isinstance(text, str):
+        if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
+            return exact_number(text)
+        raise Finding(shown(text), "a number or a formula in quotes")
+    return _Parser(text, parameters, nonnegative).parse()
 
 
 class _Parser:
@@ -155,15 +117,11 @@ class _Parser:
     def parse(self) -> Value:
         value = self.sum()
         if self.tokens.ahead.kind != "end":
-            raise self.tokens.unexpected(
-                expected="an operator or the end", hint=self._hint_for_operand()
-            )
+            ahead = self.tokens.ahead
+            follows = ahead.kind in {"number", "name"} or ahead.text == "("
+            hint = "Write * for a product." if follows else ""
+            raise self.tokens.unexpected("an operator or the end", hint)
         return value
-
-    def _hint_for_operand(self) -> str:
-        kind = self.tokens.ahead.kind
-        follows = kind in {"number", "name"} or self.tokens.ahead.text == "("
-        return "Write * for a product." if follows else ""
 
     def sum(self) -> Value:
         value = self.product()
@@ -185,9 +143,8 @@ class _Parser:
         sign = self.tokens.take_if("+", "-")
         if sign is None:
             return self.power()
-        self.tokens.enter()
-        value = self.signed()
-        self.tokens.leave()
+        with self.tokens.deeper():
+            value = self.signed()
         return -value if sign.text == "-" else value
 
     def power(self) -> Value:
@@ -195,9 +152,8 @@ class _Parser:
         operator = self.tokens.take_if("**")
         if operator is None:
             return base
-        self.tokens.enter()
-        exponent = self._exponent(operator, self.signed())
-        self.tokens.leave()
+        with self.tokens.deeper():
+            exponent = self._exponent(operator, self.signed())
         if exponent < 0:
             base = self._inverse(operator, base)
         self._check(operator, *(size.power(abs(exponent)) for size in sizes(base)))
@@ -206,7 +162,10 @@ class _Parser:
     def atom(self) -> Value:
         token = self.tokens.take()
         if token.kind == "number":
-            return self._number(token)
+            try:
+                return exact_decimal(token.text)
+            except Finding as wrong:
+                raise self.tokens.wrong(token, wrong.found, wrong.expected, wrong.hint) from None
         if token.text == "sqrt" and self.tokens.ahead.text == "(":
             return self._sqrt(token, self._bracket(self.tokens.take()))
         if token.kind == "name":
@@ -214,73 +173,54 @@ class _Parser:
         if token.text == "(":
             return self._bracket(token)
         found = "the end of the formula" if token.kind == "end" else quoted(token.text)
-        raise self.tokens.wrong(
-            found=found, position=token.start, expected="a number, a name or a parenthesis"
-        )
+        raise self.tokens.wrong(token, found, "a number, a name or a parenthesis")
 
     def _bracket(self, opened: Token) -> Value:
-        self.tokens.enter()
-        value = self.sum()
-        self.tokens.need(")", opened)
-        self.tokens.leave()
+        with self.tokens.deeper():
+            value = self.sum()
+            self.tokens.need(")", opened)
         return value
-
-    def _number(self, token: Token) -> Fraction:
-        try:
-            return exact_decimal(token.text)
-        except Finding as finding:
-            raise self._wrong(
-                found=finding.found, token=token, expected=finding.expected, hint=finding.hint
-            ) from None
 
     def _name(self, token: Token) -> Scalar:
         if token.text in self.parameters:
             return Scalar.symbol(token.text, self.parameters)
+        declare = f"Declare it: [parameters.{token.text[:30]}]."
         if self.tokens.ahead.text == "(":
             hint = "The only function is sqrt."
         elif not self.names_allowed:
             hint = "This must be a number."
         elif self.parameters:
-            hint = nearest(token.text, self.parameters)
-            hint += f" Or declare it: [parameters.{token.text[:30]}]."
+            hint = f"{nearest(token.text, self.parameters)} Or d{declare[1:]}"
         else:
-            hint = f"Declare it: [parameters.{token.text[:30]}]."
-        declared = ", ".join(self.parameters) or "none here"
-        raise self._wrong(
-            found=f"the undeclared name {quoted(token.text)}",
-            token=token,
-            expected=f"declared names ({declared})",
-            hint=hint,
-        )
+            hint = declare
+        known = f"declared names ({', '.join(self.parameters) or 'none here'})"
+        raise self.tokens.wrong(token, f"the undeclared name {quoted(token.text)}", known, hint)
 
     def _inverse(self, operator: Token, value: Value) -> Value:
         if value == 0:
-            raise self._wrong(
-                found="a division by zero", token=operator, expected="a divisor that is not zero"
-            )
+            raise self.tokens.wrong(operator, "a division by zero", "a divisor that is not zero")
         return 1 / value
 
     def _exponent(self, operator: Token, value: Value) -> int:
-        expected = f"a whole exponent from -{MAX_POWER} to {MAX_POWER}"
         number = as_fraction(value)
+        if number is not None and number.denominator == 1 and abs(number) <= MAX_POWER:
+            return int(number)
         if number is None or number.denominator != 1:
-            raise self._wrong(
-                found="an exponent that is no whole number", token=operator, expected=expected
-            )
-        if abs(number) > MAX_POWER:
+            found = "an exponent that is no whole number"
+        else:
             large = number.numerator.bit_length() > 64
             found = "a huge exponent" if large else f"the exponent {number}"
-            raise self._wrong(found=found, token=operator, expected=expected)
-        return int(number)
+        expected = f"a whole exponent from -{MAX_POWER} to {MAX_POWER}"
+        raise self.tokens.wrong(operator, found, expected)
 
     def _sqrt(self, token: Token, value: Value) -> Value:
         root = square_root(value, self.nonnegative)
         if root is None:
-            raise self._wrong(
-                found="a square root that is no rational function known to be >= 0",
-                token=token,
-                expected="an exact square: sqrt(9/4), or sqrt(c**2) with c declared positive",
-                hint="Declare a positive parameter r for the root, write r where the root is "
+            raise self.tokens.wrong(
+                token,
+                "a square root that is no rational function known to be >= 0",
+                "an exact square: sqrt(9/4), or sqrt(c**2) with c declared positive",
+                "Declare a positive parameter r for the root, write r where the root is "
                 "meant and r**2 where its square is, and give r a rational value.",
             )
         return root
@@ -294,12 +234,5 @@ class _Parser:
         """Check how large a result can be before it is computed."""
         for bound in bounds:
             if excess := bound.excess(len(self.parameters)):
-                raise self._wrong(
-                    found=excess[0],
-                    token=operator,
-                    expected=excess[1],
-                    hint="Write the formula in a smaller form.",
-                )
-
-    def _wrong(self, *, found: str, token: Token, expected: str, hint: str = "") -> Finding:
-        return self.tokens.wrong(found=found, position=token.start, expected=expected, hint=hint)
+                hint = "Write the formula in a smaller form."
+                raise self.tokens.wrong(operator, *excess, hint)

@@ -23,7 +23,7 @@ class Folder:
         allow_outside: Whether files may lie outside it.
     """
 
-    path: Path
+    path: Path = Path()
     allow_outside: bool = False
 
     def read(self, name: str) -> bytes:
@@ -38,20 +38,18 @@ class Folder:
         """
         expected = "a data file in the spec's folder"
         if not name or "\0" in name:
-            raise Finding(found=f"the file name {quoted(name)}", expected=expected)
+            raise Finding(f"the file name {quoted(name)}", expected)
         try:
             return self._read(name, expected)
         except FileNotFoundError:
-            raise Finding(
-                found=f"no file {quoted(name)}", expected=expected, hint=self._nearest(name)
-            ) from None
+            raise Finding(f"no file {quoted(name)}", expected, self._nearest(name)) from None
         except PermissionError:
             found = f"the file {quoted(name)}, which must not be read"
-            raise Finding(found=found, expected=expected, hint="Change its permissions.") from None
+            raise Finding(found, expected, "Change its permissions.") from None
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, Python 3.11
             reason = getattr(error, "strerror", None) or "a loop of links"
             found = f"the file {quoted(name)}, which cannot be read ({reason})"
-            raise Finding(found=found, expected=expected) from None
+            raise Finding(found, expected) from None
 
     def _read(self, name: str, expected: str) -> bytes:
         root = self.path.resolve()
@@ -59,18 +57,14 @@ class Folder:
         if not self.allow_outside and not path.is_relative_to(root):
             found = f"the file {quoted(name)}, which lies outside the spec's folder"
             hint = "Copy it next to the spec, or allow it with --allow-outside-data."
-            raise Finding(found=found, expected=expected, hint=hint)
+            raise Finding(found, expected, hint)
         if not path.is_file():
-            raise Finding(found=f"{quoted(name)}, which is no regular file", expected=expected)
+            raise Finding(f"{quoted(name)}, which is no regular file", expected)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             limit = f"at most {MAX_BYTES >> 20} MiB"
-            raise Finding(
-                found=f"the file {quoted(name)} of more than that",
-                expected=limit,
-                hint="Use fewer samples.",
-            )
+            raise Finding(f"the file {quoted(name)} of more than that", limit, "Use fewer samples.")
         return data
 
     def _nearest(self, name: str) -> str:

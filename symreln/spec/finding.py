@@ -6,9 +6,17 @@ import datetime
 import difflib
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
-from symreln.errors import Problem
+from symreln.errors import Problem, SpecError
+
+Entry = TypeVar("Entry")
+Value = TypeVar("Value")
+
+MAX_LISTED = 10
+"""Wrong entries of one matrix or file that are listed."""
 
 SHOWN_CHARACTERS = 60
 """Longer values are cut in messages: the place is given, the reader has the file."""
@@ -18,24 +26,47 @@ _BIDIRECTIONAL = frozenset(
 )
 
 
-class Finding(Exception):
-    """Something wrong, raised where it is seen and given its place by the caller.
+class Finding(SpecError):
+    """One thing that is wrong, raised where it is seen; whoever catches it knows the place.
 
     Attributes:
         found: What was read.
         expected: What is needed.
         hint: How to mend it.
+        path: Where, from the place that the catcher knows: "[1][0]", or "" for that place itself.
     """
 
-    def __init__(self, *, found: str, expected: str, hint: str = "") -> None:
-        super().__init__(f"found {found}; expected {expected}")
-        self.found = found
-        self.expected = expected
-        self.hint = hint
+    def __init__(self, found: str, expected: str, hint: str = "", path: str = "") -> None:
+        super().__init__([Problem(path=path, found=found, expected=expected, hint=hint)])
+        self.found, self.expected, self.hint, self.path = found, expected, hint, path
 
-    def at(self, path: str) -> Problem:
-        """Return the problem at a key path."""
-        return Problem(path=path, found=self.found, expected=self.expected, hint=self.hint)
+    def reworded(self, found: str) -> Finding:
+        """Return the finding with more said about what was read."""
+        return Finding(found, self.expected, self.hint, self.path)
+
+
+def read_all(entries: Iterable[tuple[str, Entry]], read: Callable[[Entry], Value]) -> list[Value]:
+    """Return what is read from every entry.
+
+    Args:
+        entries: A path below the catcher's place, and what stands there.
+        read: Reads one entry; raises Finding.
+
+    Raises:
+        SpecError: Some are wrong; the first MAX_LISTED of them are listed.
+    """
+    values: list[Value] = []
+    problems: list[Problem] = []
+    for path, entry in entries:
+        try:
+            values.append(read(entry))
+        except Finding as finding:
+            problems.append(replace(finding.problems[0], path=path + finding.path))
+            if len(problems) == MAX_LISTED:
+                break
+    if problems:
+        raise SpecError(problems)
+    return values
 
 
 def key_path(parts: Sequence[str | int]) -> str:
@@ -145,16 +176,14 @@ def check_text(text: object, *, longest: int, empty: bool = False) -> str:
     """
     expected = f"a text of {0 if empty else 1} to {longest} characters"
     if not isinstance(text, str):
-        raise Finding(found=shown(text), expected=expected, hint='Put it in quotes: "…".')
+        raise Finding(shown(text), expected, 'Put it in quotes: "…".')
     if len(text) > longest:
-        raise Finding(
-            found=f"a text of {len(text)} characters", expected=expected, hint="Shorten it."
-        )
+        raise Finding(f"a text of {len(text)} characters", expected, "Shorten it.")
     if not empty and not text.strip():
-        raise Finding(found="a blank text", expected=expected)
+        raise Finding("a blank text", expected)
     for position, character in enumerate(text):
         wrong = problem_of_character(character)
         if wrong:
             found = f"{wrong} at character {position + 1} of {quoted(text)}"
-            raise Finding(found=found, expected="visible characters and spaces", hint="Remove it.")
+            raise Finding(found, "visible characters and spaces", "Remove it.")
     return text

@@ -18,12 +18,13 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
-from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
-from symreln.spec.expression import Declared, evaluate
+from symreln.network.parts import Gain, Gate
+from symreln.spec.expression import Declared
 from symreln.spec.finding import Finding, counted, nearest, quoted, shown
-from symreln.spec.model import Gain, Label
+from symreln.spec.model import Label
 from symreln.spec.number import DecimalText
 from symreln.spec.rational import as_fraction
 from symreln.spec.tokens import Token, Tokens
@@ -41,7 +42,7 @@ _TOKEN = re.compile(
 _MADE_OF = 'labels, whole numbers, "texts", == != < <= > >= in and or not, and parentheses'
 _WORDS = frozenset({"and", "or", "not", "in"})
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-_COMPARISONS: Mapping[str, Callable[[Label, Label], bool]] = {
+_COMPARISONS = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -50,65 +51,39 @@ _COMPARISONS: Mapping[str, Callable[[Label, Label], bool]] = {
     ">=": operator.ge,
 }
 
-Gate = list[bool]
 
-
-def parse_gate(
-    gate: str | Sequence[object],
+def gate_values(
+    gate: object,
     labels: Mapping[str, tuple[Label, ...]],
     samples: int,
-    where: str = "gate",
     declared: Declared | None = None,
-) -> tuple[Gain, ...]:
+) -> Gate:
     """Return 0, 1 or a gain for every sample.
 
     Args:
         gate: "all", a Boolean formula over labels, or a list of 0, 1 and gains in quotes.
         labels: Labels of the samples, each of length P.
         samples: P, the number of samples.
-        where: Key path for messages.
         declared: Names that gains may use.
 
     Raises:
-        SpecError: It is no gate for this dataset, or is never open.
+        Finding: It is no gate for this dataset, or is never open.
 
     Example:
         >>> labels = {"context": (1, 2, 2), "item": (1, 1, 3)}
-        >>> parse_gate("context != 1 and not item in (2, 3)", labels, samples=3)
+        >>> gate_values("context != 1 and not item in (2, 3)", labels, samples=3)
         (0, 1, 0)
     """
-    try:
-        return evaluate_gate(gate, labels, samples, declared)
-    except Finding as finding:
-        raise SpecError([finding.at(where)]) from None
-
-
-def evaluate_gate(
-    gate: object,
-    labels: Mapping[str, tuple[Label, ...]],
-    samples: int,
-    declared: Declared | None = None,
-) -> tuple[Gain, ...]:
-    """Return 0, 1 or a gain for every sample.
-
-    Raises:
-        Finding: It is no gate for this dataset, or is never open.
-    """
-    values: tuple[Gain, ...]
     if isinstance(gate, str):
         values = _from_text(gate, labels, samples)
     elif isinstance(gate, Sequence):
         values = _from_list(gate, samples, declared or Declared())
     else:
-        raise Finding(
-            found=shown(gate), expected='"all", a formula over labels, or a list of 0, 1 and gains'
-        )
+        raise Finding(shown(gate), '"all", a formula over labels, or a list of 0, 1 and gains')
     if all(value == 0 for value in values):
         what = f"the gate {quoted(gate)}" if isinstance(gate, str) else "a gate"
-        found = f"{what} that is 0 on every sample"
-        raise Finding(
-            found=found, expected="a gate open on at least one sample", hint=_label_values(labels)
-        )
+        expected = "a gate open on at least one sample"
+        raise Finding(f"{what} that is 0 on every sample", expected, _label_values(labels))
     return values
 
 
@@ -121,14 +96,13 @@ def _label_values(labels: Mapping[str, tuple[Label, ...]]) -> str:
     return f"Values of the labels: {'; '.join(parts)}." if parts else ""
 
 
-def _from_list(gate: Sequence[object], samples: int, declared: Declared) -> tuple[Gain, ...]:
+def _from_list(gate: Sequence[object], samples: int, declared: Declared) -> Gate:
     values = tuple(_gain(value, index, declared) for index, value in enumerate(gate))
     if len(gate) != samples:
-        hint = 'Add or remove entries, or write a formula over labels, or "all".'
         raise Finding(
-            found=f"{counted(len(gate), 'entry')} for {counted(samples, 'sample')}",
-            expected=f"one 0, 1 or gain for every sample ({samples} of them)",
-            hint=hint,
+            f"{counted(len(gate), 'entry')} for {counted(samples, 'sample')}",
+            f"one 0, 1 or gain for every sample ({samples} of them)",
+            'Add or remove entries, or write a formula over labels, or "all".',
         )
     return values
 
@@ -141,31 +115,26 @@ def _gain(value: object, index: int, declared: Declared) -> Gain:
     Raises:
         Finding: It is neither 0, 1 nor a formula.
     """
-    expected = 'an entry 0 or 1, or a gain in quotes, such as "g" or "1/2"'
     where = f"at index {index} of a gate"
     if isinstance(value, int) and not isinstance(value, bool) and value in (0, 1):
         return int(value)
     if not isinstance(value, str | float | Fraction | DecimalText):
-        raise Finding(found=f"{shown(value)} {where}", expected=expected)
+        expected = 'an entry 0 or 1, or a gain in quotes, such as "g" or "1/2"'
+        raise Finding(f"{shown(value)} {where}", expected)
     try:
-        gain = evaluate(value, declared.names, declared.nonnegative)
+        gain = declared.value(value)
     except Finding as finding:
-        found = f"{finding.found}, {where}"
-        raise Finding(found=found, expected=finding.expected, hint=finding.hint) from None
+        raise finding.reworded(f"{finding.found}, {where}") from None
     number = as_fraction(gain)
     return int(number) if number in (0, 1) else Scalar.of(gain, declared.names)
 
 
-def _from_text(
-    gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int
-) -> tuple[Gain, ...]:
+def _from_text(gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int) -> Gate:
     if gate.strip() == "all":
         return (1,) * samples
     if re.fullmatch(r"[01\s,]+", gate):
         hint = "A list has no quotes: gate = [1, 0, …]."
-        raise Finding(
-            found=f"the text {quoted(gate)}", expected="a formula over labels or a list", hint=hint
-        )
+        raise Finding(f"the text {quoted(gate)}", "a formula over labels or a list", hint)
     return tuple(int(value) for value in _Parser(gate, labels, samples).parse())
 
 
@@ -177,75 +146,71 @@ class _Parser:
         self.labels = labels
         self.samples = samples
 
-    def parse(self) -> Gate:
+    def parse(self) -> list[bool]:
         gate = self.either()
         if self.tokens.ahead.kind != "end":
-            raise self.tokens.unexpected(expected='"and", "or" or the end')
+            raise self.tokens.unexpected('"and", "or" or the end')
         return gate
 
-    def either(self) -> Gate:
+    def either(self) -> list[bool]:
         gate = self.both()
         while self.tokens.take_if("or", "|"):
             gate = [a or b for a, b in zip(gate, self.both(), strict=True)]
         return gate
 
-    def both(self) -> Gate:
+    def both(self) -> list[bool]:
         gate = self.negation()
         while self.tokens.take_if("and", "&"):
             gate = [a and b for a, b in zip(gate, self.negation(), strict=True)]
         return gate
 
-    def negation(self) -> Gate:
+    def negation(self) -> list[bool]:
         if self.tokens.take_if("not"):
-            self.tokens.enter()
-            gate = [not value for value in self.negation()]
-            self.tokens.leave()
-            return gate
+            with self.tokens.deeper():
+                return [not value for value in self.negation()]
         if opened := self.tokens.take_if("("):
-            self.tokens.enter()
-            gate = self.either()
-            self.tokens.need(")", opened)
-            self.tokens.leave()
+            with self.tokens.deeper():
+                gate = self.either()
+                self.tokens.need(")", opened)
             return gate
         return self.comparison()
 
-    def comparison(self) -> Gate:
+    def comparison(self) -> list[bool]:
         start = self.tokens.ahead
         left = self.operand()
         negated = self.tokens.take_if("not") is not None
         if self.tokens.take_if("in"):
             return self._membership(start, left, negated=negated)
         if negated:
-            raise self.tokens.unexpected(expected='"in" after "not"')
+            raise self.tokens.unexpected('"in" after "not"')
         if self.tokens.ahead.text not in _COMPARISONS:
             hint = f"Compare it, as in {start.text} == 1." if start.kind == "name" else ""
-            raise self.tokens.unexpected(expected="a comparison such as == or in", hint=hint)
+            raise self.tokens.unexpected("a comparison such as == or in", hint)
         gate = [True] * self.samples
         while self.tokens.ahead.text in _COMPARISONS and self.tokens.ahead.kind == "operator":
             sign = self.tokens.take()
             right = self.operand()
-            gate = [a and b for a, b in zip(gate, self._compare(sign, left, right), strict=True)]
+            self._check_types(sign, left[0], right[0])
+            if isinstance(left[0], str) and sign.text not in ("==", "!="):
+                found = f'"{sign.text}" between texts'
+                raise self.tokens.wrong(sign, found, "== or != or in", "Texts have no order.")
+            compare: Callable[[Any, Any], bool] = _COMPARISONS[sign.text]
+            gate = [g and compare(a, b) for g, a, b in zip(gate, left, right, strict=True)]
             left = right
         return gate
 
     def operand(self) -> tuple[Label, ...]:
         token = self.tokens.ahead
-        if token.kind == "name" and token.text not in _WORDS:
-            self.tokens.take()
-            if token.text in self.labels:
-                return self.labels[token.text]
-            found = f"the unknown label {quoted(token.text)}"
-            expected = f"a label of the dataset ({', '.join(self.labels) or 'it has none'})"
-            raise self.tokens.wrong(
-                found=found, position=token.start, expected=expected, hint=self._hint(token.text)
-            )
-        return (self.constant(),) * self.samples
-
-    def _hint(self, name: str) -> str:
-        hint = nearest(name, [*self.labels, "all"])
+        if token.kind != "name" or token.text in _WORDS:
+            return (self.constant(),) * self.samples
+        self.tokens.take()
+        if token.text in self.labels:
+            return self.labels[token.text]
+        hint = nearest(token.text, [*self.labels, "all"])
         if not self.labels and not hint.startswith("Did"):
-            return "Add labels: [dataset.labels], one list a label, one entry a sample."
-        return hint
+            hint = "Add labels: [dataset.labels], one list a label, one entry a sample."
+        expected = f"a label of the dataset ({', '.join(self.labels) or 'it has none'})"
+        raise self.tokens.wrong(token, f"the unknown label {quoted(token.text)}", expected, hint)
 
     def constant(self) -> Label:
         sign = -1 if self.tokens.take_if("-") else 1
@@ -253,23 +218,19 @@ class _Parser:
         if token.kind == "integer":
             if len(token.text) > MAX_INTEGER_DIGITS:
                 found = f"a number of {len(token.text)} digits"
-                raise self.tokens.wrong(
-                    found=found, position=token.start, expected=f"at most {MAX_INTEGER_DIGITS}"
-                )
+                raise self.tokens.wrong(token, found, f"at most {MAX_INTEGER_DIGITS}")
             return sign * int(self.tokens.take().text)
         if token.kind == "text" and sign == 1:
             return re.sub(r"\\(.)", r"\1", self.tokens.take().text[1:-1])
-        raise self.tokens.unexpected(expected='a label, a whole number or a "text"')
+        raise self.tokens.unexpected('a label, a whole number or a "text"')
 
-    def _membership(self, start: Token, left: tuple[Label, ...], *, negated: bool) -> Gate:
+    def _membership(self, start: Token, left: tuple[Label, ...], *, negated: bool) -> list[bool]:
         opened = self.tokens.take_if(*_CLOSING)
         if opened is None:
-            raise self.tokens.unexpected(expected='a list after "in", as in (1, 2)')
+            raise self.tokens.unexpected('a list after "in", as in (1, 2)')
         closing = _CLOSING[opened.text]
         allowed = [self.constant()]
-        while self.tokens.take_if(","):
-            if self.tokens.ahead.text == closing:
-                break
+        while self.tokens.take_if(",") and self.tokens.ahead.text != closing:
             allowed.append(self.constant())
         self.tokens.need(closing, opened)
         for value in allowed:
@@ -277,25 +238,11 @@ class _Parser:
         members = frozenset(allowed)
         return [(value in members) != negated for value in left]
 
-    def _compare(self, sign: Token, left: tuple[Label, ...], right: tuple[Label, ...]) -> Gate:
-        self._check_types(sign, left[0], right[0])
-        if isinstance(left[0], str) and sign.text not in ("==", "!="):
-            found = f'"{sign.text}" between texts'
-            raise self.tokens.wrong(
-                found=found,
-                position=sign.start,
-                expected="== or != or in",
-                hint="Texts have no order.",
-            )
-        compare = _COMPARISONS[sign.text]
-        return [compare(a, b) for a, b in zip(left, right, strict=True)]
-
     def _check_types(self, token: Token, left: Label, right: Label) -> None:
-        if isinstance(left, str) == isinstance(right, str):
-            return
-        found = "a text compared with a number"
-        number = right if isinstance(left, str) else left
-        hint = f'Write "{number}" in quotes if the label is a text, no quotes if it is a number.'
-        raise self.tokens.wrong(
-            found=found, position=token.start, expected="two texts or two numbers", hint=hint
-        )
+        if isinstance(left, str) != isinstance(right, str):
+            number = right if isinstance(left, str) else left
+            hint = (
+                f'Write "{number}" in quotes if the label is a text, no quotes if it is a number.'
+            )
+            found = "a text compared with a number"
+            raise self.tokens.wrong(token, found, "two texts or two numbers", hint)

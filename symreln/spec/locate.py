@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import NamedTuple
 
 from symreln.spec.finding import key_path
 
-_SKIP = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
-_BLANK = re.compile(r"[ \t]*")
-_KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
-_STRING = re.compile(
-    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
+_TOKEN = re.compile(
+    r"(?P<skip>[ \t\r]+|#[^\n]*)"
+    r"|(?P<mark>[\[\]{},=.\n])"
+    r'|(?P<text>"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
     r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*'",
+    r"|'[^'\n]*')"
+    r"""|(?P<word>[^\s\[\]{},=.#"']+)""",
     re.DOTALL,
 )
-_SCALAR = re.compile(r"[^,\]}\s#]+(?: \d[^,\]}\s#]*)?")
 
 Path = tuple[str | int, ...]
 
@@ -48,126 +49,110 @@ class _LostError(Exception):
     """The text is not what the scanner took it for."""
 
 
+class _Token(NamedTuple):
+    """A piece of TOML: a mark, a word or a text in quotes; "" at the end."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    line, at = 1, 0
+    while match := _TOKEN.match(text, at):
+        if match.lastgroup != "skip":
+            yield _Token(match.lastgroup or "", match.group(), line)
+        line += match.group().count("\n")
+        at = match.end()
+    yield _Token("end", "", line)
+
+
 class _Scanner:
+    """Walks over the statements and notes where every path begins."""
+
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
+        self.tokens = _tokens(text)
+        self.ahead = next(self.tokens)
         self.lines: dict[str, int] = {}
         self.sizes: dict[Path, int] = {}
-        self._line, self._counted = 1, 0
 
     def scan(self) -> None:
         table: Path = ()
-        self.skip()
-        while self.at < len(self.text):
-            if self.text[self.at] == "[":
-                table = self.header()
-            else:
-                self.statement(table)
-            self.skip()
+        while self.skip_lines().kind != "end":
+            table = self.header() if self.ahead.text == "[" else self.statement(table)
 
-    def skip(self) -> None:
-        match = _SKIP.match(self.text, self.at)
-        assert match is not None
-        self.at = match.end()
-
-    def take(self, pattern: re.Pattern[str]) -> str:
-        match = pattern.match(self.text, self.at)
-        if match is None:
+    def take(self, expected: str = "") -> _Token:
+        token = self.ahead
+        if token.kind == "end" or (expected and token.text != expected):
             raise _LostError
-        self.at = match.end()
-        return match.group()
+        self.ahead = next(self.tokens)
+        return token
 
-    def note(self, path: Path) -> None:
-        self._line += self.text.count("\n", self._counted, self.at)
-        self._counted = self.at
-        self.lines.setdefault(key_path(path), self._line)
+    def skip_lines(self) -> _Token:
+        while self.ahead.text == "\n":
+            self.take()
+        return self.ahead
+
+    def note(self, path: Path, line: int) -> None:
+        self.lines.setdefault(key_path(path), line)
 
     def keys(self) -> tuple[str, ...]:
-        parts = []
-        while True:
-            self.take(_BLANK)
-            parts.append(_unquote(self.take(_KEY)))
-            self.take(_BLANK)
-            if self.text[self.at : self.at + 1] != ".":
-                return tuple(parts)
-            self.at += 1
+        """Return a dotted key; escapes in it are so rare that its line may stay unknown."""
+        parts: list[str] = []
+        while not parts or self.ahead.text == ".":
+            if parts:
+                self.take(".")
+            token = self.take()
+            if token.kind == "mark":
+                raise _LostError
+            parts.append(token.text[1:-1] if token.kind == "text" else token.text)
+        return tuple(parts)
 
     def header(self) -> Path:
-        double = self.text.startswith("[[", self.at)
-        brackets = 2 if double else 1
-        start = self.at
-        self.at += brackets
-        keys = self.keys()
-        end, self.at = self.at + brackets, start
-        path = self.resolve(keys)
-        if double:
+        line = self.take("[").line
+        repeated = self.ahead.text == "["
+        if repeated:
+            self.take()
+        path: Path = ()
+        for key in self.keys():
+            # The index of its last table follows every array of tables but the last key.
+            path = (*path, self.sizes[path] - 1, key) if path in self.sizes else (*path, key)
+        if repeated:
             self.sizes[path] = self.sizes.get(path, 0) + 1
             path = (*path, self.sizes[path] - 1)
         for count in range(1, len(path) + 1):
-            self.note(path[:count])
-        self.at = end
+            self.note(path[:count], line)
+        for _ in range(1 + repeated):
+            self.take("]")
         return path
 
-    def resolve(self, keys: tuple[str, ...]) -> Path:
-        """Put the index of its last table after every array of tables but the last key."""
-        path: Path = ()
-        for position, key in enumerate(keys):
-            path = (*path, key)
-            if position < len(keys) - 1 and path in self.sizes:
-                path = (*path, self.sizes[path] - 1)
-        return path
-
-    def statement(self, table: Path) -> None:
-        start = self.at
+    def statement(self, table: Path) -> Path:
+        """Pass ``key = value`` and return the table that it stands in."""
+        line = self.ahead.line
         keys = self.keys()
-        end, self.at = self.at, start
         for count in range(1, len(keys) + 1):
-            self.note((*table, *keys[:count]))
-        self.at = end
-        if self.text[self.at : self.at + 1] != "=":
-            raise _LostError
-        self.at += 1
-        self.take(_BLANK)
+            self.note((*table, *keys[:count]), line)
+        self.take("=")
         self.value((*table, *keys))
+        return table
 
     def value(self, path: Path) -> None:
-        character = self.text[self.at : self.at + 1]
-        if character == "[":
-            self.array(path)
-        elif character == "{":
-            self.inline_table(path)
-        else:
-            self.take(_STRING if character in "\"'" else _SCALAR)
-
-    def array(self, path: Path) -> None:
-        self.at += 1
-        index = 0
-        self.skip()
-        while self.text[self.at : self.at + 1] != "]":
-            self.note((*path, index))
-            self.value((*path, index))
-            index += 1
-            self.skip()
-            if self.text[self.at : self.at + 1] == ",":
-                self.at += 1
-                self.skip()
-        self.at += 1
-
-    def inline_table(self, path: Path) -> None:
-        self.at += 1
-        self.skip()
-        while self.text[self.at : self.at + 1] != "}":
-            self.statement(path)
-            self.skip()
-            if self.text[self.at : self.at + 1] == ",":
-                self.at += 1
-                self.skip()
-        self.at += 1
-
-
-def _unquote(key: str) -> str:
-    if key[0] == '"':
-        # Escapes in keys are rare enough that the line of such a key may stay unknown.
-        return key[1:-1]
-    return key[1:-1] if key[0] == "'" else key
+        first = self.take()
+        if first.text not in ("[", "{"):
+            if first.kind == "mark":
+                raise _LostError
+            while self.ahead.text not in (",", "]", "}", "\n", ""):
+                self.take()
+            return
+        closing = "]" if first.text == "[" else "}"
+        place = 0
+        while self.skip_lines().text != closing:
+            if closing == "]":
+                self.note((*path, place), self.ahead.line)
+                self.value((*path, place))
+                place += 1
+            else:
+                self.statement(path)
+            if self.skip_lines().text == ",":
+                self.take()
+        self.take(closing)

@@ -1,7 +1,7 @@
 """What a checked spec is: dataset, parameters, pathways, network.
 
-The reader in :mod:`symreln.spec.reader` builds these from TOML or from Python objects; everything
-behind the door may trust them.
+The reader in :mod:`symreln.spec.reader` builds these from tables; everything behind the door may
+trust them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.base.summaries import short_repr
-from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
+from symreln.network.dataset import Dataset, Label
+from symreln.network.model import Network
+from symreln.network.pathway import PathwaySpec, network_of
 
 if TYPE_CHECKING:
     import sympy as sp
-
-    from symreln.graphs.model import Graph
-
-Label = int | str
-Gain = int | Scalar
-"""What a gate multiplies a sample by: 0, 1, or a gain in the declared parameters."""
 
 
 def _frozen(mapping: Mapping) -> Mapping:
@@ -55,13 +49,19 @@ class Parameter:
     value: Fraction | None = None
 
     @property
+    def is_nonnegative(self) -> bool:
+        """Whether it is >= 0 by what is declared."""
+        least = self.minimum is not None and self.minimum >= 0
+        return self.positive or self.nonnegative or least
+
+    @property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol with the declared assumptions (real in any case)."""
         import sympy as sp
 
         if self.positive or (self.minimum is not None and self.minimum > 0):
             return sp.Symbol(self.name, positive=True)
-        if self.nonnegative or self.minimum == 0:
+        if self.is_nonnegative:
             return sp.Symbol(self.name, nonnegative=True)
         return sp.Symbol(self.name, real=True)
 
@@ -118,146 +118,6 @@ class PathwayFamily:
     inputs: str = "all"
     outputs: str = "all"
     stage: int = 1
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
-    """Inputs and targets, one column a sample.
-
-    Attributes:
-        inputs: X, shape (n_x, P), exact. Tasks give a view of a sparse matrix, dense when needed.
-        targets: Y, shape (n_y, P), exact; likewise.
-        labels: Labels of the samples, each of length P, for gate formulas.
-        input_groups: Named groups of input indices.
-        output_groups: Named groups of output indices.
-        description: One sentence on where the data comes from.
-        task: Name in the registry, or "" for a user's own data.
-        options: The task's options as text, for the provenance table.
-    """
-
-    inputs: ExactMatrix
-    targets: ExactMatrix
-    labels: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
-    input_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    output_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    description: str = ""
-    task: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("labels", "input_groups", "output_groups", "options"):
-            object.__setattr__(self, name, _frozen(getattr(self, name)))
-
-    @cached_property
-    def sparse_inputs(self) -> SparseMatrix:
-        """X without its zeros."""
-        return SparseMatrix.from_exact(self.inputs)
-
-    @cached_property
-    def sparse_targets(self) -> SparseMatrix:
-        """Y without its zeros."""
-        return SparseMatrix.from_exact(self.targets)
-
-    @property
-    def samples(self) -> int:
-        """P, the number of samples."""
-        return self.inputs.shape[1]
-
-    @property
-    def n_x(self) -> int:
-        """The number of inputs."""
-        return self.inputs.shape[0]
-
-    @property
-    def n_y(self) -> int:
-        """The number of outputs."""
-        return self.targets.shape[0]
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class Switch:
-    """A gate that a pathway takes during the training.
-
-    Attributes:
-        step: The first update that is made with it, from 1.
-        gate: 0 or 1 a sample, length P.
-        gate_text: What the user wrote for it.
-    """
-
-    step: int
-    gate: tuple[Gain, ...]
-    gate_text: str
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class PathwaySpec:
-    """One pathway of the gated deep linear network, as asked for.
-
-    Attributes:
-        name: Unique name.
-        gate: 0, 1 or an exact gain for every sample, length P.
-        gate_text: What the user wrote for it.
-        inputs: Indices of the inputs that the pathway sees, ascending.
-        inputs_text: What the user wrote for them ("all", a group's name, or a list).
-        outputs: Indices of the outputs that it writes to, ascending.
-        outputs_text: What the user wrote for them.
-        stage: Training stage, from 1.
-        hidden: Hidden units of its own, or None for what the network gives to every pathway.
-        boundary: Samples to which the pathway's inputs are made orthogonal, written / in its gate:
-            it sees Π X, Π the projector on the complement of their inputs. Units of a partial gate
-            have a pre-activation of 0 on them; see :mod:`symreln.gates.partial`.
-        then: Gates that it takes later, by ascending step.
-    """
-
-    name: str
-    gate: tuple[Gain, ...]
-    gate_text: str = "all"
-    inputs: tuple[int, ...]
-    inputs_text: str = "all"
-    outputs: tuple[int, ...]
-    outputs_text: str = "all"
-    stage: int = 1
-    hidden: int | None = None
-    boundary: tuple[int, ...] = ()
-    then: tuple[Switch, ...] = ()
-
-    @property
-    def open_samples(self) -> tuple[int, ...]:
-        """Indices of the samples on which the gate is not identically 0."""
-        return tuple(index for index, value in enumerate(self.gate) if value != 0)
-
-    @property
-    def has_gains(self) -> bool:
-        """Whether the gate takes other values than 0 and 1, which no ReLU gives."""
-        return any(issubclass(kind, Scalar) for kind in set(map(type, self.gate)))
-
-    def at(self, values: Mapping[str, Fraction]) -> PathwaySpec:
-        """Return the pathway with parameters in its gains replaced by values.
-
-        Raises:
-            ZeroDivisionError: A gain is infinite there.
-        """
-        if not self.has_gains:
-            return self
-        return replace(self, gate=tuple(_gain_at(value, values) for value in self.gate))
-
-    def during(self, step: int) -> PathwaySpec:
-        """Return the pathway with the gate that an update at ``step`` is made with, for good."""
-        taken = [switch for switch in self.then if switch.step <= step]
-        if not taken:
-            return replace(self, then=())
-        return replace(self, gate=taken[-1].gate, gate_text=taken[-1].gate_text, then=())
-
-
-def _gain_at(value: Gain, values: Mapping[str, Fraction]) -> Gain:
-    """Return a gain at values, as 0 or 1 where it is one of them."""
-    if isinstance(value, int):
-        return value
-    value = value.substitute(values)
-    return int(value.to_fraction()) if value == 0 or value == 1 else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,10 +214,28 @@ class Spec:
     sizes: tuple[SizeSymbol, ...] = ()
     families: tuple[PathwayFamily, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
-    graph: Graph | None = None
+    graph: Network | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "written", _frozen(self.written))
+
+    @cached_property
+    def network_graph(self) -> Network:
+        """The network as nodes and edges, however the spec is written: ``.paths(P)`` are its paths.
+
+        That of a graph is ``graph``. A [[pathway]] is shorthand for two edges through a node of
+        its own, which has its name, gate, stage and units (L - 1 nodes where the network has L
+        layers, and a gated edge where it has one). Nodes that hold the same inputs or outputs are
+        one, called "x: all" or "y: context_1". Where nothing says how many units a node has, they
+        are as many as every map between its ends needs.
+
+        New code asks this alone, and ``dataset``; ``pathways`` and ``graph`` are its two spellings.
+        """
+        if self.graph is not None:
+            return self.graph
+        if self.network is None:
+            return network_of(self.pathways)
+        return network_of(self.pathways, layers=self.network.layers, hidden=self.network.hidden)
 
     @property
     def values(self) -> dict[str, Fraction]:

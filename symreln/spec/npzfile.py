@@ -5,18 +5,17 @@ from __future__ import annotations
 import io
 import zipfile
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from flint import fmpz_mat
+from numpy.lib import format as npy
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.spec.files import MAX_BYTES, MAX_NUMBERS
 from symreln.spec.finding import Finding, cut, nearest, quoted, visible
 from symreln.spec.matrices import matrix_of_fractions
 from symreln.spec.number import exact_float
-
-if TYPE_CHECKING:
-    import numpy as np
 
 MAX_ARRAYS = 16
 MAX_HEADER = 10_000
@@ -43,31 +42,26 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
             first, second = (_matrix(archive, members, names) for names in _NAMES)
             return first, second
     except Finding as finding:
-        found = f"{finding.found} in {quoted(file)}"
-        raise Finding(found=found, expected=finding.expected, hint=finding.hint) from None
+        raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
     except Exception as error:
         # zipfile, zlib and numpy raise a dozen types on damaged files; none is a mistake of ours
         # that a traceback would help with.
         reason = visible(cut(str(error).partition("\n")[0], 100))
         found = f"{quoted(file)}, which does not load ({type(error).__name__}: {reason})"
-        raise Finding(
-            found=found, expected="an NPZ file", hint="Write it again with numpy.savez."
-        ) from None
+        raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     entries = archive.infolist()
     if len(entries) > MAX_ARRAYS:
-        raise Finding(found=f"{len(entries)} arrays", expected=f"at most {MAX_ARRAYS}")
+        raise Finding(f"{len(entries)} arrays", f"at most {MAX_ARRAYS}")
     size = sum(entry.file_size for entry in entries)
     if size > MAX_BYTES:
         found = f"{size} bytes after unpacking"
-        raise Finding(
-            found=found, expected=f"at most {MAX_BYTES >> 20} MiB", hint="Use fewer samples."
-        )
+        raise Finding(found, f"at most {MAX_BYTES >> 20} MiB", "Use fewer samples.")
     members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
     if len(members) < len(entries):
-        raise Finding(found="two arrays of one name", expected="a name of its own for each")
+        raise Finding("two arrays of one name", "a name of its own for each")
     return members
 
 
@@ -80,58 +74,43 @@ def _matrix(
             f"no array {names[0]} (arrays: {visible(cut(', '.join(sorted(members)))) or 'none'})"
         )
         expected = f"an array {names[0]} or {names[1]}"
-        raise Finding(
-            found=found, expected=expected, hint=nearest(names[0], members) if members else ""
-        )
+        raise Finding(found, expected, nearest(names[0], members) if members else "")
     info = members[name]
     with archive.open(info) as stream:
         _check_header(stream, info, name)
     with archive.open(info) as stream:
-        from numpy.lib.format import read_array
-
-        return _exact(read_array(stream, allow_pickle=False), name)
+        return _exact(npy.read_array(stream, allow_pickle=False), name)
 
 
 def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
     """Check what an array says about itself before memory is taken for it."""
-    from numpy.lib import format as npy
-
     version = npy.read_magic(stream)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
-        raise Finding(
-            found=f"format version {version} of array {name}", expected="version 1.0 or 2.0"
-        )
+        raise Finding(f"format version {version} of array {name}", "version 1.0 or 2.0")
     shape, _, dtype = readers[version](stream, max_header_size=MAX_HEADER)
     if dtype.hasobject:
         hint = "Convert it before saving: X.astype(float)."
-        raise Finding(found=f"Python objects in array {name}", expected="numbers", hint=hint)
+        raise Finding(f"Python objects in array {name}", "numbers", hint)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         hint = "Convert it before saving: X.astype(int)." if dtype.kind == "b" else ""
         found = f"entries of type {dtype} in array {name}"
-        raise Finding(found=found, expected="integers or floats of at most 64 bits", hint=hint)
+        raise Finding(found, "integers or floats of at most 64 bits", hint)
+    found = f"array {name} of shape {shape}"
     if len(shape) != 2:
         hint = f"Reshape it: {name}.reshape(1, -1) is one row." if len(shape) == 1 else ""
-        expected = "two dimensions, features in rows and samples in columns"
-        raise Finding(found=f"array {name} of shape {shape}", expected=expected, hint=hint)
+        raise Finding(found, "two dimensions, features in rows and samples in columns", hint)
     if 0 in shape:
-        raise Finding(
-            found=f"array {name} of shape {shape}", expected="at least one row and one sample"
-        )
+        raise Finding(found, "at least one row and one sample")
     if prod(shape) > MAX_NUMBERS:
-        raise Finding(
-            found=f"array {name} of shape {shape}", expected=f"at most {MAX_NUMBERS} numbers"
-        )
-    if prod(shape) * dtype.itemsize > info.file_size - stream.tell():
-        found = f"array {name} of shape {shape} in {info.file_size - stream.tell()} bytes"
-        raise Finding(
-            found=found, expected="as many bytes as the header says", hint="The file is damaged."
-        )
+        raise Finding(found, f"at most {MAX_NUMBERS} numbers")
+    left = info.file_size - stream.tell()
+    if prod(shape) * dtype.itemsize > left:
+        expected = "as many bytes as the header says"
+        raise Finding(f"{found} in {left} bytes", expected, "The file is damaged.")
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:
-    import numpy as np
-
     if array.dtype.kind in "iu":
         return ExactMatrix.from_integers(fmpz_mat(array.tolist()))
     bad = np.argwhere(~np.isfinite(array))
@@ -141,7 +120,7 @@ def _exact(array: np.ndarray, name: str) -> ExactMatrix:
         if len(bad) > 1:
             found += f" and {len(bad) - 1} more"
         hint = "Remove the sample, or fill the gap in."
-        raise Finding(found=found, expected="finite numbers", hint=hint)
+        raise Finding(found, "finite numbers", hint)
     # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
     decimals = [[exact_float(float(str(value))) for value in row] for row in array]
     return matrix_of_fractions(decimals)

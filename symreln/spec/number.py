@@ -44,19 +44,15 @@ def exact_decimal(text: str) -> Fraction:
     """
     match = _DECIMAL.fullmatch(text)
     if match is None or not (match[2] or match[3]):
-        raise Finding(
-            found=quoted(text),
-            expected="a number such as 3, -0.25 or 1e-3",
-            hint=_number_hint(text),
-        )
+        raise Finding(quoted(text), "a number such as 3, -0.25 or 1e-3", _number_hint(text))
     sign, whole, decimals, exponent = match[1], match[2], match[3] or "", match[4] or "0"
     # len() before int(): an exponent of a million digits must not be converted.
     size = len(exponent) if len(exponent) > 6 else abs(int(exponent))
     if len(exponent) > 6 or len(whole) + len(decimals) + size > MAX_DIGITS:
         raise Finding(
-            found=f"the number {cut(text, 30)}",
-            expected=f"at most {MAX_DIGITS} digits, the exponent counted as that many",
-            hint="Rescale the data.",
+            f"the number {cut(text, 30)}",
+            f"at most {MAX_DIGITS} digits, the exponent counted as that many",
+            "Rescale the data.",
         )
     shift = int(exponent) - len(decimals)
     digits = int(f"{sign}{whole}{decimals}")
@@ -75,8 +71,8 @@ def exact_fraction(text: str) -> Fraction:
         return value
     divisor = exact_decimal(bottom.strip())
     if divisor == 0:
-        raise Finding(found=quoted(text), expected="a fraction with a denominator that is not zero")
-    return bounded(value / divisor)
+        raise Finding(quoted(text), "a fraction with a denominator that is not zero")
+    return _bounded(value / divisor)
 
 
 def exact_float(value: float) -> Fraction:
@@ -90,15 +86,11 @@ def exact_float(value: float) -> Fraction:
         Finding: It is infinite or not a number.
     """
     if not math.isfinite(value):
-        raise Finding(
-            found=str(value),
-            expected="a finite number",
-            hint="Remove the sample, or fill the gap in.",
-        )
+        raise Finding(str(value), "a finite number", "Remove the sample, or fill the gap in.")
     return Fraction(repr(value))
 
 
-def bounded(value: Fraction) -> Fraction:
+def _bounded(value: Fraction) -> Fraction:
     """Return a fraction after checking MAX_BITS.
 
     Raises:
@@ -106,11 +98,7 @@ def bounded(value: Fraction) -> Fraction:
     """
     bits = max(value.numerator.bit_length(), value.denominator.bit_length())
     if bits > MAX_BITS:
-        raise Finding(
-            found=f"a number of {bits} bits",
-            expected=f"at most {MAX_BITS} bits",
-            hint="Rescale the data.",
-        )
+        raise Finding(f"a number of {bits} bits", f"at most {MAX_BITS} bits", "Rescale the data.")
     return value
 
 
@@ -125,19 +113,19 @@ def exact_number(value: object) -> Fraction:
     """
     match value:
         case bool():
-            raise Finding(found=shown(value), expected="a number", hint="Write 1 or 0.")
+            raise Finding(shown(value), "a number", "Write 1 or 0.")
         case int():
-            return bounded(Fraction(value))
+            return _bounded(Fraction(value))
         case DecimalText():
             return exact_decimal(value.text.replace("_", ""))
         case float():
             return exact_float(value)
         case Fraction():
-            return bounded(value)
+            return _bounded(value)
         case Decimal():
             return exact_decimal(str(value))
         case _:
-            raise Finding(found=shown(value), expected="a number")
+            raise Finding(shown(value), "a number")
 
 
 def _number_hint(text: str) -> str:

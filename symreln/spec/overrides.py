@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from symreln.errors import InputError, Problem, SpecError
@@ -34,13 +35,9 @@ def parse_override(text: str) -> tuple[Path, Any]:
     """
     key, equals, value = text.partition("=")
     if len(text) > _LONGEST:
-        raise Finding(
-            found=f"an override of {len(text)} characters", expected=f"at most {_LONGEST}"
-        )
+        raise Finding(f"an override of {len(text)} characters", f"at most {_LONGEST}")
     if not equals:
-        raise Finding(
-            found=quoted(text), expected="KEY=VALUE", hint="For example: --set network.hidden=100"
-        )
+        raise Finding(quoted(text), "KEY=VALUE", "For example: --set network.hidden=100")
     return _path(key), _value(value.strip())
 
 
@@ -51,18 +48,16 @@ def _path(key: str) -> Path:
     while True:
         match = _PART.match(key, at)
         if match is None:
-            raise Finding(found=f"the key {quoted(key)}", expected=expected)
+            raise Finding(f"the key {quoted(key)}", expected)
         parts.append(next(group for group in match.groups()[:3] if group is not None))
         parts += [int(index) for index in re.findall(r"\d+", match[4])]
         at = match.end()
         if len(parts) > MAX_KEY_PARTS:
-            raise Finding(
-                found=f"a key of {len(parts)} parts", expected=f"at most {MAX_KEY_PARTS} parts"
-            )
+            raise Finding(f"a key of {len(parts)} parts", f"at most {MAX_KEY_PARTS} parts")
         if at == len(key):
             return tuple(parts)
         if key[at] != ".":
-            raise Finding(found=f"the key {quoted(key)}", expected=expected)
+            raise Finding(f"the key {quoted(key)}", expected)
         at += 1
 
 
@@ -76,9 +71,7 @@ def _value(text: str) -> Any:
         if text[:1] not in {"", "[", "{", '"', "'"}:
             return text
     hint = 'Lists and texts are written as in TOML: ["a", "b"].'
-    raise Finding(
-        found=f"the value {quoted(text)}", expected="a TOML value or a plain word", hint=hint
-    )
+    raise Finding(f"the value {quoted(text)}", "a TOML value or a plain word", hint)
 
 
 def apply_overrides(
@@ -104,7 +97,7 @@ def apply_overrides(
             path, value = (_path(str(key)), given) if by_call else parse_override(key)
             done[_put(changed, path, value)] = text
         except Finding as finding:
-            problems.append(finding.at(f"--set {text}"))
+            problems.append(replace(finding.problems[0], path=f"--set {text}"))
     if problems:
         raise SpecError(problems)
     _give_reason(changed, done, "given as an override" if by_call else "given on the command line")
@@ -168,30 +161,20 @@ def _resolve(here: Any, part: str | int) -> str | int:
     """Return the key of a table, or the index into a list, that a part of a path means."""
     if isinstance(here, dict):
         if isinstance(part, int):
-            raise Finding(
-                found=f"the index [{part}] on a table", expected="a key", hint=_keys_of(here)
-            )
+            raise Finding(f"the index [{part}] on a table", "a key", _keys_of(here))
         return part
     if not isinstance(here, list):
-        raise Finding(found=f"{quoted(str(part))} below {shown(here)}", expected="a key of a table")
+        raise Finding(f"{quoted(str(part))} below {shown(here)}", "a key of a table")
     if isinstance(part, int):
         if part > len(here):
             found = f"index {part} of a list of {len(here)}"
-            raise Finding(
-                found=found,
-                expected=f"an index from 0 to {len(here)}",
-                hint="Indices count from 0.",
-            )
+            raise Finding(found, f"an index from 0 to {len(here)}", "Indices count from 0.")
         return part
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in here]
     if part not in names:
         known = [name for name in names if isinstance(name, str)]
         found = f"the unknown name {quoted(part)}"
-        raise Finding(
-            found=found,
-            expected="the name of a pathway, or an index in brackets",
-            hint=nearest(part, known),
-        )
+        raise Finding(found, "the name of a pathway, or an index in brackets", nearest(part, known))
     return names.index(part)
 
 

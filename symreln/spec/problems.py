@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from symreln.errors import Problem, SpecError
-from symreln.spec.finding import Finding, key_path, nearest, quoted, shown
+from symreln.spec.finding import key_path, nearest, quoted, shown
+from symreln.spec.kinds import StrictModel
 from symreln.spec.locate import line_of, lines_of
-from symreln.spec.schema import StrictModel
 
 Model = TypeVar("Model", bound=StrictModel)
 
@@ -71,19 +71,13 @@ class Problems:
         """Add one problem."""
         self.found.append(Problem(path=path, found=found, expected=expected, hint=hint))
 
-    def extend(self, problems: Iterable[Problem]) -> None:
-        """Add problems that know their path."""
-        self.found.extend(problems)
-
     @contextmanager
     def at(self, path: str) -> Iterator[None]:
-        """Collect what is raised inside instead of passing it on."""
+        """Collect what is raised inside, placed below ``path``, instead of passing it on."""
         try:
             yield
-        except Finding as finding:
-            self.found.append(finding.at(path))
         except SpecError as error:
-            self.found.extend(error.problems)
+            self.found += [replace(each, path=path + each.path) for each in error.problems]
 
     def raise_if_any(self) -> None:
         """Raise everything found so far, the first MAX_PROBLEMS of it in full.
@@ -112,7 +106,13 @@ class Problems:
         return {}
 
     def check(
-        self, model: type[Model], value: object, path: str, aside: tuple[str, ...] = ()
+        self,
+        model: type[Model],
+        value: object,
+        path: str,
+        *,
+        aside: tuple[str, ...] = (),
+        context: object = None,
     ) -> Model | None:
         """Return a checked table, or None after adding what is wrong with it.
 
@@ -121,15 +121,16 @@ class Problems:
             value: What was read.
             path: Its key path.
             aside: Keys that are handled elsewhere and count as known in suggestions.
+            context: What the fields refer to: the declared names, for formulas.
         """
         before = len(self.found)
         table = self.table(value, path)
         if len(self.found) > before:
             return None
         try:
-            return model.model_validate(table)
+            return model.model_validate(table, context=context)
         except ValidationError as error:
-            for detail in error.errors(include_url=False, include_context=False):
+            for detail in error.errors(include_url=False):
                 self._add_detail(model, detail, path, aside)
             return None
 
@@ -139,21 +140,24 @@ class Problems:
         model, path, loc = _innermost(model, path, tuple(detail["loc"]))
         key = str(loc[0]) if loc else ""
         place = f"{path}.{key_path([key])}" if path else key_path([key])
-        known = [*aside, *(field.alias or name for name, field in model.model_fields.items())]
         if detail["type"] == "extra_forbidden":
             array = path.endswith("]") and "." not in path
             heading = f"[[{path.partition('[')[0]}]]" if array else f"[{path}]"
-            what = f"a key of {heading}"
-            self.add(place, f"the unknown key {quoted(key)}", what, nearest(key, known))
-        elif detail["type"] == "missing":
-            description = _field(model, key).description or "a value"
+            names = (field.alias or name for name, field in model.model_fields.items())
+            hint = nearest(key, [*aside, *names])
+            self.add(place, f"the unknown key {quoted(key)}", f"a key of {heading}", hint)
+            return
+        error = detail.get("ctx", {}).get("error")
+        if isinstance(error, SpecError):
+            with self.at(place):
+                raise error
+            return
+        given, description = detail["input"], _field(model, key).description or "another value"
+        if detail["type"] == "missing":
             self.add(place, "nothing", description, f"Add {key} = …")
         else:
-            description = _field(model, key).description or "another value"
-            found, hint = shown(detail["input"]), ""
-            if isinstance(detail["input"], str):
-                hint = _text_hint(detail["input"], description)
-            self.add(place, found, description, hint)
+            hint = _text_hint(given, description) if isinstance(given, str) else ""
+            self.add(place, shown(given), description, hint)
 
 
 def _innermost(

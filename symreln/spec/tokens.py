@@ -7,9 +7,9 @@ underscores in numbers, refuse label names such as ``class``, and bind ``&`` tig
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NoReturn
 
 from symreln.spec.finding import Finding, problem_of_character, quoted
 
@@ -68,36 +68,30 @@ class Tokens:
         self.expected = expected
         if len(source) > MAX_CHARACTERS:
             found = f"a formula of {len(source)} characters"
-            raise Finding(
-                found=found,
-                expected=f"at most {MAX_CHARACTERS}",
-                hint="Split it into entries or labels.",
-            )
+            raise Finding(found, f"at most {MAX_CHARACTERS}", "Split it into entries or labels.")
         self._tokens = list(self._cut(pattern))
         self._next = 0
         self._depth = 0
 
-    def _cut(self, pattern: re.Pattern[str]):
+    def _cut(self, pattern: re.Pattern[str]) -> Iterator[Token]:
         position = 0
         while position < len(self.source):
-            if self.source[position] in " \t":
+            character = self.source[position]
+            if character in " \t":
                 position += 1
                 continue
             match = pattern.match(self.source, position)
             if match is None:
-                self._bad_character(position)
+                found = problem_of_character(character) or (
+                    "a quotation mark"
+                    if character in "\"'"
+                    else f"the character {quoted(character)}"
+                )
+                here = Token("", character, position)
+                raise self.wrong(here, found, self.expected, _HINTS.get(character, ""))
             yield Token(match.lastgroup or "", match.group(), position)
             position = match.end()
         yield Token("end", "", position)
-
-    def _bad_character(self, position: int) -> NoReturn:
-        character = self.source[position]
-        found = problem_of_character(character) or (
-            "a quotation mark" if character in "\"'" else f"the character {quoted(character)}"
-        )
-        raise self.wrong(
-            found=found, position=position, expected=self.expected, hint=_HINTS.get(character, "")
-        )
 
     @property
     def ahead(self) -> Token:
@@ -123,10 +117,11 @@ class Tokens:
         """
         if self.take_if(text) is None:
             what = f'"{text}" for the "{opened.text}" at character {opened.start + 1}'
-            raise self.unexpected(expected=what)
+            raise self.unexpected(what)
 
-    def enter(self) -> None:
-        """Go one level deeper.
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Go one level deeper for as long as the context lasts.
 
         Raises:
             Finding: Deeper than MAX_DEPTH.
@@ -134,34 +129,20 @@ class Tokens:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             found = f"more than {MAX_DEPTH} levels of nesting"
-            raise self.wrong(
-                found=found,
-                position=self.ahead.start,
-                expected=f"at most {MAX_DEPTH}",
-                hint="Simplify it.",
-            )
-
-    def leave(self) -> None:
-        """Come back up one level."""
+            raise self.wrong(self.ahead, found, f"at most {MAX_DEPTH}", "Simplify it.")
+        yield
         self._depth -= 1
 
-    def unexpected(self, *, expected: str, hint: str = "") -> Finding:
+    def unexpected(self, expected: str, hint: str = "") -> Finding:
         """Return the finding that the next token is not what is needed there."""
         token = self.ahead
         found = "the end of the formula" if token.kind == "end" else quoted(token.text)
-        return self.wrong(
-            found=found,
-            position=token.start,
-            expected=expected,
-            hint=hint or _HINTS.get(token.text, ""),
-        )
+        return self.wrong(token, found, expected, hint or _HINTS.get(token.text, ""))
 
-    def wrong(self, *, found: str, position: int, expected: str, hint: str = "") -> Finding:
-        """Return a finding with the place marked by a caret under the formula."""
-        first = max(0, position - EXCERPT)
-        piece = self.source[first : position + EXCERPT]
+    def wrong(self, token: Token, found: str, expected: str, hint: str = "") -> Finding:
+        """Return a finding with the place of a token marked by a caret under the formula."""
+        first = max(0, token.start - EXCERPT)
+        piece = self.source[first : token.start + EXCERPT]
         visible = "".join(c if problem_of_character(c) is None else "�" for c in piece)
-        excerpt = f"\n        {visible}\n        {' ' * (position - first)}^"
-        return Finding(
-            found=f"{found} at character {position + 1}", expected=expected, hint=hint + excerpt
-        )
+        excerpt = f"\n        {visible}\n        {' ' * (token.start - first)}^"
+        return Finding(f"{found} at character {token.start + 1}", expected, hint + excerpt)

@@ -68,7 +68,7 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
         text = _decoded(data)
         return _parsed(text, file), text
     except Finding as finding:
-        raise SpecError([replace(finding.at(""), file=file)]) from None
+        raise SpecError([replace(finding.problems[0], file=file)]) from None
 
 
 def _parsed(text: str, file: str) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
         return tomllib.loads(text, parse_float=DecimalText)
     except RecursionError:
         raise Finding(
-            found="lists or tables nested too deep",
-            expected="at most two levels of lists, as in X = [[1, 0], [0, 1]]",
+            "lists or tables nested too deep",
+            "at most two levels of lists, as in X = [[1, 0], [0, 1]]",
         ) from None
     except ValueError as error:  # TOMLDecodeError, and int() of too many digits
         raise SpecError([_from_tomllib(error, text, file)]) from None
@@ -120,31 +120,23 @@ def _decoded(data: bytes) -> str:
     expected = "TOML in UTF-8"
     if len(data) > MAX_BYTES:
         hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
-        raise Finding(found="a spec of more than 1 MiB", expected="at most 1 MiB", hint=hint)
+        raise Finding("a spec of more than 1 MiB", "at most 1 MiB", hint)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding(
-            found="a file in UTF-16", expected=expected, hint='Save it as "UTF-8" in your editor.'
-        )
+        raise Finding("a file in UTF-16", expected, 'Save it as "UTF-8" in your editor.')
     if data.startswith(b"\xef\xbb\xbf"):
         hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
-        raise Finding(
-            found="a byte-order mark at the start", expected="TOML in UTF-8 without one", hint=hint
-        )
+        raise Finding("a byte-order mark at the start", "TOML in UTF-8 without one", hint)
     if not data.strip():
         hint = "It needs a [dataset] and at least one [[pathway]]; `symreln tasks` shows examples."
-        raise Finding(found="an empty file", expected="a spec", hint=hint)
+        raise Finding("an empty file", "a spec", hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         if b"\x00" in data[:1024]:
-            raise Finding(
-                found="a binary file", expected=expected, hint="Name the spec, not the data."
-            ) from None
+            raise Finding("a binary file", expected, "Name the spec, not the data.") from None
         found = f"a byte that is not UTF-8 in line {line}"
-        raise Finding(
-            found=found, expected=expected, hint='Save it as "UTF-8" in your editor.'
-        ) from None
+        raise Finding(found, expected, 'Save it as "UTF-8" in your editor.') from None
 
 
 def _check_keys(text: str) -> None:
@@ -152,11 +144,7 @@ def _check_keys(text: str) -> None:
     if match:
         line = text.count("\n", 0, match.start()) + 1
         found = f"a key of more than {MAX_KEY_PARTS} parts in line {line}"
-        raise Finding(
-            found=found,
-            expected=f"at most {MAX_KEY_PARTS} parts",
-            hint="Dots make tables in tables.",
-        )
+        raise Finding(found, f"at most {MAX_KEY_PARTS} parts", "Dots make tables in tables.")
 
 
 def _from_tomllib(error: ValueError, text: str, file: str) -> Problem:

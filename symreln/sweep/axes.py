@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from symreln.errors import InputError
@@ -108,7 +108,8 @@ def _path(text: str, option: str) -> tuple[str | int, ...]:
     try:
         return parse_override(text)[0]
     except Finding as finding:
-        raise InputError(str(finding.at(f"{option} {_shown(text)}"))) from finding
+        problem = replace(finding.problems[0], path=f"{option} {_shown(text)}")
+        raise InputError(str(problem)) from finding
 
 
 def _shown(text: str) -> str:

@@ -44,7 +44,7 @@ def numbers(axis: Axis) -> list[float] | None:
 def _number(key: str, value: str) -> float:
     found = parse_override(f"{key}={value}")[1]
     if isinstance(found, bool):
-        raise Finding(found=value, expected="a number")
+        raise Finding(value, "a number")
     return float(constant(found))
 
 

@@ -20,9 +20,9 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError, SymrelnError
 from symreln.report.jsonio import write_json
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
 from symreln.sweep.axes import Axis, Combination, combinations
 from symreln.sweep.files import TaskFolder
+from symreln.tasks.load import load
 
 FORMAT = "symreln-sweep-plan/1"
 PLAN, TASKS = "plan.json", "tasks"

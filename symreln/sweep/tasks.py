@@ -83,8 +83,8 @@ def perform(request: Request) -> dict[str, bytes]:
 
 
 def _spec(request: Request) -> Spec:
-    from symreln.spec.reader import load
     from symreln.sweep.plan import content_of, program
+    from symreln.tasks.load import load
 
     source, overrides = request["source"], tuple(request["overrides"])
     allow = request["allow_outside"]

@@ -9,13 +9,17 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
-from symreln.spec.expression import Declared
-from symreln.spec.finding import counted, nearest, shown
+from symreln.spec.finding import Finding, counted, nearest, shown
+from symreln.spec.kinds import Formula, Names, StrictModel, size_field
 from symreln.spec.model import Dataset
-from symreln.spec.schema import Formula, Names, StrictModel, size_field
-from symreln.tasks.structures import EIGHT_ONLY, STRUCTURES, Structure, hierarchy
-from symreln.tasks.task import Task, check_power_of_two, wrong_option
+from symreln.spec.task import Task
+from symreln.tasks.structures import (
+    EIGHT_ONLY,
+    STRUCTURES,
+    Structure,
+    check_power_of_two,
+    hierarchy,
+)
 
 MAX_ITEMS = 1024
 MAX_CONTEXTS = 64
@@ -23,7 +27,7 @@ MAX_ENTRIES = 50_000_000
 """Entries of X and Y together, 8 bytes each: 256 items in 16 contexts are 37 million."""
 
 
-class ContextualOptions(StrictModel):
+class _ContextualOptions(StrictModel):
     """Options of ``contextual``."""
 
     items: int = size_field(
@@ -37,11 +41,12 @@ class ContextualOptions(StrictModel):
         description=f"one of {', '.join(STRUCTURES)}, or a list of them, one a context",
     )
     context_scale: Formula = Field(
-        default=1, description="value of an active context input: a number or a formula"
+        default=1,  # type: ignore[assignment]  # read as every other value
+        description="value of an active context input: a number or a formula",
     )
 
 
-def build(options: ContextualOptions, declared: Declared) -> Dataset:
+def _build(options: _ContextualOptions) -> Dataset:
     """Return every item in every context, context-major.
 
     X has shape (n + C, nC): the item one-hot on top of the context one-hot times the scale.
@@ -52,12 +57,12 @@ def build(options: ContextualOptions, declared: Declared) -> Dataset:
     check_power_of_two(items)
     names = _structure_names(options)
     _check_size(items, contexts)
-    scale = declared.parse(options.context_scale, "dataset.context_scale")
+    scale = options.context_scale
     blocks = [hierarchy(items), *(STRUCTURES[name](items) for name in names)]
     height = 2 * items - 1
     groups = [f"context_{k}" for k in range(1, contexts + 1)]
     return Dataset(
-        inputs=_inputs(items, contexts, scale, declared.names),
+        inputs=_inputs(items, contexts, scale),
         targets=_targets(blocks, items, contexts),
         labels={
             "context": tuple(k for k in range(1, contexts + 1) for _ in range(items)),
@@ -85,25 +90,22 @@ def build(options: ContextualOptions, declared: Declared) -> Dataset:
     )
 
 
-def _structure_names(options: ContextualOptions) -> list[str]:
+def _structure_names(options: _ContextualOptions) -> list[str]:
     given, contexts = options.structures, options.contexts
     names: list[object] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
     if len(names) != contexts:
         found = f"{counted(len(names), 'name')} for {counted(contexts, 'context')}"
-        raise wrong_option(option="structures", found=found, expected="one name, or one a context")
+        raise Finding(found, "one name, or one a context", path=".structures")
     checked = []
     for index, name in enumerate(names):
-        option = "structures" if isinstance(given, str) else f"structures[{index}]"
+        path = ".structures" if isinstance(given, str) else f".structures[{index}]"
         if not isinstance(name, str) or name not in STRUCTURES:
             hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
-            expected = f"one of {', '.join(STRUCTURES)}"
-            raise wrong_option(option=option, found=shown(name), expected=expected, hint=hint)
+            raise Finding(shown(name), f"one of {', '.join(STRUCTURES)}", hint, path)
         if name in EIGHT_ONLY and options.items != 8:
             found = f"{name} with items = {options.items}"
             hint = "The published structure has eight items; the hierarchy takes any power of two."
-            raise wrong_option(
-                option=option, found=found, expected=f"items = 8 for {name}", hint=hint
-            )
+            raise Finding(found, f"items = 8 for {name}", hint, path)
         checked.append(name)
     return checked
 
@@ -113,20 +115,18 @@ def _check_size(items: int, contexts: int) -> None:
     if entries > MAX_ENTRIES:
         found = f"{items} items in {contexts} contexts, {entries} numbers"
         expected = f"at most {MAX_ENTRIES} numbers in X and Y together"
-        raise wrong_option(
-            option="items", found=found, expected=expected, hint="Use fewer items or contexts."
-        )
+        raise Finding(found, expected, "Use fewer items or contexts.", ".items")
 
 
-def _inputs(items: int, contexts: int, scale: Scalar, names: tuple[str, ...]) -> ExactMatrix:
+def _inputs(items: int, contexts: int, scale: Scalar) -> ExactMatrix:
     shape = (items + contexts, items * contexts)
     samples = np.arange(items * contexts)
     ones = np.ones_like(samples)
-    of_items = SparseMatrix.from_entries(shape, samples % items, samples, ones, 1, names)
-    of_contexts = SparseMatrix.from_entries(
-        shape, items + samples // items, samples, ones, 1, names
-    )
-    return (of_items + of_contexts.scale(scale)).exact
+    names = scale.parameters
+    of_items = ExactMatrix.from_entries(shape, samples % items, samples, ones, 1, names)
+    rows = items + samples // items
+    of_contexts = ExactMatrix.from_entries(shape, rows, samples, ones, 1, names)
+    return of_items + of_contexts.scale(scale)
 
 
 def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
@@ -140,18 +140,18 @@ def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
             rows.append(place * height + features)
             samples.append(context * items + holders)
             values.append(entries * (common // block.denominator))
-    return SparseMatrix.from_entries(
+    return ExactMatrix.from_entries(
         ((contexts + 1) * height, items * contexts),
         np.concatenate(rows),
         np.concatenate(samples),
         np.concatenate(values),
         common,
-    ).exact
+    )
 
 
 TASK = Task(
     name="contextual",
     summary="items in contexts, with features shared by all contexts and features of each",
-    options=ContextualOptions,
-    build=build,
+    options=_ContextualOptions,
+    build=_build,
 )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from symreln.exact.sparse import SparseMatrix
-from symreln.spec.expression import Declared
+from symreln.exact.matrix import ExactMatrix
+from symreln.spec.kinds import StrictModel
 from symreln.spec.model import Dataset
-from symreln.spec.schema import StrictModel
-from symreln.tasks.structures import hierarchy
-from symreln.tasks.task import Task, check_power_of_two
+from symreln.spec.task import Task
+from symreln.tasks.structures import check_power_of_two, hierarchy
 
 MAX_ITEMS = 2048
 """X and Y then hold 12 million numbers, 100 MB."""
 
 
-class LinearHierarchyOptions(StrictModel):
+class _LinearHierarchyOptions(StrictModel):
     """Options of ``linear-hierarchy``."""
 
     items: int = Field(
@@ -24,7 +23,7 @@ class LinearHierarchyOptions(StrictModel):
     )
 
 
-def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
+def _build(options: _LinearHierarchyOptions) -> Dataset:
     """Return n one-hot items with 2n - 1 tree features.
 
     X has shape (n, n), Y shape (2n - 1, n).
@@ -38,8 +37,8 @@ def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
     for level in range(items.bit_length()):
         levels[f"level_{level}"] = tuple(range(2**level - 1, 2 ** (level + 1) - 1))
     return Dataset(
-        inputs=SparseMatrix.from_entries((items, items), each, each, np.ones_like(each)).exact,
-        targets=SparseMatrix.from_entries((height, items), features, holders, values).exact,
+        inputs=ExactMatrix.from_entries((items, items), each, each, np.ones_like(each)),
+        targets=ExactMatrix.from_entries((height, items), features, holders, values),
         labels={"item": tuple(range(1, items + 1))},
         output_groups=levels,
         description=f"{items} one-hot items with the {height} properties of a binary tree.",
@@ -51,6 +50,6 @@ def build(options: LinearHierarchyOptions, declared: Declared) -> Dataset:
 TASK = Task(
     name="linear-hierarchy",
     summary="one-hot items with the properties of a binary tree",
-    options=LinearHierarchyOptions,
-    build=build,
+    options=_LinearHierarchyOptions,
+    build=_build,
 )

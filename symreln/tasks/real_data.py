@@ -1,24 +1,24 @@
-"""Real data sets that come with scikit-learn, as exact numbers."""
+"""Real data sets that come with scikit-learn, as exact numbers: iris and handwritten digits."""
 
 from __future__ import annotations
 
 import gzip
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from symreln.errors import Problem, SpecError
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.matrix import ExactMatrix
+from symreln.spec.finding import Finding
+from symreln.spec.kinds import StrictModel
+from symreln.spec.model import Dataset
+from symreln.spec.task import Task
 
-if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
 
-
-class Bundled(NamedTuple):
+@dataclass(frozen=True)
+class Bundled:
     """A data set that comes with scikit-learn.
 
     Attributes:
@@ -31,6 +31,27 @@ class Bundled(NamedTuple):
     classes: np.ndarray
     names: tuple[str, ...]
 
+    def inputs(self, denominator: int) -> ExactMatrix:
+        """Return numbers k/denominator as a matrix with one column a sample.
+
+        Every number must be the float nearest to such a fraction; rounding then gives k exactly.
+        """
+        numerators = np.rint(self.data * denominator).astype(np.int64)
+        if not np.array_equal(numerators / denominator, self.data):
+            msg = f"the bundled data holds no multiples of 1/{denominator}"
+            raise AssertionError(msg)
+        samples, features = np.nonzero(numerators)
+        shape = (numerators.shape[1], numerators.shape[0])
+        values = numerators[samples, features]
+        return ExactMatrix.from_entries(shape, features, samples, values, denominator)
+
+    @property
+    def targets(self) -> ExactMatrix:
+        """One-hot classes, shape (number of classes, P)."""
+        samples = np.arange(len(self.classes))
+        shape = (len(self.names), len(samples))
+        return ExactMatrix.from_entries(shape, self.classes, samples, np.ones_like(samples))
+
 
 def bundled(loader: str, file: str) -> Bundled:
     """Return a data set of ``sklearn.datasets``; nothing is downloaded.
@@ -42,7 +63,7 @@ def bundled(loader: str, file: str) -> Bundled:
         file: Name of the file that the function reads, among those of ``sklearn.datasets``.
 
     Raises:
-        SpecError: scikit-learn is not installed.
+        Finding: scikit-learn is not installed.
     """
     package = importlib.util.find_spec("sklearn")
     for folder in (package and package.submodule_search_locations) or ():
@@ -52,19 +73,14 @@ def bundled(loader: str, file: str) -> Bundled:
     try:
         datasets = importlib.import_module("sklearn.datasets")
     except ImportError:
-        raise SpecError(
-            [
-                Problem(
-                    path="dataset.task",
-                    found="a task whose data is part of scikit-learn, which is not installed",
-                    expected="a task of symreln's own, or scikit-learn installed",
-                    hint="Install it: python -m pip install scikit-learn",
-                )
-            ]
+        raise Finding(
+            "a task whose data is part of scikit-learn, which is not installed",
+            "a task of symreln's own, or scikit-learn installed",
+            "Install it: python -m pip install scikit-learn",
+            ".task",
         ) from None
     data = getattr(datasets, loader)()
-    names = tuple(str(name) for name in data.target_names)
-    return Bundled(data=data.data, classes=data.target, names=names)
+    return Bundled(data.data, data.target, tuple(str(name) for name in data.target_names))
 
 
 def _read(path: Path) -> Bundled:
@@ -77,30 +93,58 @@ def _read(path: Path) -> Bundled:
     table = np.loadtxt(lines[1:] if head else lines, delimiter=",")
     classes = table[:, -1].astype(np.int64)
     names = tuple(head) or tuple(str(kind) for kind in sorted(set(classes.tolist())))
-    return Bundled(data=table[:, :-1], classes=classes, names=names)
+    return Bundled(table[:, :-1], classes, names)
 
 
-def scaled_integers(samples: Sequence[Sequence[float]], denominator: int) -> ExactMatrix:
-    """Return numbers k/denominator, one row a sample, as a matrix with one column a sample.
-
-    Every number must be the float nearest to such a fraction; rounding then gives k back exactly.
-    """
-    rows = [[round(value * denominator) for value in sample] for sample in samples]
-    for sample, row in zip(samples, rows, strict=True):
-        for value, numerator in zip(sample, row, strict=True):
-            if numerator / denominator != value:
-                msg = f"the bundled data holds {value}, no multiple of 1/{denominator}"
-                raise AssertionError(msg)
-    numerators = np.array(rows, dtype=np.int64).T
-    shape = (numerators.shape[0], numerators.shape[1])
-    features, holders = np.nonzero(numerators)
-    values = numerators[features, holders]
-    return SparseMatrix.from_entries(shape, features, holders, values, denominator).exact
+class _IrisOptions(StrictModel):
+    """Options of ``iris``: none."""
 
 
-def one_hot(classes: Sequence[int], count: int) -> ExactMatrix:
-    """Return one-hot targets, shape (count, P)."""
-    samples = np.arange(len(classes))
-    return SparseMatrix.from_entries(
-        (count, len(classes)), classes, samples, np.ones_like(samples)
-    ).exact
+def _iris(options: _IrisOptions) -> Dataset:
+    """Return X, shape (4, 150), centimetres in tenths, not centred; Y one-hot, (3, 150)."""
+    data = bundled("load_iris", "iris.csv")
+    return Dataset(
+        inputs=data.inputs(10),
+        targets=data.targets,
+        labels={"class": tuple(data.names[index] for index in data.classes)},
+        input_groups={"sepal": (0, 1), "petal": (2, 3)},
+        output_groups={kind: (index,) for index, kind in enumerate(data.names)},
+        description=(
+            "150 iris flowers (Fisher 1936, as in scikit-learn): length and width of sepal and "
+            "petal in centimetres, not centred, against one-hot kinds."
+        ),
+        task="iris",
+    )
+
+
+class _DigitsOptions(StrictModel):
+    """Options of ``digits``: none."""
+
+
+def _digits(options: _DigitsOptions) -> Dataset:
+    """Return X, shape (64, 1797), pixels k/16 for k = 0..16, not centred; Y one-hot, (10, 1797)."""
+    data = bundled("load_digits", "digits.csv.gz")
+    return Dataset(
+        inputs=Bundled(data.data / 16, data.classes, data.names).inputs(16),
+        targets=data.targets,
+        labels={"class": tuple(data.classes.tolist())},
+        description=(
+            "1797 handwritten digits of 8 x 8 pixels (UCI Optdigits, as in scikit-learn): "
+            "pixels k/16, not centred, against one-hot classes."
+        ),
+        task="digits",
+    )
+
+
+IRIS = Task(
+    name="iris",
+    summary="150 iris flowers, four measurements, three kinds (needs scikit-learn)",
+    options=_IrisOptions,
+    build=_iris,
+)
+DIGITS = Task(
+    name="digits",
+    summary="1797 handwritten digits, 8 x 8 pixels (needs scikit-learn)",
+    options=_DigitsOptions,
+    build=_digits,
+)

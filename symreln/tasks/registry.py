@@ -6,16 +6,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from symreln.tasks import contextual, digits, iris, linear_hierarchy, routing, xor
-from symreln.tasks.task import Task
+from symreln.spec.task import Task
+from symreln.spec.tomlfile import read_toml
+from symreln.tasks import contextual, linear_hierarchy, real_data, routing, xor
 
 TASKS: tuple[Task, ...] = (
     linear_hierarchy.TASK,
     xor.TASK,
     contextual.TASK,
     routing.TASK,
-    digits.TASK,
-    iris.TASK,
+    real_data.DIGITS,
+    real_data.IRIS,
 )
 
 SPECS: tuple[str, ...] = (
@@ -51,11 +52,6 @@ class Listing(NamedTuple):
     summary: str
 
 
-def find_task(name: str) -> Task | None:
-    """Return the task of this name, or None."""
-    return next((task for task in TASKS if task.name == name), None)
-
-
 def spec_path(name: str) -> Path:
     """Return the file of a ready-made spec."""
     return _FOLDER / f"{name}.toml"
@@ -64,8 +60,6 @@ def spec_path(name: str) -> Path:
 @lru_cache(maxsize=1)
 def list_specs() -> tuple[Listing, ...]:
     """Return the ready-made specs, each with its title."""
-    from symreln.spec.tomlfile import read_toml
-
     return tuple(
         Listing(name=name, summary=str(read_toml(spec_path(name))[0]["title"])) for name in SPECS
     )

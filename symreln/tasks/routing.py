@@ -6,12 +6,11 @@ import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.sparse import SparseMatrix
-from symreln.spec.expression import Declared
+from symreln.spec.finding import Finding
+from symreln.spec.kinds import StrictModel, size_field
 from symreln.spec.model import Dataset
-from symreln.spec.schema import StrictModel, size_field
-from symreln.tasks.structures import hierarchy
-from symreln.tasks.task import Task, check_power_of_two, wrong_option
+from symreln.spec.task import Task
+from symreln.tasks.structures import check_power_of_two, hierarchy
 
 MAX_DOMAINS = 32
 MAX_ITEMS = 64
@@ -20,7 +19,7 @@ MAX_ENTRIES = 20_000_000
 million."""
 
 
-class RoutingOptions(StrictModel):
+class _RoutingOptions(StrictModel):
     """Options of ``routing``."""
 
     domains: int = size_field(
@@ -38,7 +37,7 @@ class RoutingOptions(StrictModel):
     )
 
 
-def build(options: RoutingOptions, declared: Declared) -> Dataset:
+def _build(options: _RoutingOptions) -> Dataset:
     """Return every item of every trained pair of an input and an output domain, source-major.
 
     Input domain i is paired with the output domains i, i + 1, …, i + K - 1, counted around. X has
@@ -49,8 +48,7 @@ def build(options: RoutingOptions, declared: Declared) -> Dataset:
     check_power_of_two(items)
     if partners > domains:
         found = f"{partners} partners for {domains} domains"
-        expected = f"at most the number of domains, {domains}"
-        raise wrong_option(option="partners", found=found, expected=expected)
+        raise Finding(found, f"at most the number of domains, {domains}", path=".partners")
     _check_size(domains, partners, items)
     pairs = [(i, (i + k) % domains) for i in range(domains) for k in range(partners)]
     height = 2 * items - 1
@@ -82,16 +80,14 @@ def _check_size(domains: int, partners: int, items: int) -> None:
     if entries > MAX_ENTRIES:
         found = f"{domains} domains with {partners} partners and {items} items, {entries} numbers"
         expected = f"at most {MAX_ENTRIES} numbers in X and Y together"
-        raise wrong_option(
-            option="domains", found=found, expected=expected, hint="Use fewer domains or items."
-        )
+        raise Finding(found, expected, "Use fewer domains or items.", ".domains")
 
 
 def _inputs(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMatrix:
     samples = np.arange(len(pairs) * items)
     rows = np.array([i for i, _ in pairs])[samples // items] * items + samples % items
     shape = (domains * items, len(samples))
-    return SparseMatrix.from_entries(shape, rows, samples, np.ones_like(samples)).exact
+    return ExactMatrix.from_entries(shape, rows, samples, np.ones_like(samples))
 
 
 def _targets(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMatrix:
@@ -99,17 +95,17 @@ def _targets(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMat
     height = 2 * items - 1
     rows = [j * height + features for _, j in pairs]
     samples = [place * items + holders for place in range(len(pairs))]
-    return SparseMatrix.from_entries(
+    return ExactMatrix.from_entries(
         (domains * height, len(pairs) * items),
         np.concatenate(rows),
         np.concatenate(samples),
         np.tile(values, len(pairs)),
-    ).exact
+    )
 
 
 TASK = Task(
     name="routing",
     summary="items of M input domains reported in K of M output domains each",
-    options=RoutingOptions,
-    build=build,
+    options=_RoutingOptions,
+    build=_build,
 )

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from symreln.spec.finding import Finding
+
 Row = dict[int, int]
 """Item -> numerator of the feature's value, zeros left out."""
 
@@ -41,6 +43,18 @@ class Structure:
         return features, items, values
 
 
+def check_power_of_two(items: int) -> None:
+    """Check that a binary tree has this many leaves, as the option ``items`` says.
+
+    Raises:
+        Finding: It is no power of two, or too small.
+    """
+    if items < 2 or items & (items - 1):
+        lower = 1 << max(1, items.bit_length() - 1)
+        hint = f"The hierarchy is a binary tree: {lower} and {2 * lower} are near."
+        raise Finding(str(items), "a power of two, at least 2", hint, ".items")
+
+
 def hierarchy(items: int) -> Structure:
     """Binary tree over n = 2**k items: n leaves, n/2 pairs, …, one root; root first.
 
@@ -59,7 +73,7 @@ RING_WAVE = (0, 33, 66, 100, 100, 66, 33, 0)
 """Hundredths of the cyclic triangle wave 0, .33, .66, 1, 1, .66, .33, 0, as published."""
 
 
-def ring(items: int = 8) -> Structure:
+def _ring(items: int = 8) -> Structure:
     """Eight items on a ring: a row of ones, then 14 rows, each the one before shifted left by one.
 
     The wave has period 8, so the ninth of the fourteen is the first again.
@@ -74,7 +88,7 @@ CROSSING = ((0, 2), (1, 3), (4, 6), (5, 7))
 """Items {1,3}, {2,4}, {5,7}, {6,8}, counted from 0."""
 
 
-def cross(items: int = 8) -> Structure:
+def _cross(items: int = 8) -> Structure:
     """Hierarchy of eight items whose four pairs of neighbours are replaced by crossing pairs."""
     rows = list(hierarchy(items).rows)
     rows[3:7] = [dict.fromkeys(pair, 1) for pair in CROSSING]
@@ -83,8 +97,8 @@ def cross(items: int = 8) -> Structure:
 
 STRUCTURES: Mapping[str, Callable[[int], Structure]] = {
     "hierarchy": hierarchy,
-    "ring": ring,
-    "cross": cross,
+    "ring": _ring,
+    "cross": _cross,
 }
 EIGHT_ONLY = frozenset({"ring", "cross"})
 """Published for eight items; there is no one way to extend them."""

@@ -5,29 +5,29 @@ from __future__ import annotations
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.spec.expression import Declared
+from symreln.spec.kinds import Formula, StrictModel
 from symreln.spec.model import Dataset
-from symreln.spec.schema import Formula, StrictModel
-from symreln.tasks.task import Task
+from symreln.spec.task import Task
 
 CORNERS = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 """Samples 1 to 4: the two of class +1 (signs agree) first, so that gates read as classes."""
 
 
-class XorOptions(StrictModel):
+class _XorOptions(StrictModel):
     """Options of ``xor``."""
 
     Delta: Formula = Field(
-        default=0, description="strength of the third input: a number or a formula"
+        default=0,  # type: ignore[assignment]  # read as every other value
+        description="strength of the third input: a number or a formula",
     )
 
 
-def build(options: XorOptions, declared: Declared) -> Dataset:
+def _build(options: _XorOptions) -> Dataset:
     """Return the four corners with the label as third input, times Delta.
 
     X has shape (3, 4), Y shape (1, 4). Delta = 0 is XoR; at a large Delta a linear map solves it.
     """
-    delta = declared.parse(options.Delta, "dataset.Delta")
+    delta = options.Delta
     labels = tuple(a * b for a, b in CORNERS)
     rows = [
         [a for a, _ in CORNERS],
@@ -35,7 +35,7 @@ def build(options: XorOptions, declared: Declared) -> Dataset:
         [delta * label for label in labels],
     ]
     return Dataset(
-        inputs=ExactMatrix.from_rows(rows, declared.names),
+        inputs=ExactMatrix.from_rows(rows, delta.parameters),
         targets=ExactMatrix.from_rows([labels]),
         labels={"label": labels, "sample": (1, 2, 3, 4)},
         input_groups={"signs": (0, 1), "hint": (2,)},
@@ -48,6 +48,6 @@ def build(options: XorOptions, declared: Declared) -> Dataset:
 TASK = Task(
     name="xor",
     summary="XoR of two signs, with a third input that carries Delta times the label",
-    options=XorOptions,
-    build=build,
+    options=_XorOptions,
+    build=_build,
 )

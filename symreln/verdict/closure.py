@@ -21,7 +21,7 @@ from fractions import Fraction
 from operator import add
 from typing import TYPE_CHECKING
 
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,7 +195,7 @@ def summed_actions(modes: tuple[PathwayModes, ...], node: Node, sources: Sequenc
         target.effective.features.T @ vector
         for vector in target.krylov(a, target.classes[a].degree)
     ]
-    inward: dict[tuple[int, int], SparseMatrix] = {}
+    inward: dict[tuple[int, int], ExactMatrix] = {}
     writers: dict[tuple[int, ...], list[Node]] = {}
     for j, i in sources:
         writers.setdefault(modes[j].effective.pathway.outputs, []).append((j, i))
@@ -214,15 +214,15 @@ def _acted(
     modes: tuple[PathwayModes, ...],
     target: PathwayModes,
     writers: dict[tuple[int, ...], list[Node]],
-    inward: dict[tuple[int, int], SparseMatrix],
+    inward: dict[tuple[int, int], ExactMatrix],
     place: tuple[int, int],
-) -> SparseMatrix:
+) -> ExactMatrix:
     """Return Σ O_p O_j Sigma^{yx}(j) E_i T_j^k Sigma^x(j,p) T_p^l w over all sources."""
     k, shift = place
     effective = target.effective
-    total: SparseMatrix | None = None
+    total: ExactMatrix | None = None
     for members in writers.values():
-        samples: SparseMatrix | None = None
+        samples: ExactMatrix | None = None
         for j, i in members:
             part = modes[j].effective.features.T @ modes[j].projected(i, k, inward[j, shift])
             samples = part if samples is None else samples + part

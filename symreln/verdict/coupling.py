@@ -31,14 +31,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.exact.entries import merged
 from symreln.exact.field import Field
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.integer_matrix import merged
+from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.alike import StageSymmetry
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 #: (index of the pathway in its stage, index of the mode class in its spectrum).
 Node = tuple[int, int]
 #: A_k on T_p^l w, indexed [k][l].
-Actions = tuple[tuple[SparseMatrix, ...], ...]
+Actions = tuple[tuple[ExactMatrix, ...], ...]
 
 
 @short_repr
@@ -113,7 +112,7 @@ class ModeCoupling:
             return self.like.leaves_span
         p, a = self.target
         target = self.stage[p]
-        sigma_yx = target.effective.sparse_sigma_yx
+        sigma_yx = target.effective.sigma_yx
         inverse = Field(self.target_class.minpoly).inverse(self.target_class.eigenvalue)
         for action in (x for row in self.actions for x in row):
             rest, seen = action, sigma_yx.T @ action
@@ -214,7 +213,7 @@ def _pair_couplings(modes: tuple[PathwayModes, ...], p: int, j: int) -> list[Mod
     target, source = modes[p], modes[j]
     if not set(target.effective.pathway.outputs) & set(source.effective.pathway.outputs):
         return None
-    cross = source.effective.sparse_cross(target.effective)
+    cross = source.effective.cross_sigma_x(target.effective)
     if cross.is_zero:
         return None
     if not (target.spectrum.commutes and source.spectrum.commutes):
@@ -224,7 +223,7 @@ def _pair_couplings(modes: tuple[PathwayModes, ...], p: int, j: int) -> list[Mod
 
 
 def _acting(
-    target: PathwayModes, source: PathwayModes, cross: SparseMatrix
+    target: PathwayModes, source: PathwayModes, cross: ExactMatrix
 ) -> list[tuple[int, int]]:
     """Return (source class, target class) wherever the former acts on the latter."""
     learning = [i for i, c in enumerate(source.classes) if not c.is_null]
@@ -244,12 +243,12 @@ def _acting(
 
 
 def _meeting(
-    left: Sequence[SparseMatrix], middle: SparseMatrix, right: Sequence[SparseMatrix]
+    left: Sequence[ExactMatrix], middle: ExactMatrix, right: Sequence[ExactMatrix]
 ) -> list[tuple[int, int]]:
     """Return (i, a) wherever left[i]ᵀ middle right[a] is not zero."""
     if not left:
         return []
-    product = SparseMatrix.beside(left).T @ (middle @ SparseMatrix.beside(right))
+    product = ExactMatrix.beside(left).T @ (middle @ ExactMatrix.beside(right))
     rows = np.repeat(np.arange(len(left)), [part.shape[1] for part in left])
     columns = np.repeat(np.arange(len(right)), [part.shape[1] for part in right])
     met: set[tuple[int, int]] = set()
@@ -261,12 +260,12 @@ def _meeting(
 
 def class_actions(target: PathwayModes, a: int, source: PathwayModes, i: int) -> Actions:
     """Return A_k on T_p^l w, indexed [k][l]."""
-    cross = source.effective.sparse_cross(target.effective)
+    cross = source.effective.cross_sigma_x(target.effective)
     bridges = [cross @ vector for vector in target.krylov(a, target.classes[a].degree)]
     result = []
     for k in range(source.classes[i].degree):
         inner = [source.projected(i, k, bridge) for bridge in bridges]
-        seen = [source.effective.sparse_sigma_yx @ vectors for vectors in inner]
+        seen = [source.effective.sigma_yx @ vectors for vectors in inner]
         result.append(tuple(target.effective.masked(action).reduced() for action in seen))
     return tuple(result)
 
@@ -284,13 +283,13 @@ def common_basis_overlaps(
     if there == basis:
         driven = source.drive(i).powers[0]
     elif target.projector(a) @ there == there:  # the spans are equal
-        driven = source.effective.sparse_sigma_yx @ basis
+        driven = source.effective.sigma_yx @ basis
     else:
         return None, None
-    gram = (basis.T @ basis).exact
-    overlap = (target.drive(a).powers[0].T @ target.effective.masked(driven)).exact
-    cross = source.effective.sparse_cross(target.effective)
-    shared = (basis.T @ (cross @ basis)).exact
+    gram = basis.T @ basis
+    overlap = target.drive(a).powers[0].T @ target.effective.masked(driven)
+    cross = source.effective.cross_sigma_x(target.effective)
+    shared = basis.T @ (cross @ basis)
     return proportionality(overlap, gram), proportionality(shared, gram)
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symreln.exact.sparse import SparseMatrix
+from symreln.exact.matrix import ExactMatrix
 from symreln.verdict.judge import Level, StageVerdict
 
 if TYPE_CHECKING:
@@ -164,24 +164,24 @@ class _Drives:
     ) -> None:
         self.first, self.sources = first, sources
         own = pathway.effective
-        outputs = own.masked(SparseMatrix.beside([m.effective.sparse_sigma_yx for m in first]))
+        outputs = own.masked(ExactMatrix.beside([m.effective.sigma_yx for m in first]))
         self.norm = (outputs.T @ outputs).reduced()
-        self.maps = self.projected([m.effective.sparse_cross(own) for m in first])
-        overlap = outputs.T @ own.sparse_sigma_yx
+        self.maps = self.projected([m.effective.cross_sigma_x(own) for m in first])
+        overlap = outputs.T @ own.sigma_yx
         squares = self._squares(pathway) if self._orthogonal(overlap) else []
         self.keys = squares if len(set(squares)) == len(squares) else []
 
-    def projected(self, parts: Sequence[SparseMatrix]) -> list[SparseMatrix]:
+    def projected(self, parts: Sequence[ExactMatrix]) -> list[ExactMatrix]:
         """Return (E_j times part j, one below the other, zero but for the source's own)."""
         found = []
         for source in self.sources:
-            rows = [SparseMatrix.zeros(*part.shape, ()) for part in parts]
+            rows = [ExactMatrix.zeros(*part.shape, ()) for part in parts]
             for j, a in source.nodes:
                 rows[j] = rows[j] + self.first[j].projected(a, 0, parts[j])
-            found.append(SparseMatrix.beside([row.T for row in rows]).T.reduced())
+            found.append(ExactMatrix.beside([row.T for row in rows]).T.reduced())
         return found
 
-    def _orthogonal(self, overlap: SparseMatrix) -> bool:
+    def _orthogonal(self, overlap: ExactMatrix) -> bool:
         pushed = [(self.norm @ each).reduced() for each in self.maps]
         return all((each.T @ overlap).is_zero for each in self.maps) and all(
             (each.T @ other).is_zero for i, each in enumerate(self.maps) for other in pushed[:i]
@@ -204,7 +204,7 @@ class _Drives:
         return found
 
 
-def _multiple(image: SparseMatrix, of: SparseMatrix) -> Fraction | None:
+def _multiple(image: ExactMatrix, of: ExactMatrix) -> Fraction | None:
     """Return the factor of a matrix, which is not zero, that gives an image; None without one."""
     factor = image.frobenius(of).to_fraction() / of.frobenius(of).to_fraction()
     return factor if image == of.scale(factor) else None
@@ -215,10 +215,10 @@ def _kappas(
 ) -> tuple[list[list[Fraction]], str]:
     """Return kappa of every class and source, or why there is none."""
     own = modes[p].effective
-    total = [SparseMatrix.zeros(m.spectrum.n_x, modes[p].spectrum.n_x, ()) for m in drives.first]
+    total = [ExactMatrix.zeros(m.spectrum.n_x, modes[p].spectrum.n_x, ()) for m in drives.first]
     for j, other in enumerate(modes):
         shared = set(own.pathway.outputs) & set(other.effective.pathway.outputs)
-        cross = other.effective.sparse_cross(own)
+        cross = other.effective.cross_sigma_x(own)
         if j == p or not shared or cross.is_zero:
             continue
         if own.pathway.outputs != other.effective.pathway.outputs:
@@ -226,7 +226,7 @@ def _kappas(
         if not _keeps_classes(cross, modes[p], keys[p], other, keys[j]):
             return [], "mix modes that are driven differently"
         for q, earlier in enumerate(drives.first):
-            total[q] = total[q] + earlier.effective.sparse_cross(other.effective) @ cross
+            total[q] = total[q] + earlier.effective.cross_sigma_x(other.effective) @ cross
     acting = drives.projected([part.reduced() for part in total])
     found = []
     for a in range(len(modes[p].classes)):
@@ -246,7 +246,7 @@ def _kappas(
 
 
 def _keeps_classes(
-    cross: SparseMatrix,
+    cross: ExactMatrix,
     target: PathwayModes,
     mine: list[Key],
     source: PathwayModes,
@@ -256,7 +256,7 @@ def _keeps_classes(
     for a, key in enumerate(mine):
         seen = (cross @ target.basis(a)).reduced()
         others = [source.basis(b) for b, other in enumerate(theirs) if other != key]
-        if not seen.is_zero and others and not (SparseMatrix.beside(others).T @ seen).is_zero:
+        if not seen.is_zero and others and not (ExactMatrix.beside(others).T @ seen).is_zero:
             return False
     return True
 

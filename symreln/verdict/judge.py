@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from symreln.verdict.alike import StageSymmetry
 from symreln.verdict.closure import Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings

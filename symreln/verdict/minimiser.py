@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.exact.linear import inverse
+from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import independent_rows, right_inverse
 from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.exact.sparse import SparseMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.network.effective import EffectiveDataset
 
 
-def minimising_maps(stage: Sequence[EffectiveDataset]) -> tuple[SparseMatrix, ...]:
+def minimising_maps(stage: Sequence[EffectiveDataset]) -> tuple[ExactMatrix, ...]:
     """Return W_p, shape (n_y, inputs of p), for every pathway: together a minimum of the loss."""
     goal = stage[0].goal
     writers: dict[tuple[int, ...], list[int]] = {}
@@ -35,7 +35,7 @@ def minimising_maps(stage: Sequence[EffectiveDataset]) -> tuple[SparseMatrix, ..
     for row in range(goal.shape[0]):
         members = tuple(i for i, rows in enumerate(own_rows) if row in rows)
         writers.setdefault(members, []).append(row)
-    maps = [SparseMatrix.zeros(goal.shape[0], e.features.shape[0]) for e in stage]
+    maps = [ExactMatrix.zeros(goal.shape[0], e.features.shape[0]) for e in stage]
     for members, rows in writers.items():
         features = [stage[i].features for i in members]
         for i, right in zip(members, _right_inverse(features), strict=True) if members else ():
@@ -45,9 +45,9 @@ def minimising_maps(stage: Sequence[EffectiveDataset]) -> tuple[SparseMatrix, ..
     return tuple(w.reduced() for w in maps)
 
 
-def _right_inverse(features: Sequence[SparseMatrix]) -> list[SparseMatrix]:
+def _right_inverse(features: Sequence[ExactMatrix]) -> list[ExactMatrix]:
     """Return Z, shape (P, inputs), cut into the columns of every pathway."""
-    stacked = SparseMatrix.beside([part.T for part in features]).T
+    stacked = ExactMatrix.beside([part.T for part in features]).T
     rays = _rays(stacked)
     z = right_inverse(stacked) if rays is None else _by_rays(stacked, rays)
     result, start = [], 0
@@ -66,7 +66,7 @@ class _Ray:
     features: list[tuple[int, Scalar]]
 
 
-def _rays(stacked: SparseMatrix) -> list[_Ray] | None:
+def _rays(stacked: ExactMatrix) -> list[_Ray] | None:
     found: dict[tuple, _Ray] = {}
     seen = np.zeros(stacked.shape[0], dtype=bool)
     for key, part in stacked.terms.items():
@@ -91,18 +91,18 @@ def _rays(stacked: SparseMatrix) -> list[_Ray] | None:
     return list(found.values())
 
 
-def _monomial(matrix: SparseMatrix, key: tuple[int, ...], content: int) -> Scalar:
+def _monomial(matrix: ExactMatrix, key: tuple[int, ...], content: int) -> Scalar:
     """Return content · (monomial key)/(denominator of the matrix)."""
     top = polynomial_ring(matrix.parameters).from_dict({key: content})
     return Scalar(matrix.parameters, top, matrix.denominator)
 
 
-def _by_rays(stacked: SparseMatrix, rays: list[_Ray]) -> SparseMatrix:
+def _by_rays(stacked: ExactMatrix, rays: list[_Ray]) -> ExactMatrix:
     lengths = [len(ray.columns) for ray in rays]
     height, samples, inputs = len(rays), stacked.shape[1], stacked.shape[0]
     if not rays:
-        return SparseMatrix.zeros(samples, inputs, stacked.parameters)
-    constant = SparseMatrix.from_entries(
+        return ExactMatrix.zeros(samples, inputs, stacked.parameters)
+    constant = ExactMatrix.from_entries(
         (height, samples),
         np.repeat(np.arange(height), lengths),
         np.concatenate([ray.columns for ray in rays]),
@@ -116,7 +116,7 @@ def _by_rays(stacked: SparseMatrix, rays: list[_Ray]) -> SparseMatrix:
     return z @ _scattered(weights, (len(chosen), inputs), stacked.parameters)
 
 
-def _inverted(constant: SparseMatrix, lengths: np.ndarray) -> tuple[list[int], SparseMatrix]:
+def _inverted(constant: ExactMatrix, lengths: np.ndarray) -> tuple[list[int], ExactMatrix]:
     """Return rows that are a basis b of the row space, and bᵀ (b bᵀ)⁻¹."""
     shortest = np.flatnonzero(lengths == lengths.min()).tolist()
     if len(shortest) == constant.shape[1]:  # as many as there are samples: a basis, or dependent
@@ -128,26 +128,26 @@ def _inverted(constant: SparseMatrix, lengths: np.ndarray) -> tuple[list[int], S
     return chosen, _right_inverse_of(constant.select(rows=chosen))
 
 
-def _right_inverse_of(basis: SparseMatrix) -> SparseMatrix:
+def _right_inverse_of(basis: ExactMatrix) -> ExactMatrix:
     return (basis.T @ _inverse_by_components((basis @ basis.T).reduced())).reduced()
 
 
 def _scattered(
     weights: dict[tuple[int, int], Scalar], shape: tuple[int, int], names: tuple[str, ...]
-) -> SparseMatrix:
+) -> ExactMatrix:
     """Return the matrix with these entries; few of them differ."""
     kinds: dict[Scalar, list[tuple[int, int]]] = {}
     for place, value in weights.items():
         kinds.setdefault(value, []).append(place)
-    total = SparseMatrix.zeros(*shape, names)
+    total = ExactMatrix.zeros(*shape, names)
     for value, places in kinds.items():
         rows, columns = zip(*places, strict=True)
-        ones = SparseMatrix.from_entries(shape, rows, columns, [1] * len(places), 1, names)
+        ones = ExactMatrix.from_entries(shape, rows, columns, [1] * len(places), 1, names)
         total = total + ones.scale(value)
     return total
 
 
-def _inverse_by_components(gram: SparseMatrix) -> SparseMatrix:
+def _inverse_by_components(gram: ExactMatrix) -> ExactMatrix:
     """Return the inverse of a constant matrix, component by component."""
     # Here, because most derivations never come here and it costs a quarter of a second.
     from scipy.sparse import coo_matrix
@@ -158,8 +158,8 @@ def _inverse_by_components(gram: SparseMatrix) -> SparseMatrix:
     count, label = connected_components(graph, directed=False)
     order = np.argsort(label, kind="stable")
     ends = np.searchsorted(label[order], np.arange(count + 1))
-    known: dict[tuple, SparseMatrix] = {}
-    pieces: list[tuple[np.ndarray, SparseMatrix]] = []
+    known: dict[tuple, ExactMatrix] = {}
+    pieces: list[tuple[np.ndarray, ExactMatrix]] = []
     local = np.zeros(size, dtype=np.int64)
     entry_order = np.argsort(label[part.rows], kind="stable")
     entry_ends = np.searchsorted(label[part.rows][entry_order], np.arange(count + 1))
@@ -172,15 +172,15 @@ def _inverse_by_components(gram: SparseMatrix) -> SparseMatrix:
         spelled = len(members), rows.tobytes(), columns.tobytes(), tuple(values)
         if spelled not in known:
             shape = (len(members), len(members))
-            block = SparseMatrix.from_entries(shape, rows, columns, values)
-            known[spelled] = SparseMatrix.from_exact(inverse(block.exact))
+            block = ExactMatrix.from_entries(shape, rows, columns, values)
+            known[spelled] = inverse(block)
         pieces.append((members, known[spelled]))
     return _assembled(pieces, size, gram)
 
 
 def _assembled(
-    pieces: list[tuple[np.ndarray, SparseMatrix]], size: int, gram: SparseMatrix
-) -> SparseMatrix:
+    pieces: list[tuple[np.ndarray, ExactMatrix]], size: int, gram: ExactMatrix
+) -> ExactMatrix:
     by_denominator: dict[int, tuple[list, list, list]] = {}
     for members, block in pieces:
         bottom = int(block.denominator.leading_coefficient())
@@ -189,9 +189,9 @@ def _assembled(
         found[0].append(members[part.rows])
         found[1].append(members[part.columns])
         found[2].extend(part.values.tolist())
-    total = SparseMatrix.zeros(size, size)
+    total = ExactMatrix.zeros(size, size)
     for bottom, (rows, columns, values) in by_denominator.items():
-        total = total + SparseMatrix.from_entries(
+        total = total + ExactMatrix.from_entries(
             (size, size), np.concatenate(rows), np.concatenate(columns), values, bottom
         )
     # The Gram matrix's own denominator divides what was inverted.

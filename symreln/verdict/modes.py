@@ -17,11 +17,10 @@ from symreln.exact.field import Field
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import Commutator, JointSpectrum
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from symreln.exact.spectrum import ModeClass
     from symreln.network.effective import EffectiveDataset
@@ -39,10 +38,10 @@ class Drive:
         degree: Degree of the class.
     """
 
-    powers: tuple[SparseMatrix, ...]
+    powers: tuple[ExactMatrix, ...]
     degree: int
 
-    def polynomial(self, actions: tuple[SparseMatrix, ...]) -> Coefficients | None:
+    def polynomial(self, actions: tuple[ExactMatrix, ...]) -> Coefficients | None:
         """Return q with actions[l] = Sigma^{yx}(p) q(T_p) T_p^l w for all l, or None."""
         low = self.powers[: self.degree]
         if low[0].is_zero:
@@ -55,11 +54,11 @@ class Drive:
         expected = self.shifted(q, 0, len(actions))
         return q if all(x == y for x, y in zip(actions, expected, strict=True)) else None
 
-    def shifted(self, q: Coefficients, k: int, count: int) -> list[SparseMatrix]:
+    def shifted(self, q: Coefficients, k: int, count: int) -> list[ExactMatrix]:
         """Return Sigma^{yx}(p) T_p^k q(T_p) T_p^l w for l < count."""
         result = []
         for shift in range(k, k + count):
-            total = SparseMatrix.zeros(*self.powers[0].shape, self.powers[0].parameters)
+            total = ExactMatrix.zeros(*self.powers[0].shape, self.powers[0].parameters)
             for i, coefficient in enumerate(q):
                 total += self.powers[i + shift].scale(coefficient)
             result.append(total)
@@ -84,10 +83,10 @@ class PathwayModes:
         self.effective = effective
         self.spectrum = spectrum
         self.original = original
-        self._krylov: dict[int, list[SparseMatrix]] = {}
-        self._bases: dict[int, SparseMatrix] = {}
-        self._grams: dict[int, SparseMatrix] = {}
-        self._projectors: dict[int, SparseMatrix] = {}
+        self._krylov: dict[int, list[ExactMatrix]] = {}
+        self._bases: dict[int, ExactMatrix] = {}
+        self._grams: dict[int, ExactMatrix] = {}
+        self._projectors: dict[int, ExactMatrix] = {}
         self._drives: dict[int, Drive] = {}
 
     @property
@@ -95,7 +94,7 @@ class PathwayModes:
         """The classes of the spectrum."""
         return self.spectrum.classes
 
-    def krylov(self, a: int, length: int) -> list[SparseMatrix]:
+    def krylov(self, a: int, length: int) -> list[ExactMatrix]:
         """Return w, T w, …, T^{length-1} w for the generators w of a class."""
         words = self._krylov.setdefault(a, [])
         if self.original is not None and self.effective.twin is not None:
@@ -104,45 +103,45 @@ class PathwayModes:
                 words.append(word.select(rows=places))
             return words[:length]
         if not words:
-            words.append(SparseMatrix.from_exact(self.classes[a].generators))
+            words.append(self.classes[a].generators)
         if len(words) < length:
-            operator = SparseMatrix.from_exact(self.spectrum.operator_matrix(self.classes[a]))
+            operator = self.spectrum.operator_matrix(self.classes[a])
             while len(words) < length:
                 words.append((operator @ words[-1]).reduced())
         return words[:length]
 
-    def basis(self, a: int) -> SparseMatrix:
+    def basis(self, a: int) -> ExactMatrix:
         """Return S_a, the Krylov vectors side by side."""
         if a not in self._bases:
-            self._bases[a] = SparseMatrix.beside(self.krylov(a, self.classes[a].degree))
+            self._bases[a] = ExactMatrix.beside(self.krylov(a, self.classes[a].degree))
         return self._bases[a]
 
-    def gram_inverse(self, a: int) -> SparseMatrix:
+    def gram_inverse(self, a: int) -> ExactMatrix:
         """Return (S_aᵀ S_a)⁻¹, the same for twins."""
         if a not in self._grams:
             if self.original is not None:
                 self._grams[a] = self.original.gram_inverse(a)
             else:
                 basis = self.basis(a)
-                gram = inverse((basis.T @ basis).reduced().exact)
-                self._grams[a] = SparseMatrix.from_exact(gram)
+                gram = inverse((basis.T @ basis).reduced())
+                self._grams[a] = gram
         return self._grams[a]
 
-    def projector(self, a: int) -> SparseMatrix:
+    def projector(self, a: int) -> ExactMatrix:
         """Return E_a."""
         if a not in self._projectors:
             basis = self.basis(a)
             self._projectors[a] = (basis @ self.gram_inverse(a) @ basis.T).reduced()
         return self._projectors[a]
 
-    def projected(self, a: int, k: int, vectors: SparseMatrix) -> SparseMatrix:
+    def projected(self, a: int, k: int, vectors: ExactMatrix) -> ExactMatrix:
         """Return T^k E_a vectors."""
         basis = self.basis(a)
         inner = (self.gram_inverse(a) @ (basis.T @ vectors)).reduced()
         if inner.is_zero:
-            return SparseMatrix.zeros(*vectors.shape, inner.parameters)
+            return ExactMatrix.zeros(*vectors.shape, inner.parameters)
         degree = self.classes[a].degree
-        shifted = SparseMatrix.beside(self.krylov(a, k + degree)[k:]) if k else basis
+        shifted = ExactMatrix.beside(self.krylov(a, k + degree)[k:]) if k else basis
         return (shifted @ inner).reduced()
 
     def drive(self, a: int) -> Drive:
@@ -154,13 +153,13 @@ class PathwayModes:
                 origins = np.argsort(twin.symmetry.outputs).tolist()
                 powers = [power.select(rows=origins) for power in self.original.drive(a).powers]
             else:
-                sigma_yx = self.effective.sparse_sigma_yx
+                sigma_yx = self.effective.sigma_yx
                 vectors = self.krylov(a, 3 * degree - 2)
                 powers = [(sigma_yx @ vector).reduced() for vector in vectors]
             self._drives[a] = Drive(powers=tuple(powers), degree=degree)
         return self._drives[a]
 
-    def plateau(self, d_eff: Mapping[int, Coefficients]) -> SparseMatrix:
+    def plateau(self, d_eff: Mapping[int, Coefficients]) -> ExactMatrix:
         r"""Return H = Σ_a (1/d_eff,a)(T_a) E_a over the classes that learn something.
 
         The converged map of the pathway is :math:`\Sigma^{yx} H`: a strength s/d_eff on every mode.
@@ -169,7 +168,7 @@ class PathwayModes:
             d_eff: Effective input eigenvalue of every class with s > 0.
         """
         size = self.spectrum.n_x
-        total = SparseMatrix.zeros(size, size, self.spectrum.parameters)
+        total = ExactMatrix.zeros(size, size, self.spectrum.parameters)
         for a, mode_class in enumerate(self.classes):
             if mode_class.is_null:
                 continue
@@ -196,17 +195,17 @@ class Converged:
     like: Converged | None = None
 
     @property
-    def left(self) -> SparseMatrix:
+    def left(self) -> ExactMatrix:
         """Sigma^{yx}(p)."""
-        return self.pathway.effective.sparse_sigma_yx
+        return self.pathway.effective.sigma_yx
 
     @property
-    def right(self) -> SparseMatrix:
+    def right(self) -> ExactMatrix:
         """H_p."""
         return self._plateau
 
     @cached_property
-    def _plateau(self) -> SparseMatrix:
+    def _plateau(self) -> ExactMatrix:
         twin = self.pathway.effective.twin
         if self.like is not None and twin is not None:
             places = twin.inputs.tolist()
@@ -218,39 +217,31 @@ class Converged:
         """⟨Sigma^{yx}(p), W_p⟩/2 = tr(M_p H_p)/2."""
         if self.like is not None:
             return self.like.gain
-        return self.right.frobenius(SparseMatrix.from_exact(self.pathway.spectrum.m)) / 2
+        return self.right.frobenius(self.pathway.spectrum.m) / 2
 
     @property
-    def features(self) -> SparseMatrix:
+    def features(self) -> ExactMatrix:
         """F_p."""
         return self.pathway.effective.features
 
 
-def sparse_generators(spectrum: JointSpectrum) -> list[SparseMatrix]:
-    """Return the generators of every class."""
-    return [SparseMatrix.from_exact(mode_class.generators) for mode_class in spectrum.classes]
-
-
-def twin_spectrum(
-    effective: EffectiveDataset, original: JointSpectrum, generators: Sequence[SparseMatrix]
-) -> JointSpectrum:
+def twin_spectrum(effective: EffectiveDataset, original: JointSpectrum) -> JointSpectrum:
     """Return the spectrum of a pathway from its twin's: the same modes, inputs permuted.
 
     Args:
         effective: The pathway, which has a twin.
         original: The twin's spectrum.
-        generators: Those of its classes.
     """
     twin = effective.twin
     assert twin is not None
     places = twin.inputs.tolist()
     return JointSpectrum(
         sigma_yx=effective.sigma_yx,
-        sigma_x=SparseMatrix.from_exact(original.sigma_x).select(places, places).exact,
+        sigma_x=original.sigma_x.select(places, places),
         commutator=_commutator(effective, original.commutator),
         classes=tuple(
-            replace(mode_class, generators=vectors.select(places).exact)
-            for mode_class, vectors in zip(original.classes, generators, strict=True)
+            replace(mode_class, generators=mode_class.generators.select(places))
+            for mode_class in original.classes
         ),
         values=original.values,
     )
@@ -260,7 +251,7 @@ def _commutator(effective: EffectiveDataset, original: Commutator | None) -> Com
     """Return the witness again: its norm is the same, its first entry depends on the order."""
     if original is None:
         return None
-    m = effective.sparse_sigma_yx.T @ effective.sparse_sigma_yx
-    forward = m @ effective.sparse_sigma_x
+    m = effective.sigma_yx.T @ effective.sigma_yx
+    forward = m @ effective.sigma_x
     row, column, value = next((forward - forward.T).nonzero())
     return replace(original, row=row, column=column, value=value)

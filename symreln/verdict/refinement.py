@@ -26,18 +26,16 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import inverse
-from symreln.exact.modes import Operator, ordering_point
+from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
-from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.exact.spectrum import JointSpectrum, Operator, joint_spectrum, ordering_point
 from symreln.verdict.closure import summed_actions
-from symreln.verdict.modes import Drive, PathwayModes, sparse_generators, twin_spectrum
+from symreln.verdict.modes import Drive, PathwayModes, twin_spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings
 
@@ -53,7 +51,7 @@ def split_by_sums(modes: Modes, couplings: StageCouplings) -> Split:
         source = c.source_class
         kind = source.minpoly, source.eigenvalue, source.d
         acting.setdefault(c.target, {}).setdefault(kind, []).append(c.source)
-    operators: dict[int, SparseMatrix] = {}
+    operators: dict[int, ExactMatrix] = {}
     for (p, a), groups in acting.items():
         if modes[p].original is not None:
             continue
@@ -75,7 +73,7 @@ def split_by_sums(modes: Modes, couplings: StageCouplings) -> Split:
 
 def split_by_one(modes: Modes, couplings: StageCouplings) -> Split:
     """Split every class by the first action on it that is no number; None where that fails."""
-    operators: dict[int, SparseMatrix] = {}
+    operators: dict[int, ExactMatrix] = {}
     split: set[Node] = set()
     for c in couplings.couplings:
         (p, a) = c.target
@@ -89,23 +87,23 @@ def split_by_one(modes: Modes, couplings: StageCouplings) -> Split:
     return _split(modes, operators)
 
 
-def _first_operator(pathway: PathwayModes, a: int, coupling: ModeCoupling) -> SparseMatrix | None:
+def _first_operator(pathway: PathwayModes, a: int, coupling: ModeCoupling) -> ExactMatrix | None:
     if coupling.target_class.is_null:
         return None
     rows = (row for row in coupling.actions if pathway.drive(a).polynomial(row) is None)
     return _operator(pathway, a, next(rows))
 
 
-def _add(operators: dict[int, SparseMatrix], p: int, operator: SparseMatrix) -> None:
+def _add(operators: dict[int, ExactMatrix], p: int, operator: ExactMatrix) -> None:
     operators[p] = operators[p] + operator if p in operators else operator
 
 
-def _operator(pathway: PathwayModes, a: int, row: Sequence[SparseMatrix]) -> SparseMatrix | None:
+def _operator(pathway: PathwayModes, a: int, row: Sequence[ExactMatrix]) -> ExactMatrix | None:
     """Return the symmetric N with Sigma^{yx} N T^l w = row[l], 0 off the class, or None."""
     basis = pathway.basis(a)
-    drives = (pathway.effective.sparse_sigma_yx @ basis).reduced()
-    action = SparseMatrix.beside(list(row))
-    gram = SparseMatrix.from_exact(inverse((drives.T @ drives).reduced().exact))
+    drives = (pathway.effective.sigma_yx @ basis).reduced()
+    action = ExactMatrix.beside(list(row))
+    gram = inverse((drives.T @ drives).reduced())
     inner = (gram @ (drives.T @ action)).reduced()
     if drives @ inner != action:
         return None  # it leaves what the class writes
@@ -113,7 +111,7 @@ def _operator(pathway: PathwayModes, a: int, row: Sequence[SparseMatrix]) -> Spa
     return operator if operator == operator.T else None
 
 
-def _split(modes: Modes, operators: dict[int, SparseMatrix]) -> Split:
+def _split(modes: Modes, operators: dict[int, ExactMatrix]) -> Split:
     """Return the spectra with the classes of some pathways split; those of twins follow."""
     if not operators:
         return None
@@ -124,11 +122,11 @@ def _split(modes: Modes, operators: dict[int, SparseMatrix]) -> Split:
             first = next(q for q, other in enumerate(modes) if other is item.original)
             spectrum = found[first]
             if spectrum is not modes[first].spectrum:
-                spectrum = twin_spectrum(item.effective, spectrum, sparse_generators(spectrum))
+                spectrum = twin_spectrum(item.effective, spectrum)
             else:
                 spectrum = item.spectrum
         elif p in operators:
-            refined = split_spectrum(item.spectrum, operators[p].exact)
+            refined = split_spectrum(item.spectrum, operators[p])
             if refined is None:
                 return None
             spectrum = refined
@@ -168,15 +166,13 @@ def _class(
     None where it has several of them.
     """
     whole = mixed.operator_matrix(found)
-    step = SparseMatrix.from_exact(whole)
-    words = [SparseMatrix.from_exact(found.generators)]
+    step = whole
+    words = [found.generators]
     for _ in range(3 * found.degree - 3):
         words.append((step @ words[-1]).reduced())
     drive = Drive(powers=tuple(words), degree=found.degree)
     of_x, of_operator = (
-        drive.polynomial(
-            tuple((SparseMatrix.from_exact(m) @ w).reduced() for w in words[: found.degree])
-        )
+        drive.polynomial(tuple((m @ w).reduced() for w in words[: found.degree]))
         for m in (sigma_x, operator)
     )
     if of_x is None or of_operator is None:

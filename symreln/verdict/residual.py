@@ -27,16 +27,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.exact.field import Field
+from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.network.targets import Targets
 from symreln.verdict.modes import Converged, PathwayModes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.spectrum import JointSpectrum, ModeClass
     from symreln.network.effective import EffectiveDataset
     from symreln.verdict.coupling import Node
@@ -64,7 +63,7 @@ def closed_residual(
 
 def plateau_errors(
     modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
-) -> tuple[SparseMatrix, ...]:
+) -> tuple[ExactMatrix, ...]:
     """Return Sigma^{yx}(p) − Σ_j O_p O_j W_j Sigma^x(j,p) at the plateaus, one a pathway.
 
     The normal equations of the stage, straight from their definition: all are zero if and only if
@@ -79,12 +78,12 @@ def plateau_errors(
         own = pathway.effective
         if own.twin is not None:
             continue
-        total = own.sparse_sigma_yx
+        total = own.sigma_yx
         for parts in writers.values():
             # Over samples: W_j Sigma^x(j,p) = O_j Y (F_jᵀ H_j Sigma^x(j,p))/P, summed over j.
             samples = _over_samples(
                 [
-                    (part.features, (part.right @ part.pathway.effective.sparse_cross(own)))
+                    (part.features, (part.right @ part.pathway.effective.cross_sigma_x(own)))
                     for part in parts
                 ]
             )
@@ -94,17 +93,17 @@ def plateau_errors(
     return tuple(errors)
 
 
-def _over_samples(parts: list[tuple[SparseMatrix, SparseMatrix]]) -> SparseMatrix:
+def _over_samples(parts: list[tuple[ExactMatrix, ExactMatrix]]) -> ExactMatrix:
     """Return Σ Fᵀ·inner over (F, inner); features that meet equal matrices are added first."""
-    alike: list[tuple[SparseMatrix, SparseMatrix]] = []
+    alike: list[tuple[ExactMatrix, ExactMatrix]] = []
     for features, inner in parts:
         place = next((n for n, (_, known) in enumerate(alike) if known == inner), None)
         if place is None:
             alike.append((features, inner))
         else:
             alike[place] = (alike[place][0] + features, inner)
-    return SparseMatrix.beside([features.T for features, _ in alike]) @ (
-        SparseMatrix.beside([inner.T for _, inner in alike]).T
+    return ExactMatrix.beside([features.T for features, _ in alike]) @ (
+        ExactMatrix.beside([inner.T for _, inner in alike]).T
     )
 
 
@@ -182,14 +181,14 @@ def converged_outputs(
     for row in range(goal.shape[0]):
         members = tuple(i for i, rows in enumerate(own_rows) if row in rows)
         writers.setdefault(members, []).append(row)
-    outputs = SparseMatrix.zeros(*goal.shape, goal.start.parameters)
+    outputs = ExactMatrix.zeros(*goal.shape, goal.start.parameters)
     for members, rows in writers.items():
         if not members:
             continue
-        features = SparseMatrix.beside([stage[i].features.T for i in members]).T
+        features = ExactMatrix.beside([stage[i].features.T for i in members]).T
         own = goal.matrix if len(rows) == goal.shape[0] else goal.matrix.masked(rows=rows)
         outputs = outputs + projected(own, features)
-    return outputs.reduced().exact
+    return outputs.reduced()
 
 
 #: A pathway with its spectrum.
@@ -222,10 +221,10 @@ def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
 
 def _orthogonal(late: PathwayModes, early: PathwayModes) -> bool:
     """Whether tr(E_late A_lateᵀ A_early E_early Sigma^x) = 0 for all pairs of modes."""
-    overlap = late.effective.sparse_sigma_yx.T @ early.effective.sparse_sigma_yx
+    overlap = late.effective.sigma_yx.T @ early.effective.sigma_yx
     if overlap.is_zero:
         return True
-    cross = early.effective.sparse_cross(late.effective)
+    cross = early.effective.cross_sigma_x(late.effective)
     if any(mode.degree > 1 for m in (late, early) for mode in m.classes):
         return cross.is_zero
     for a in range(len(late.classes)):

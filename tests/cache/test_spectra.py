@@ -51,7 +51,7 @@ def read(content: Any, spectrum: JointSpectrum) -> JointSpectrum:
 
 def printed(spectrum: JointSpectrum) -> list[tuple]:
     return [
-        (str(m.s.to_sympy()), None if m.d_is_average else str(m.d.to_sympy()), m.multiplicity)
+        (str(m.s.to_sympy()), None if m.d is None else str(m.d.to_sympy()), m.multiplicity)
         for m in spectrum.modes
     ]
 

@@ -32,7 +32,7 @@ from symreln.claims.prediction import predict_training
 from symreln.experiment.band import predicted_band, relative_spread
 from symreln.experiment.trained import gated_pathways
 from symreln.gates.orbits import pathway_orbits
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 
 #: Largest relative difference of constants, and of curves after all steps.
 SAME, CURVES = 1e-12, 1e-9
@@ -242,7 +242,7 @@ def check(seed: int, data: Symmetric, figures: Figures, draws: int = 40) -> None
             "steps": STEPS,
         },
     }
-    derivation = derive(read_spec(tables))
+    derivation = derive(load(tables))
     early = derivation.early
     kappas = pathway_kappas(derivation, early)
     supported = [p for p in derivation.pathways if p.name not in early.unsupported]

@@ -13,18 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.claims.equilibria import conserved_sums, races_of, resting_loss
-from symreln.claims.equilibrium_steps import check_conserved, check_end
+from symreln.claims.equilibria import equilibria_of, races_of
 from symreln.claims.mode_system import mode_system
 from symreln.dynamics.competition import Competition, null_space, solve
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.modes import ModeClass, Operator
 from symreln.exact.scalar import Scalar
-from symreln.report.chapters.equilibria import equilibria
-from symreln.report.equilibria_json import equilibria_to_json
+from symreln.exact.spectrum import ModeClass, Operator
+from symreln.exact.truth import Truth
 from symreln.spec.model import Parameter
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.pathways.examples import (
     CUBIC,
@@ -112,7 +109,7 @@ def test_the_end_is_where_the_flow_ends(name):
         last = integrate_modes(system.s, system.kappa, start, np.array([0.0, 2000.0]), 1.0)[:, -1]
         np.testing.assert_allclose(last, end, rtol=1e-7, atol=1e-9)
     loss = system.loss(float(derivation.initial_loss.to_fraction()), end[:, None])
-    rest = resting_loss(derivation)
+    rest = derivation.ask(equilibria_of).loss
     assert rest is not None
     assert float(rest.to_fraction()) == pytest.approx(loss[0], rel=1e-12)
     assert rest.to_fraction() >= derivation.final_loss.to_fraction()
@@ -143,15 +140,15 @@ def test_steps_say_how_it_was_proven():
 
 def test_a_wrong_end_is_noticed():
     (found, _) = sr.derive(race(RATIONAL)).races
-    check_end(found)
+    found.check()
     phi = (numbers(2), *ended(found).phi[1:])
     with pytest.raises(ArithmeticError, match="equilibrium"):
-        check_end(replace(found, end=replace(ended(found), phi=phi)))
+        replace(found, end=replace(ended(found), phi=phi)).check()
     # A drive that does not vanish on the support, though it is the right one.
     absent = found.system.equilibrium((True, False))
     assert absent is not None
     with pytest.raises(ArithmeticError, match="equilibrium"):
-        check_end(replace(found, end=replace(absent, support=(True, True))))
+        replace(found, end=replace(absent, support=(True, True))).check()
 
 
 # -- supports ------------------------------------------------------------------------------------
@@ -249,11 +246,11 @@ def test_equal_pathways_keep_their_ratio():
     derivation = sr.derive(twins())
     assert {step.name for step in derivation.steps} >= {"conserved quantities"}
     for found in derivation.races:
-        ((total, rate),) = conserved_sums(found, {})
+        ((total, rate),) = found.conserved
         x, y = (sp.Symbol(label, positive=True) for label in found.labels[:2])
         assert rate == 0
         assert sp.expand_log(total - sp.log(y) + sp.log(x)) == 0
-        check_conserved(found)
+        found.check()
     system = mode_system(derivation.stages[0])
     start = np.linspace(0.01, 0.2, len(system.s))
     flow = integrate_modes(system.s, system.kappa, start, np.linspace(0, 50, 20), 1.0)
@@ -275,10 +272,10 @@ def test_a_sum_grows_at_its_rate():
 
 def test_a_sum_that_does_not_cancel_is_noticed():
     found = races_of(sr.derive(twins()))[0]
-    wrong = replace(found, system=plain([[1, 1], [1, 1]]))
+    wrong = replace(found, system=plain([[1, 1], [1, 1]]), end=None, line=None)
     wrong.system.__dict__["conserved"] = (numbers(1, 1),)
     with pytest.raises(ArithmeticError, match="conserved"):
-        check_conserved(wrong)
+        wrong.check()
 
 
 def test_solve_and_null_space():
@@ -294,7 +291,7 @@ def test_solve_and_null_space():
 
 def test_document_and_json():
     derivation = sr.derive(race_of_three(RATIONAL))
-    entry = equilibria_to_json(derivation)["equilibria"]
+    entry = derivation.to_json()["equilibria"]
     first = entry["competitions"][0]
     assert entry["loss"]["expr"] == "5/8"
     assert first["at_rest"]["strengths"]["pi_2_1"]["expr"] == "4"
@@ -312,5 +309,5 @@ def test_document_and_json():
     assert r"\frac{5}{8}$, above the least" in text
     assert r"\frac{d}{dt} \Bigl( \ln" in sr.derive(twins()).to_latex()
     closed = sr.derive(sr.load("xor"))
-    assert equilibria_to_json(closed) == {}
-    assert equilibria(closed) == []
+    assert "equilibria" not in closed.to_json()
+    assert closed.ask(equilibria_of) is None

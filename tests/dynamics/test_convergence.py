@@ -9,8 +9,9 @@ import pytest
 
 import symreln as sr
 from symreln.claims.convergence import _first_step
+from symreln.exact.numeric import numpy_modes
+from symreln.exact.truth import Truth
 from symreln.report.terminal import summary_of
-from symreln.truth import Truth
 from symreln.verdict.drives import driven_classes, sources
 from symreln.verdict.judge import stage_modes
 from tests.cases import matrix_spec
@@ -29,7 +30,7 @@ def test_where_there_is_no_bound_it_says_why(spec, reason):
     derivation = sr.derive(spec())
     assert derivation.convergence is not None
     assert reason in derivation.convergence.undecided
-    assert derivation.convergence.modes == ()
+    assert derivation.convergence.half_times == ()
     steps = {step.name: step.outcome for step in derivation.steps}
     assert steps["unconverged stage"] is Truth.UNDECIDED
     assert reason in derivation.to_latex()
@@ -52,7 +53,7 @@ def test_of_a_third_stage_it_is_said_that_nothing_is_bounded():
     derivation = in_three_stages()
     found = derivation.convergence
     assert found is not None
-    assert found.beyond == (3,)
+    assert [each.modes for each in found.not_bounded][-1] == "the modes of stage 3"
     open_ones = [
         step.statement for step in derivation.steps
         if step.name == "unconverged stage" and step.outcome is Truth.UNDECIDED
@@ -83,11 +84,11 @@ def test_every_mode_of_the_second_stage_is_bounded_or_named():
     assert not found.undecided
     second = derivation.stages[1].pathways[0]
     learning = {mode.label for mode in second.modes if not mode.is_null}
-    bounded, left = {b.label for b in found.modes}, {u.label for u in found.unbounded}
+    bounded, left = {b.label for b in found.half_times}, {u.modes for u in found.not_bounded}
     assert bounded | left == learning
     assert not bounded & left
     assert len(bounded) == len(left) == 1
-    assert "quarter of the plateau" in found.unbounded[0].why
+    assert "quarter of the plateau" in found.not_bounded[0].why
     outcomes = {s.outcome for s in derivation.steps if s.name == "unconverged stage"}
     assert outcomes == {Truth.PROVEN, Truth.UNDECIDED}
     assert "1 of 2 half-times" in next(
@@ -112,7 +113,7 @@ def test_a_first_stage_that_is_not_closed_says_nothing():
     found = sr.derive(matrix_spec(x, y, gates, network=network)).convergence
     assert found is not None
     assert found.undecided == "stage 1 has no closed forms"
-    assert (found.apart, found.modes) == ((), ())
+    assert (found.residual_within, found.half_times) == ((), ())
 
 
 def test_document_and_json():
@@ -132,13 +133,11 @@ def by_tables(derivation):
     found = {}
     for p, pathway in enumerate(second):
         own = pathway.effective
-        for mode, (_, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+        for mode, (_, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
             gains = []
             for early in first:
                 cross = early.effective.cross_sigma_x(own).to_numpy()
-                for source, (s, _, w) in zip(
-                    early.modes, early.spectrum.numpy_modes(), strict=True
-                ):
+                for source, (s, _, w) in zip(early.modes, numpy_modes(early.spectrum), strict=True):
                     if not source.is_null:
                         u = early.effective.sigma_yx.to_numpy() @ w / s
                         gains.append(np.linalg.norm(u @ w.T @ cross @ v, 2))
@@ -176,7 +175,7 @@ def test_masks_that_turn_the_drives_are_not_bounded():
     network = {"init_std": Fraction(1, 1000), "training": "staged"}
     found = sr.derive(matrix_spec(x, y, gates, network=network)).convergence
     assert found is not None
-    assert found.modes == ()
+    assert found.half_times == ()
     assert "not orthogonal" in found.undecided
 
 
@@ -195,8 +194,8 @@ def test_of_several_first_pathways_the_residual_is_bounded():
     assert found is not None
     # Own and earlier drives point the same way: nothing is said of modes, but of the residual.
     assert "not orthogonal" in found.undecided
-    assert found.modes == ()
-    assert len(found.apart) == 2
+    assert found.half_times == ()
+    assert len(found.residual_within) == 2
 
 
 def test_a_share_that_the_bound_never_reaches_is_left_out():
@@ -204,7 +203,9 @@ def test_a_share_that_the_bound_never_reaches_is_left_out():
     derivation = sr.derive(contexts([1], 3, "1/60", hidden=120))
     found = derivation.convergence
     assert found is not None
-    assert len(found.apart) < 2 or all(step < 10**9 for _, step in found.apart)
+    assert len(found.residual_within) < 2 or all(
+        near.from_step < 10**9 for near in found.residual_within
+    )
     assert _first_step(lambda _: False) is None
     assert [_first_step(lambda step, n=n: step >= n) for n in range(9)] == list(range(9))
 
@@ -215,22 +216,21 @@ def test_large_initial_weights_leave_bounds_that_say_nothing(std):
     derivation = sr.derive(sr.load("contextual-3", overrides=(f"network.init_std={std}",)))
     found = derivation.convergence
     assert found.picked_up == ()
-    assert [each.label for each in found.not_limited] == ["pi_2_4", "pi_3_4", "pi_4_4"]
     entry = derivation.to_json()["convergence"]
     assert entry["picked_up"] == []
     assert entry["not_bounded"][-1]["modes"] == "pi_2_4, pi_3_4, pi_4_4"
     assert "above the plateaus" in entry["not_bounded"][-1]["why"]
     assert "Not bounded is what " in derivation.to_latex()
-    assert any("How much pi_2_4" in step.statement for step in derivation.steps)
-    assert found.modes or found.unbounded  # the rest is derived
+    assert any("What pi_2_4" in step.statement for step in derivation.steps)
+    assert found.half_times or found.not_bounded[:-1]  # the rest is derived
 
 
 def test_what_null_modes_pick_up_is_bounded_below_the_plateaus():
     derivation = derived("contextual-3").at_values
     heights = [m.s.to_float() / m.d_eff.to_float() for m in derivation.pathways[0].modes[:-1]]
     found = derivation.convergence
-    assert found.not_limited == ()
-    assert all(each.most < max(heights) for each in found.picked_up)
+    assert all(not each.is_null for each in found.not_bounded)
+    assert all(each.at_most < max(heights) for each in found.picked_up)
 
 
 def test_a_first_stage_with_nothing_to_learn_delays_nothing():
@@ -239,7 +239,10 @@ def test_a_first_stage_with_nothing_to_learn_delays_nothing():
     derivation = sr.derive(matrix_spec([[1, 0], [0, 1]], [[0, 1]], gates, network=network))
     found = derivation.convergence
     assert found is not None
-    assert found.apart == ((Fraction(1, 10), 0), (Fraction(1, 100), 0))
-    (bound,) = found.modes
-    assert bound.earliest <= bound.closed <= bound.latest + 1
+    assert [(n.share, n.from_step) for n in found.residual_within] == [
+        (Fraction(1, 10), 0),
+        (Fraction(1, 100), 0),
+    ]
+    (bound,) = found.half_times
+    assert bound.not_before <= bound.closed_form <= bound.not_after + 1
     assert "sees the first as converged" in str(summary_of(derivation))

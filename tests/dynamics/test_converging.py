@@ -19,6 +19,7 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.integration import coupled_matrices
 from symreln.dynamics import converging
 from symreln.dynamics.converging import Earlier, Later, Push, gained, residuals
+from symreln.exact.numeric import numpy_modes
 from tests.cases import matrix_spec
 
 ACCURATE = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-14}
@@ -185,15 +186,15 @@ def found_of(derivation) -> Convergence:
 def test_random_tasks_keep_the_bounds(scales, count, width):
     derivation = sr.derive(contexts(scales, count, width))
     found = found_of(derivation)
-    assert len(found.modes) == count * len(set(scales))
-    for bound in found.modes:
-        times = np.array([0, bound.earliest, bound.latest], float)
+    assert len(found.half_times) == count * len(set(scales))
+    for bound in found.half_times:
+        times = np.array([0, bound.not_before, bound.not_after], float)
         curves = {curve.label: curve for curve in derivation.evaluate(times).modes}
         curve = curves[bound.label]
         before, after = curve.best[1:] / (curve.plateau or 1)
         assert before <= 0.5 + 1e-6
         assert after >= 0.5 - 1e-6
-        assert bound.latest <= bound.closed + 1
+        assert bound.not_after <= bound.closed_form + 1
 
 
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-4"])
@@ -201,17 +202,17 @@ def test_contextual_tasks_and_how_tight_the_bounds_are(name):
     derivation = derived(name)
     found = found_of(derivation)
     curves = {curve.label: curve for curve in derivation.evaluate(np.arange(0, 8001.0)).modes}
-    assert {bound.label for bound in found.modes} == {
+    assert {bound.label for bound in found.half_times} == {
         label for label in curves if not label.startswith("pi_1_")
     }
-    for bound in found.modes:
+    for bound in found.half_times:
         curve = curves[bound.label]
         half = int(np.argmax(curve.best > (curve.plateau or 1) / 2))
-        assert bound.earliest <= half <= bound.latest
+        assert bound.not_before <= half <= bound.not_after
         # Measured: 12 to 19 % below and 14 to 29 % above; the closed form is 76 % late or more.
-        assert bound.earliest > 0.8 * half
-        assert bound.latest < 1.3 * half
-        assert bound.closed > 1.7 * half
+        assert bound.not_before > 0.8 * half
+        assert bound.not_after < 1.3 * half
+        assert bound.closed_form > 1.7 * half
 
 
 def test_the_residual_is_as_near_as_is_said():
@@ -225,7 +226,7 @@ def test_the_residual_is_as_near_as_is_said():
     inputs, targets = network.pathways[0].inputs, network.targets
     best = targets @ np.linalg.pinv(inputs)
     size = np.linalg.norm(targets - best @ inputs)
-    for share, step in found.apart:
+    for share, step in ((near.share, near.from_step) for near in found.residual_within):
         times = np.array([0.0, step - 2, step])
         strengths = network.trajectory(times, probes).strengths[0]
         maps = [u @ column.reshape(u.shape[1], -1) @ v.T for column in strengths.T]
@@ -238,19 +239,19 @@ def test_null_modes_pick_up_no_more_than_is_said():
     derivation = derived("contextual-3").at_values
     found = found_of(derivation)
     network, pathway = coupled_matrices(derivation), derivation.pathways[1]
-    null = pathway.spectrum.numpy_modes()[-1][2]
+    null = numpy_modes(pathway.spectrum)[-1][1]
     u = network.output_bases[1]
     probes = [(np.zeros((len(u), 0)), np.zeros((len(b), 0))) for b in network.input_bases]
     probes[1] = (u, np.repeat(null, u.shape[1], axis=1))
     strengths = network.trajectory(np.linspace(0, 8000, 9), probes).strengths[1]
     largest = np.linalg.norm(strengths, axis=0).max()
-    (most,) = {each.most for each in found.picked_up}
+    (most,) = {each.at_most for each in found.picked_up}
     assert largest <= most
     assert largest > most / 20  # measured: a sixth
 
 
 def test_steps_are_ordered_and_bounds_are_finite():
     found = found_of(derived("contextual-5"))
-    steps = [step for _, step in found.apart]
+    steps = [near.from_step for near in found.residual_within]
     assert all(a < b for a, b in pairwise(steps))
-    assert all(0 < b.earliest < b.latest < b.closed for b in found.modes)
+    assert all(0 < b.not_before < b.not_after < b.closed_form for b in found.half_times)

@@ -17,10 +17,9 @@ from scipy.optimize import linprog, nnls
 import symreln as sr
 from symreln.claims import equilibria
 from symreln.claims.derivation import Derivation
-from symreln.claims.equilibria import resting_loss
-from symreln.claims.equilibrium_steps import check_end, check_line
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.mode_system import mode_system
-from symreln.claims.resting_points import PRODUCT, resting_points
+from symreln.claims.resting_points import PRODUCT
 from symreln.dynamics.competition import Competition
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.resting_line import (
@@ -29,8 +28,7 @@ from symreln.dynamics.resting_line import (
     is_semidefinite,
     resting_line,
 )
-from symreln.report.equilibria_json import equilibria_to_json
-from symreln.truth import Truth
+from symreln.exact.truth import Truth
 from tests.dynamics.test_competition import ended, plain
 from tests.pathways.examples import GOLDEN, RATIONAL, scaled_structure
 
@@ -86,7 +84,7 @@ def test_the_flow_ends_where_the_conserved_sums_say(name):
     begun = symbols(dict(zip(labels, start, strict=True)))
     for race in derivation.races:
         assert race.end is None
-        points: Any = resting_points(race, None)
+        points: Any = race.points
         apart = [f - pi for f, pi in zip(points.formulas, points.strengths, strict=True)]
         assert max(abs(float(each.subs(end))) for each in apart) < 1e-9
         for total in points.sums:
@@ -107,7 +105,7 @@ def test_balls_from_equal_starts_hold_what_the_flow_comes_to(name):
     begun = Fraction(1, 500)
     end = symbols(flowed(derivation, np.full(len(mode_system(derivation.stages[0]).s), 1 / 500)))
     for race in derivation.races:
-        points: Any = resting_points(race, begun)
+        points: Any = replace(race, strength0=begun).points
         assert points.balls is not None
         for pi, found in zip(points.strengths, points.balls, strict=True):
             assert float(found) == pytest.approx(float(pi.subs(end)), rel=1e-8)
@@ -117,7 +115,7 @@ def test_balls_from_equal_starts_hold_what_the_flow_comes_to(name):
 def test_known_line():
     # s = 5/2 and 3/2, 1; d = 1/2 and 1/4: π_1 + π_2 = 6 in context 1, π_1 + π_3 = 4 in context 2.
     race = derived("a whole and two parts").races[0]
-    points: Any = resting_points(race, None)
+    points: Any = race.points
     one, two, three = points.strengths
     assert points.formulas == (4 - three, 2 + three, three)
     assert points.sums == (sp.log(two) + sp.log(three) - sp.log(one),)
@@ -127,7 +125,7 @@ def test_known_line():
 
 def test_a_root_is_given_where_its_first_coefficient_vanishes_too():
     # Four parts: x²(1 − ρ) + …, and equal starts have ρ = 1.
-    points: Any = resting_points(derived("rows and columns").races[0], Fraction(1, 100))
+    points: Any = replace(derived("rows and columns").races[0], strength0=Fraction(1, 100)).points
     assert points.root is not None
     assert points.balls is not None
     assert sp.degree(points.polynomial.as_expr().subs(PRODUCT, 1), points.unknowns[0]) == 1
@@ -257,7 +255,7 @@ def test_a_mode_that_no_minimum_has_dies_out():
 
 def test_a_wrong_line_is_noticed():
     race = derived("a whole and two parts").races[0]
-    check_line(race)
+    race.check()
     line: Any = race.line
     moved = (line.point[0] + 1, *line.point[1:])
     tilted = ((line.directions[0][0] + 1, *line.directions[0][1:]),)
@@ -268,11 +266,11 @@ def test_a_wrong_line_is_noticed():
         replace(line, drives=lifted),
     ):
         with pytest.raises(ArithmeticError, match="line"):
-            check_line(replace(race, line=wrong))
+            replace(race, line=wrong).check()
     # Nothing learned is an equilibrium too, with these drives, but every mode grows out of it.
     nothing = RestingLine(point=(Fraction(0),) * 3, directions=(), drives=(Fraction(1),) * 3)
-    with pytest.raises(ArithmeticError, match="loss along"):
-        check_line(replace(race, line=nothing))
+    with pytest.raises(ArithmeticError, match="line"):
+        replace(race, line=nothing).check()
 
 
 def test_modes_that_are_not_alike_are_not_summed():
@@ -283,7 +281,7 @@ def test_modes_that_are_not_alike_are_not_summed():
     # Taken as one although they are not: the sums' end is no end of the modes.
     wrong = replace(race, groups=((0,), (1,), (2,)))
     with pytest.raises((ArithmeticError, IndexError)):
-        check_end(wrong)
+        wrong.check()
 
 
 # -- document and JSON -----------------------------------------------------------------------------
@@ -291,14 +289,14 @@ def test_modes_that_are_not_alike_are_not_summed():
 
 def test_document_and_json_say_what_the_start_decides():
     derivation = derived("a whole and two parts")
-    entry = equilibria_to_json(derivation)["equilibria"]
+    entry = derivation.to_json()["equilibria"]
     first = entry["competitions"][0]
     assert first["undecided"] == ""
     assert first["at_rest"] is None
     assert first["line"]["strengths"]["pi_1_1"] == "4 - pi_3_1"
     assert first["line"]["range"] == ["0", "4"]
     assert first["line"]["product"] == "pi_2_1*pi_3_1/pi_1_1"
-    assert resting_loss(derivation) is not None
+    assert derivation.ask(equilibria_of).loss is not None
     assert entry["loss"]["expr"] == "0"
     text = derivation.to_latex()
     assert "positive definite" not in text.replace("positive definite, by", "")
@@ -320,7 +318,7 @@ def test_the_loss_on_a_line_is_that_at_the_declared_values(value):
     }
     derivation = sr.derive(sr.load(tables))
     assert any(race.line is not None for race in derivation.races)
-    rest = resting_loss(derivation)
+    rest = derivation.ask(equilibria_of).loss
     assert rest is not None
     assert rest.to_fraction() == 0
     assert "above the least" not in derivation.to_latex()
@@ -335,7 +333,7 @@ def test_a_loss_above_the_least_is_said_of_the_declared_values(value, words):
         "pathway": [{"name": "a", "gate": [1, "1/2"]}, {"name": "b", "gate": [1, 1]}],
     }
     derivation = sr.derive(sr.load(tables))
-    rest = resting_loss(derivation)
+    rest = derivation.ask(equilibria_of).loss
     assert rest is not None
     (y,) = derivation.spec.symbols.values()
     assert sp.expand(rest.to_sympy(derivation.spec.symbols) - (y - 3) ** 2 / 8) == 0

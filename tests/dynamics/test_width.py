@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.claims.prediction import predict_training
-from symreln.claims.widths import learned_counts, losses
+from symreln.claims.widths import learned_counts, width_of
 from symreln.dynamics.width import compare
 from symreln.errors import NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.exact.truth import Truth
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.train.gdln import train_gdln
-from symreln.truth import Truth
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import RATIONAL
 
@@ -43,8 +43,8 @@ def found_of(spec):
 
 
 def balls(derivation) -> tuple[float, float]:
-    plateau, least = losses(derivation) or (np.nan, np.nan)
-    return float(plateau), float(least)
+    width = derivation.ask(width_of)
+    return (np.nan, np.nan) if width is None else (float(width.loss), float(width.least_loss))
 
 
 def trained(spec):
@@ -164,7 +164,7 @@ def test_a_tie_of_s_is_left_open():
     derivation = sr.derive(diagonal([2, 1], [1, 2], 1))
     (one,) = derivation.narrow
     assert "equal s" in one.undecided
-    assert losses(derivation) is None
+    assert derivation.ask(width_of).loss is None
     assert learned_counts(derivation) == {}
     assert Truth.UNDECIDED in {step.outcome for step in derivation.steps}
 

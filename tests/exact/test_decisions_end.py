@@ -14,9 +14,8 @@ from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
-from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.spec.expression import parse_formula
+from symreln.spec.expression import Declared
 from tests.exact.test_spectrum_edges import proven
 
 
@@ -39,7 +38,7 @@ def within(seconds: int) -> Iterator[None]:
 
 def spectrum(rows: list[list[str]], names: tuple[str, ...]) -> JointSpectrum:
     """The spectrum of white inputs and targets that are polynomials in the parameters."""
-    entries = [[parse_formula(text, names) for text in row] for row in rows]
+    entries = [[Declared(names=names).parse(text) for text in row] for row in rows]
     size = len(rows[0])
     white = [[int(i == j) for j in range(size)] for i in range(size)]
     with within(30):
@@ -85,7 +84,7 @@ def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
 
 
 def ring_square(text: str) -> AlgebraicNumber:
-    value = parse_formula(text, ("a",))
+    value = Declared(names=("a",)).parse(text)
     return AlgebraicNumber.rational(value * value, is_sqrt=True)
 
 
@@ -129,8 +128,8 @@ def test_multiples_of_the_prime_are_not_taken_for_zero() -> None:
 
 def test_rows_that_are_dependent_modulo_the_prime_span_what_they_do_over_q() -> None:
     prime = integers.PRIME
-    features = SparseMatrix.from_exact(ExactMatrix.from_rows([[1, 0, 0], [1, prime, 0]]))
-    rows = SparseMatrix.from_exact(ExactMatrix.from_rows([[3, 4, 5]]))
+    features = ExactMatrix.from_rows([[1, 0, 0], [1, prime, 0]])
+    rows = ExactMatrix.from_rows([[3, 4, 5]])
     found = projected(rows, features)
-    assert found.exact == ExactMatrix.from_rows([[3, 4, 0]])
-    assert found.exact.entry(0, 1).to_fraction() == Fraction(4)
+    assert found == ExactMatrix.from_rows([[3, 4, 0]])
+    assert found.entry(0, 1).to_fraction() == Fraction(4)

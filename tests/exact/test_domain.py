@@ -9,7 +9,8 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.exact.domain import Range, never_zero, real_roots, variables
+from symreln.exact.algebraic import real_roots
+from symreln.exact.domain import Range, never_zero, variables
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 NAMES = ("a", "b")

@@ -41,7 +41,7 @@ def test_roots_that_differ_by_hundreds_of_digits():
         root = Fraction(10) ** e
         p *= fmpz_poly([-root.numerator, root.denominator])
     p *= fmpz_poly([10**500, 0, 1])  # no real root
-    found = enclosure.isolated([Fraction(int(c)) for c in p], 64)
+    found = enclosure.real_roots(tuple(Fraction(int(c)) for c in p), 64)
     assert len(found) == len(exponents)
     for ball, e in zip(found, exponents, strict=True):
         with enclosure.precision(4000):
@@ -67,6 +67,8 @@ def test_roots_so_near_that_newton_takes_one_for_the_other():
 def test_a_cluster_beside_distant_complex_roots():
     """(x + 1)^3 moved by 1e-400: three roots that only 134 digits tell apart, one of them real."""
     cube = fmpz_poly([1, 1]) ** 3 * 10**400 + 1
-    (ball,) = enclosure.isolated([Fraction(int(c)) for c in cube * fmpz_poly([10**900, 0, 1])], 600)
+    (ball,) = enclosure.real_roots(
+        tuple(Fraction(int(c)) for c in cube * fmpz_poly([10**900, 0, 1])), 600
+    )
     with enclosure.precision(900):
         assert (ball + 1 + (arb(10) ** -400).root(3)).contains(0)

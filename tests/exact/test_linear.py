@@ -13,15 +13,16 @@ from flint import fmpq_mat
 from symreln.errors import InputError
 from symreln.exact import polynomials
 from symreln.exact.linear import (
+    characteristic,
+    coordinates,
+    evaluate,
     inverse,
     pseudo_inverse,
     rank,
-    spectral_projector,
     subspace_projector,
 )
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import joint_spectrum
 from tests.certificates import contextual
 from tests.strategies import exact, parametric_matrix, rational_matrix, rational_point
 
@@ -35,7 +36,7 @@ def assert_moore_penrose(a: ExactMatrix) -> None:
 
 
 def test_pseudo_inverse_over_q() -> None:
-    for seed in range(200):
+    for seed in range(60):
         random = Random(seed)
         size = random.randint(1, 6)
         root = exact(rational_matrix(random, size, random.randint(1, 6)))
@@ -43,7 +44,7 @@ def test_pseudo_inverse_over_q() -> None:
 
 
 def test_pseudo_inverse_with_parameters() -> None:
-    for seed in range(120):
+    for seed in range(50):
         random = Random(seed)
         names = ("c",) if seed % 3 else ("a", "b")
         size = random.randint(1, 4 if seed % 3 else 3)
@@ -81,7 +82,7 @@ def test_pseudo_inverse_refuses_what_is_not_symmetric() -> None:
 
 def test_inverse() -> None:
     done = 0
-    for seed in range(150):
+    for seed in range(60):
         random = Random(seed)
         names = ((), ("c",), ("a", "b"))[seed % 3]
         size = random.randint(1, 3)
@@ -94,11 +95,11 @@ def test_inverse() -> None:
         one = ExactMatrix.identity(size, names)
         assert a @ inverse(a) == one
         assert inverse(a) @ a == one
-    assert done > 80
+    assert done > 30
 
 
 def test_rank_against_numpy_at_a_generic_point() -> None:
-    for seed in range(200):
+    for seed in range(60):
         random = Random(seed)
         names = ((), ("c",), ("a", "b"))[seed % 3]
         inner = random.randint(1, 3)
@@ -123,29 +124,31 @@ def test_projectors() -> None:
     assert subspace_projector(ExactMatrix.zeros(2, 0)) == ExactMatrix.zeros(2, 2)
 
 
-def test_an_irrational_projector_is_refused() -> None:
-    spectrum = joint_spectrum(ExactMatrix.from_rows([[1, 1], [0, 1]]), ExactMatrix.identity(2))
-    with pytest.raises(InputError, match="irrational"):
-        spectral_projector(spectrum.modes[0])
+def test_characteristic_polynomials_vanish_on_their_matrix() -> None:
+    for seed in range(40):
+        random = Random(seed)
+        names = ((), ("c",), ("a", "b"))[seed % 3]
+        size = random.randint(1, 4)
+        a = parametric_matrix(random, size, size, names).scale(Fraction(1, 3))
+        coefficients = characteristic(a)
+        assert len(coefficients) == size + 1
+        assert coefficients[-1] == 1
+        assert evaluate(coefficients, a, ExactMatrix.identity(size, names)).is_zero
 
 
 # -- polynomials ----------------------------------------------------------------------------------
 
 
-def table(matrix: ExactMatrix) -> polynomials.Table:
-    return [[entry.numerator for entry in row] for row in matrix.rows()]
-
-
 def test_packed_characteristic_polynomial_against_substitution() -> None:
     """One integer determinant for a determinant of polynomials: compared at rational points."""
-    for seed in range(120):
+    for seed in range(50):
         random = Random(seed)
         names = (("c",), ("a", "b"), ("a", "b", "c"))[seed % 3]
         size = random.randint(1, 5)
         a = parametric_matrix(random, size, size, names)
         if random.random() < 0.5:
             a = a @ a  # larger coefficients and degrees, negative ones too
-        found = polynomials.characteristic(table(a), names)
+        found = polynomials.characteristic(a.numerators(), names)
         point = rational_point(random, names)
         values = [Scalar(names, v).substitute(point).to_fraction() for v in found]
         numeric = fmpq_mat(size, size, [
@@ -161,20 +164,19 @@ def _fmpq(value: Fraction):
     return fmpq(value.numerator, value.denominator)
 
 
-def test_solve_finds_what_is_there_and_refuses_what_is_not() -> None:
-    names = ("c",)
+def test_coordinates_of_what_is_there_and_none_of_what_is_not() -> None:
+    done = 0
     for seed in range(80):
         random = Random(seed)
-        columns = parametric_matrix(random, 4, 2, names)
+        columns = parametric_matrix(random, 4, 2, ("c",)).scale(Fraction(1, 3))
         if rank(columns) < 2:
+            assert coordinates(columns, columns) is None
             continue
-        weights = parametric_matrix(random, 2, 1, names)
-        inside = table(columns @ weights)
-        as_columns = [list(column) for column in zip(*table(columns), strict=True)]
-        target = [row[0] for row in inside]
-        found = polynomials.solve(as_columns, [target], names)
-        assert found == [[weights.entry(0, 0), weights.entry(1, 0)]]
-        target[0] = target[0] + 1
-        shifted = ExactMatrix.from_rows([[Scalar(names, v)] for v in target], names)
-        outside = rank(ExactMatrix.beside([columns, shifted])) == 3
-        assert (polynomials.solve(as_columns, [target], names) is None) == outside
+        weights = parametric_matrix(random, 2, 3, ("c",)).scale(Fraction(2, 5))
+        target = columns @ weights
+        assert coordinates(columns, target) == weights
+        other = target + ExactMatrix.from_rows([[1, 0, 0]] + [[0] * 3] * 3)
+        outside = rank(ExactMatrix.beside([columns, other])) == 3
+        assert (coordinates(columns, other) is None) == outside
+        done += outside
+    assert done > 30

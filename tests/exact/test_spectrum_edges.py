@@ -123,7 +123,7 @@ def test_texts_are_their_numbers(seed: int, positive: bool, numerator: int) -> N
     values = {name: sign * Fraction(numerator, 7 + i) for i, name in enumerate(names)}
     at = {symbols[n]: sp.Rational(v.numerator, v.denominator) for n, v in values.items()}
     for mode in spectrum.modes:
-        for number in (mode.s,) if mode.d_is_average else (mode.s, mode.d):
+        for number in (mode.s,) if mode.d is None else (mode.s, mode.d):
             if not number.is_radical:
                 continue
             # 200 digits: a radicand may cancel to a fraction of its terms' size.

@@ -9,8 +9,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.exceptional_words import sentence
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 from symreln.verify import verify
 
 TABLES = {
@@ -35,7 +34,7 @@ TABLES = {
 
 @lru_cache(maxsize=1)
 def derivation():
-    return sr.derive(read_spec(TABLES))
+    return sr.derive(load(TABLES))
 
 
 def test_modes_are_those_by_hand_with_the_assumptions_in_them():
@@ -58,7 +57,7 @@ def test_the_certificate_holds_for_all_values_of_the_four():
 
 
 def test_exceptional_sets_respect_every_assumption():
-    text = sentence(derivation().exceptional)
+    (text,) = derivation().exceptional.lines()
     assert text == (
         "generic in a, b, e, g; exceptional: e = 0, g = 0, a = 0 (excluded by a > 0), "
         "b = 0 (excluded by b >= 1/2 and b <= 3)"

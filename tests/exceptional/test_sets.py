@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.exceptional import exceptional_sets
+from symreln.claims.exceptional.claim import ExceptionalSet, ExceptionalSets
+from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.exceptional.points import spec_at
-from symreln.exact.exceptional import Effect, ExceptionalSet, ExceptionalSets
 from symreln.exact.scalar import Scalar
-from symreln.spec.reader import load, read_spec
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 from tests.unchecked import derive_unchecked
 
@@ -56,7 +57,7 @@ def specs(draw, names: tuple[str, ...]):
         "parameters": {name: {} for name in used},
         "pathway": pathways,
     }
-    return read_spec(tables)
+    return load(tables)
 
 
 TWO = {
@@ -70,7 +71,7 @@ TWO = {
 
 
 def value_at(item: ExceptionalSet, point: Mapping[str, Fraction]) -> Fraction:
-    return Scalar(item.parameters, item.polynomial).substitute(point).to_fraction()
+    return Scalar(item.ring, item.polynomial).substitute(point).to_fraction()
 
 
 def pairs(pathway: PathwayDerivation, point: Mapping[str, Fraction]) -> list:
@@ -146,7 +147,7 @@ def test_at_every_rational_root_what_is_proven_happens(spec):
             if point.note:
                 assert not point.level
                 continue
-            values = dict(point.values)
+            values = dict(point.at)
             there = derive_unchecked(spec_at(spec, values))
             assert point.level == there.verdict.level.value
             check_consequences(generic, there, item)
@@ -157,8 +158,8 @@ def check_consequences(generic: Derivation, there: Derivation, item: Exceptional
     for consequence in item.consequences:
         if not consequence.proven or consequence.stage != first:
             continue  # a later stage learns what is left at the point, not its limit
-        for number in consequence.pathways:
-            one, two = (d.pathways[number - 1] for d in (generic, there))
+        for name in consequence.pathways:
+            one, two = (next(p for p in d.pathways if p.name == name) for d in (generic, there))
             if consequence.effect is Effect.NULL:
                 assert learning(two) < learning(one)
             elif consequence.effect is Effect.COMMUTES:
@@ -184,7 +185,7 @@ def test_a_stronger_level_at_one_point_is_proven_or_left_out(spec):
     found = exceptional_sets(derive_unchecked(spec))
     assert found is not None
     for item in found.sets:
-        if len(item.values) == len(item.points) == 1 and item.points[0].level:
+        if len(item.roots) == len(item.points) == 1 and item.points[0].level:
             possible = [c for c in item.consequences if c.effect is Effect.STRONGER]
             assert all(c.proven for c in possible) or effects(item) == {Effect.STRONGER}
             assert possible or item.consequences
@@ -204,7 +205,7 @@ def test_a_stronger_level_that_does_not_hold_is_not_called_possible():
     assert effects(table["a"]) == effects(table["b"]) == {Effect.NULL}
     for name, other in (("a", "b"), ("b", "a")):
         (point,) = table[name].points
-        assert (point.values, point.generic) == (((name, 0),), (other,))
+        assert (point.at, point.generic) == ({name: 0}, (other,))
         assert point.level == "coupled modes"
 
 
@@ -212,10 +213,10 @@ def test_a_set_of_two_parameters_is_derived_again_at_a_point_in_the_domain():
     tables = {**TWO, "parameters": {"a": {"value": "1/3"}, "b": {"maximum": "-1/4"}}}
     item = by_polynomial(sets_of(tables))["a*b - 1"]
     (point,) = item.points
-    values = dict(point.values)
+    values = dict(point.at)
     assert values["a"] * values["b"] == 1
     assert values["b"] <= Fraction(-1, 4)
-    assert point.modes == (1, 1)
+    assert point.learning_modes == (1, 1)
     assert "the loss that is left is 1/6, not 0" in point.changes
     (jump,) = [c for c in item.consequences if c.effect is Effect.JUMP]
     assert jump.proven
@@ -223,7 +224,7 @@ def test_a_set_of_two_parameters_is_derived_again_at_a_point_in_the_domain():
 
 def root(item: ExceptionalSet) -> Fraction:
     (point,) = item.points
-    return point.values[0][1]
+    return next(iter(point.at.values()))
 
 
 def learning(pathway: PathwayDerivation) -> int:
@@ -239,7 +240,7 @@ def effects(item: ExceptionalSet) -> set[Effect]:
 
 
 def sets_of(tables: dict) -> ExceptionalSets:
-    found = exceptional_sets(derive_unchecked(read_spec(tables)))
+    found = exceptional_sets(derive_unchecked(load(tables)))
     assert found is not None
     return found
 
@@ -278,7 +279,7 @@ def test_every_kind_in_one_spec_by_hand():
     assert effects(table["a"]) == {Effect.NULL, Effect.JUMP}
     (point,) = table["a"].points
     assert point.level == "closed"
-    assert point.modes == (1,)
+    assert point.learning_modes == (1,)
     assert point.changes == (
         "modes that learn: 1 instead of 2 (only)",
         "the loss that is left is 1/4, not 0",
@@ -302,7 +303,7 @@ def test_conjugate_modes_that_coincide_by_hand():
         assert table[name].points[0].changes == ("distinct pairs (s, d): 1 instead of 2 (only)",)
     golden = table["a^2 - a - 1"]
     assert effects(golden) == {Effect.NULL}
-    assert [float(value) for value in golden.values] == pytest.approx([-0.6180339887, 1.6180339887])
+    assert [float(value) for value in golden.roots] == pytest.approx([-0.6180339887, 1.6180339887])
 
 
 def test_a_positive_parameter_leaves_out_what_it_excludes():
@@ -409,17 +410,17 @@ def test_of_conjugate_modes_only_as_many_vanish_as_is_said():
     item = by_polynomial(sets_of(tables))["a - 1"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
     assert (null.count, null.exact, null.proven) == (1, True, True)
-    assert item.points[0].modes == (1,)
+    assert item.points[0].learning_modes == (1,)
     tables["dataset"]["Y"] = [["a", "a"], ["0", "a"]]
     item = by_polynomial(sets_of(tables))["a"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
-    assert null.count == 0
-    assert item.points[0].modes == (0,)
+    assert null.count is None
+    assert item.points[0].learning_modes == (0,)
 
 
 @pytest.mark.parametrize("a", [Fraction(1, 2), Fraction(1), Fraction(3)])
 def test_on_a_set_of_two_parameters_at_least_as_many_vanish_as_is_said(a):
-    generic = derive_unchecked(read_spec(TWO))
+    generic = derive_unchecked(load(TWO))
     item = by_polynomial(exceptional_sets(generic))["a*b - 1"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
     assert (null.count, null.exact, null.proven) == (1, False, True)
@@ -438,9 +439,9 @@ def merged(pathway: PathwayDerivation, point: Mapping[str, Fraction]) -> list[tu
 
 def point_on(item: ExceptionalSet, given: Mapping[str, Fraction]) -> dict[str, Fraction] | None:
     """Return a rational point of a set, some coordinates given, where one is found linearly."""
-    whole = Scalar(item.parameters, item.polynomial)
+    whole = Scalar(item.ring, item.polynomial)
     for name in item.names:
-        others = {n: given[n] for n in item.parameters if n != name}
+        others = {n: given[n] for n in item.ring if n != name}
         line = whole.substitute(others).numerator
         if int(line.total_degree()) == 1:
             at_0, at_1 = (
@@ -471,7 +472,7 @@ def test_where_modes_coincide_pairs_and_loss_stay(spec, a, b):
                 claims = [
                     c
                     for c in item.consequences
-                    if c.effect is Effect.DEGENERATE and one.number in c.pathways and c.stage == 1
+                    if c.effect is Effect.DEGENERATE and one.name in c.pathways and c.stage == 1
                 ]
                 assert distinct or not any(c.proven for c in claims)
         if generic.stages[0].verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
@@ -489,7 +490,7 @@ def test_modes_that_cross_in_s_may_meet_in_d_at_points_of_the_set():
     item = by_polynomial(sets_of(tables))["a*b - 1"]
     proven = {c.effect: c.proven for c in item.consequences}
     assert proven == {Effect.CROSSING: True, Effect.DEGENERATE: False}
-    spec = read_spec(tables)
+    spec = load(tables)
     meeting = derive_unchecked(spec_at(spec, {"a": Fraction(1), "b": Fraction(1)}))
     crossing = derive_unchecked(spec_at(spec, {"a": Fraction(2), "b": Fraction(1, 2)}))
     assert (len(meeting.pathways[0].modes), len(crossing.pathways[0].modes)) == (1, 2)

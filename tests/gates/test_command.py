@@ -18,7 +18,7 @@ from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Runner
 from symreln.gates.serialise import number_text
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 def call(*arguments: str) -> str:

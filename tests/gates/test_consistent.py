@@ -15,7 +15,7 @@ from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.programming import dot, fractions
 from symreln.gates.search import predicted_stages, residual_after, stage_residuals
 from symreln.spec.model import Dataset
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.strategies import seeds
 
 

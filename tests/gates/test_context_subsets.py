@@ -29,7 +29,7 @@ from symreln.gates.label_race import (
 from symreln.gates.label_report import subsets_report
 from symreln.gates.search import residual_after
 from symreln.spec.model import Dataset
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.gates.subset_identities import proofs
 
 

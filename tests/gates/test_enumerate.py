@@ -15,7 +15,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gates.arrangement import Found, _apart, _Step
 from symreln.gates.enumerate import enumerate_gates, sample_gates
 from symreln.gates.programming import Direction, direction, realisable
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.strategies import seeds
 
 HUGE = 10**25

@@ -18,7 +18,7 @@ from symreln.gates.label_race import label_race
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import finding_table, label_race_table
 from symreln.gates.search import stage_residuals
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
 TABLE = """
@@ -134,7 +134,7 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     point = RacePoint(
         value=Fraction(1), seeds=2, order=(("011",), ("100",)), start=None,
         classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
-        outside=0.0, left=0.0, quarter=5, steps=10, tau=1.0,
+        outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
     )  # fmt: skip
     text = finding_table(found, (), [point])
     assert "–: nothing is predicted" in text

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.enumerate import enumerate_gates, sample_gates
 from symreln.gates.orbits import gate_orbits, moved_gates, sample_group
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.gates.test_enumerate import contextual
 from tests.strategies import seeds
 

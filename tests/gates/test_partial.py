@@ -19,7 +19,7 @@ from symreln.gates.partial import every_partial_gate, partial_gates
 from symreln.gates.real_algebraic import Real
 from symreln.gates.search import predicted_stages, residual_after, search
 from symreln.gates.sliding import settle, settled_signs, sliding_gates
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.gates.test_context_subsets import formulas_at
 from tests.strategies import seeds
 

@@ -7,9 +7,9 @@ import pytest
 import symreln as sr
 from symreln.api import derive
 from symreln.claims.early import EarlyStrengths
-from symreln.claims.unsupported import why_unsupported
+from symreln.claims.gate_support import why_unsupported
 from symreln.gates.orbits import pathway_orbits
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 
 
 def derived(inputs, targets, *pathways):
@@ -24,7 +24,7 @@ def derived(inputs, targets, *pathways):
             "steps": 50,
         },
     }
-    return derive(read_spec(tables))
+    return derive(load(tables))
 
 
 def orbits(derivation) -> list[int]:

@@ -26,7 +26,7 @@ from symreln.gates.race_pieces import Race, RacePiece
 from symreln.gates.race_report import RaceReport
 from symreln.gates.search import search
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.strategies import seeds
 
 WHOLE = Range(name="a")

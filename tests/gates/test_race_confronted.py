@@ -30,7 +30,7 @@ from symreln.gates.rivals import (
 )
 from symreln.gates.search import predicted_stages, search
 from symreln.spec.model import Spec
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 def units_of(point: RacePoint, pattern: str) -> float:

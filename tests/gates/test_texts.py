@@ -12,7 +12,7 @@ from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.search import predicted_stages
 from symreln.gates.sliding import settled_signs
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 
 def test_texts_are_short() -> None:

@@ -9,7 +9,7 @@ import pytest
 from symreln.cli.main import main
 from symreln.gates.observed import observe
 from symreln.gates.replay import schedule_errors, spec_schedule
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.gates.trained import planted
 
 SMALL = [

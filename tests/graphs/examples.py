@@ -12,9 +12,10 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.graphs.curves import pathway_modes
 from symreln.graphs.data import GraphData
-from symreln.graphs.model import Edge, Graph, Node
-from symreln.spec.model import Dataset, Gain, Spec
-from symreln.spec.reader import load
+from symreln.network.model import Network
+from symreln.network.parts import Edge, Gain, Node
+from symreln.spec.model import Dataset, PathwaySpec, Spec
+from symreln.tasks.load import load
 
 Gate = tuple[Gain, ...] | None
 
@@ -38,7 +39,7 @@ def gate(random: Random, samples: int, *, gains: bool = True) -> Gate:
     return None if kind < 0.5 else tuple(random.choice(choices) for _ in range(samples))
 
 
-def random_graph(random: Random, data: Dataset, depth: int, *, gains: bool = True) -> Graph:
+def random_graph(random: Random, data: Dataset, depth: int, *, gains: bool = True) -> Network:
     """A layered graph with edges that skip layers and parts of layers that are gated."""
     samples = data.samples
     inputs = [_indices(random, data.n_x) for _ in range(random.randint(1, 2))]
@@ -71,7 +72,7 @@ def random_graph(random: Random, data: Dataset, depth: int, *, gains: bool = Tru
         Edge(name=f"e{k}", source=a, target=b, gate=gate(random, samples, gains=gains))
         for k, (a, b) in enumerate(ends)
     )
-    return Graph(nodes=tuple(node for nodes in layers for node in nodes), edges=edges)
+    return Network(nodes=tuple(node for nodes in layers for node in nodes), edges=edges)
 
 
 def _indices(random: Random, count: int) -> tuple[int, ...]:
@@ -116,7 +117,7 @@ def gains_of(item: Node | Edge, samples: int) -> np.ndarray:
     return np.array([float(g if isinstance(g, int) else g.to_fraction()) for g in item.gate])
 
 
-def order(graph: Graph) -> list[Node]:
+def order(graph: Network) -> list[Node]:
     found: list[Node] = []
     left = list(graph.nodes)
     while left:
@@ -160,7 +161,7 @@ def backpropagated(data: GraphData, weights: list[np.ndarray]) -> tuple[float, l
 
 def spec_of(data: GraphData, **more: object) -> Spec:
     """The spec of a graph on its data, as the door makes it."""
-    pathways = tuple(path.spec(data.graph) for path in data.paths)
+    pathways = tuple(PathwaySpec.along(data.graph, path) for path in data.paths)
     return Spec(dataset=data.dataset, pathways=pathways, graph=data.graph, **more)  # type: ignore[arg-type]
 
 

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from symreln.dynamics.two_layer import TIME_CONSTANT
+from symreln.exact.truth import Truth
 from symreln.graphs import components as parts
 from symreln.graphs.chains import SharedChain
 from symreln.graphs.components import components, place_proofs
@@ -16,7 +17,6 @@ from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import derive_graph
 from symreln.graphs.flow import GraphFlow
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec
 from tests.graphs.test_components import NETWORK

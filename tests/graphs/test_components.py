@@ -12,15 +12,16 @@ from hypothesis import given, settings
 
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.truth import Truth
 from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.numbers import chain_strengths
-from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
-from symreln.truth import Truth
+from symreln.network.model import Network
+from symreln.network.parts import Edge, Gain, Node
+from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
@@ -44,14 +45,14 @@ def graph_of(spec: Spec) -> Spec:
     for n, p in enumerate(spec.pathways):
         edges.append(Edge(name=f"in{n}", source=f"x{inputs.index(p.inputs)}", target=f"h{n}"))
         edges.append(Edge(name=f"out{n}", source=f"h{n}", target=f"y{outputs.index(p.outputs)}"))
-    data = GraphData(graph=Graph(nodes=tuple(nodes), edges=tuple(edges)), dataset=spec.dataset)
+    data = GraphData(graph=Network(nodes=tuple(nodes), edges=tuple(edges)), dataset=spec.dataset)
     return spec_of(data, parameters=spec.parameters)
 
 
 def printed(spectrum: object) -> list[tuple[str, str | None, int]]:
     modes = spectrum.modes  # type: ignore[attr-defined]
     return [
-        (str(m.s.to_sympy({})), None if m.d_is_average else str(m.d.to_sympy({})), m.multiplicity)
+        (str(m.s.to_sympy({})), None if m.d is None else str(m.d.to_sympy({})), m.multiplicity)
         for m in modes
     ]
 
@@ -167,7 +168,7 @@ def random_dag(seed: int) -> GraphDerivation | None:
         Edge(name=f"e{n}", source=a, target=b, gate=gate_by_part(random, runs))
         for n, (a, b) in enumerate(ends)
     )
-    whole = GraphData(graph=Graph(nodes=tuple(nodes), edges=edges), dataset=data)
+    whole = GraphData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
     return derive_graph(spec_of(whole, network=NETWORK)) if whole.paths else None
 
 
@@ -238,7 +239,7 @@ def shared_paths(random: Random, *, alike: bool) -> GraphData:
         )
         for a, b in ends
     )
-    return GraphData(graph=Graph(nodes=tuple(nodes), edges=edges), dataset=data)
+    return GraphData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
 
 
 def stacked(blocks: list[ExactMatrix]) -> ExactMatrix:
@@ -277,7 +278,7 @@ def test_edges_that_are_used_unequally_are_not_alike() -> None:
     ]
     ends = [("x", "h"), ("h", "i"), ("i", "y0"), ("i", "y1"), ("h", "j"), ("j", "y2")]
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    graph = Graph(nodes=tuple(nodes), edges=edges)
+    graph = Network(nodes=tuple(nodes), edges=edges)
     data = GraphData(graph=graph, dataset=Dataset(inputs=x, targets=y))
     found = derive_graph(spec_of(data, network=NETWORK))
     (component,) = found.components

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from symreln.exact.truth import Truth
 from symreln.graphs.conserved import (
     balances,
     edge_letter,
@@ -15,9 +16,9 @@ from symreln.graphs.conserved import (
 )
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.words import Words, derivative
-from symreln.truth import Truth
+from symreln.network.model import Network
+from symreln.network.parts import Edge, Node
 from tests.graphs.examples import dataset, random_data, start
 from tests.strategies import seeds
 
@@ -70,7 +71,7 @@ def crossing() -> GraphData:
     )
     ends = (("a", "h", one), ("b", "h", two), ("h", "y", one), ("h", "z", two))
     edges = tuple(Edge(name=f"{s}{t}", source=s, target=t, gate=g) for s, t, g in ends)
-    return GraphData(graph=Graph(nodes=nodes, edges=edges), dataset=data)
+    return GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data)
 
 
 def test_pathways_that_pass_a_node_apart_are_balanced_apart():

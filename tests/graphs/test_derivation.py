@@ -11,8 +11,8 @@ import pytest
 import symreln as sr
 from symreln.cli.main import _guarded
 from symreln.errors import InputError, SpecError
+from symreln.exact.truth import Truth
 from symreln.report import html, latex
-from symreln.truth import Truth
 
 TABLES = {
     "title": "Two paths",

@@ -13,13 +13,14 @@ from symreln.errors import NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.truth import Truth
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.modes import GraphMode, graph_modes
+from symreln.network.model import Network
+from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
-from symreln.truth import Truth
 from tests.graphs.examples import dataset, random_data
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
@@ -35,7 +36,7 @@ def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> GraphDat
     )
     ends = (("x", "h"), ("h", "k"), ("k", "y"), ("x", "g"), ("g", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    return GraphData(graph=Graph(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y))
+    return GraphData(graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y))
 
 
 def diagonal_data(seed: int) -> GraphData:
@@ -68,7 +69,7 @@ def test_for_one_pathway_it_is_the_commutator(seed: int):
         Node(name="x", size=3, inputs=(0, 1, 2)),
         Node(name="y", size=2, outputs=(0, 1)),
     )
-    graph = Graph(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
+    graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
     whole = GraphData(graph=graph, dataset=data)
     if not whole.sigma_x:  # inputs that vanish
         return
@@ -169,14 +170,14 @@ def test_a_rotation_between_pathways_is_refuted_although_all_products_commute():
     )
     ends = (("x", "a"), ("x", "b"), ("a", "y"), ("b", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    found = decide_diagonal(GraphData(graph=Graph(nodes=nodes, edges=edges), dataset=data))
+    found = decide_diagonal(GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data))
     assert found.outcome is Truth.REFUTED
 
 
 def scaled(c: Scalar, targets: ExactMatrix) -> GraphData:
     x = ExactMatrix.identity(2, ("c",)).scale(c)
     nodes = (Node(name="x", size=2, inputs=(0, 1)), Node(name="y", size=2, outputs=(0, 1)))
-    graph = Graph(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
+    graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
     return GraphData(graph=graph, dataset=Dataset(inputs=x, targets=targets))
 
 

@@ -14,9 +14,10 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import NodeSpaces, minimal_spaces, open_directions, spaces_of_start
+from symreln.network.model import Network
+from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
 from tests.graphs.examples import backpropagated, random_data, start, thin_start
 from tests.strategies import seeds
@@ -112,7 +113,7 @@ def chain(x: list[list[int]], y: list[list[int]]) -> GraphData:
         Node(name="y", size=len(y), outputs=tuple(range(len(y)))),
     )
     edges = (Edge(name="1", source="x", target="h"), Edge(name="2", source="h", target="y"))
-    return GraphData(graph=Graph(nodes=nodes, edges=edges), dataset=data)
+    return GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data)
 
 
 def test_a_start_outside_is_found_by_its_edge_and_does_leave():
@@ -159,7 +160,7 @@ def test_a_start_of_other_shapes_is_refused():
 def test_one_edge_has_the_known_solution():
     """A single edge on white data: W(t) = Sigma^yx (1 - e^{-dt})/d with d = 1/2."""
     data = chain([[1, 0], [0, 1]], [[3, -1]])
-    graph = Graph(
+    graph = Network(
         nodes=(data.graph.nodes[0], data.graph.nodes[2]),
         edges=(Edge(name="only", source="x", target="y"),),
     )
@@ -193,6 +194,6 @@ def test_the_output_space_holds_what_other_outputs_bring():
         Node(name="z", size=2, outputs=(1, 2)),
     )
     edges = (Edge(name="1", source="x", target="y"), Edge(name="2", source="x", target="z"))
-    spaces = minimal_spaces(GraphData(graph=Graph(nodes=nodes, edges=edges), dataset=data))
+    spaces = minimal_spaces(GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data))
     # y: (1, 1) from the targets and (0, 1) through z; z: (1, 0), and nothing asks for output 2.
     assert (spaces.dimension("y"), spaces.dimension("z")) == (2, 1)

@@ -14,7 +14,7 @@ from symreln.cli.request import Request
 from symreln.graphs.derivation import GraphDerivation
 from symreln.limits import supervise as supervising
 from symreln.limits.supervise import supervise
-from symreln.verify_graph import verify_file
+from symreln.verify import verify_file
 
 SPEC = """
 title = "Two chains"

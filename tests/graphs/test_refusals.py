@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.truth import Truth
 from symreln.graphs.curves import Curves
 from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import GraphDerivation, derive_graph
@@ -18,10 +19,9 @@ from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
 from symreln.report import html
 from symreln.spec.model import NetworkSpec
-from symreln.spec.reader import load
-from symreln.truth import Truth
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
-from symreln.verify_graph import verify
+from symreln.verify import verify
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90
@@ -85,7 +85,7 @@ def test_coloured_inputs_that_do_not_commute_are_kept_as_matrices(depth: int) ->
     assert "No strengths are drawn" in page
     lines = verify(found.certificate)
     assert lines[-1].endswith("coupled matrices")
-    shown = found.certificate["components"][0]
+    shown = found.certificate["parts"][0]["components"][0]
     assert shown["chain"] is None
     assert found.network is None
     assert "Routing" not in page

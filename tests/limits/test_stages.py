@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.exact.sparse import SparseMatrix
 from symreln.limits import projecting
 from symreln.limits.projecting import leftover, squared
 from symreln.limits.stages import first_orbits, orbits
@@ -52,7 +51,7 @@ def structureless(seed, inputs, samples):
 
 def exact_orbits(spec):
     """Return the correlations of every pathway by exact projections, number by number."""
-    goal, found = Targets.of(spec.dataset.sparse_targets), {}
+    goal, found = Targets.of(spec.dataset.targets), {}
     for stage in spec.stages:
         members = {
             number: effective_dataset(spec.dataset, pathway, goal)
@@ -60,7 +59,7 @@ def exact_orbits(spec):
             if pathway.stage == stage
         }
         found |= members
-        outputs = SparseMatrix.from_exact(converged_outputs(goal, tuple(members.values())))
+        outputs = converged_outputs(goal, tuple(members.values()))
         goal = Targets(start=(goal.matrix - outputs).reduced())
     return found
 
@@ -114,7 +113,7 @@ def test_an_inverse_from_floats_leaves_it_within_the_distance(inputs, monkeypatc
     assert later
     for orbit in later:
         for number in orbit.numbers:
-            off = orbit.first.sparse_sigma_yx - expected[number].sparse_sigma_yx
+            off = orbit.first.sigma_yx - expected[number].sigma_yx
             distance = off.frobenius(off).to_fraction()
             assert distance <= orbit.error * orbit.error
             # Rough boxes have 12 digits; the 9 inputs have a condition number of 2e11.
@@ -129,7 +128,7 @@ def test_an_inverse_from_floats_leaves_it_within_the_distance(inputs, monkeypatc
 def test_a_poor_inverse_widens_the_distance_and_nothing_else(rows, bits):
     """However far the proposed inverse is off, the true residual lies within what is claimed."""
     spec = spec_of(rows, [[1, -2, 3, 0, 1], [0, 1, 1, 2, -1]], [("all", "all", 1)])
-    goal = Targets.of(spec.dataset.sparse_targets)
+    goal = Targets.of(spec.dataset.targets)
     stage = (effective_dataset(spec.dataset, spec.pathways[0], goal),)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projecting, "QUICK_BITS", -1)
@@ -137,7 +136,7 @@ def test_a_poor_inverse_widens_the_distance_and_nothing_else(rows, bits):
         patch.setattr(projecting, "NEAR_ENOUGH", Fraction(1, 2))
         patch.setattr(np.linalg, "inv", lambda a, known=np.linalg.inv: known(a) * (1 - 2.0**-bits))
         near, error = leftover(goal, stage)
-    exact = goal.matrix - SparseMatrix.from_exact(converged_outputs(goal, stage))
+    exact = goal.matrix - converged_outputs(goal, stage)
     off = near.matrix - exact
     assert off.frobenius(off).to_fraction() <= error * error
     assert error < 40
@@ -147,17 +146,17 @@ def test_nearly_dependent_features_are_inverted_exactly(monkeypatch):
     monkeypatch.setattr(projecting, "QUICK_BITS", -1)
     tiny = Fraction(1, 10**30)
     spec = spec_of([[1, 2, 3], [1, 2, 3 + tiny]], [[1, 1, -1]], [("all", "all", 1)])
-    goal = Targets.of(spec.dataset.sparse_targets)
+    goal = Targets.of(spec.dataset.targets)
     stage = (effective_dataset(spec.dataset, spec.pathways[0], goal),)
     near, error = leftover(goal, stage)
     assert error == 0
-    assert near.matrix == goal.matrix - SparseMatrix.from_exact(converged_outputs(goal, stage))
+    assert near.matrix == goal.matrix - converged_outputs(goal, stage)
 
 
 def test_data_beyond_floats_are_refused(monkeypatch):
     monkeypatch.setattr(projecting, "QUICK_BITS", -1)
     spec = spec_of([[10**400, 1]], [[1, 1]], [("all", "all", 1)])
-    goal = Targets.of(spec.dataset.sparse_targets)
+    goal = Targets.of(spec.dataset.targets)
     stage = (effective_dataset(spec.dataset, spec.pathways[0], goal),)
     with pytest.raises(ArithmeticError):
         leftover(goal, stage)
@@ -168,7 +167,7 @@ def test_features_that_only_a_prime_holds_dependent_are_found_out(monkeypatch):
     monkeypatch.setattr(projecting, "MOST_DENSE", 0)
     monkeypatch.setattr(projecting, "independent_rows", lambda _: [0])
     spec = spec_of([[1, 2, 3], [1, 2, 4], [2, 4, 6]], [[1, 1, -1]], [("all", "all", 1)])
-    goal = Targets.of(spec.dataset.sparse_targets)
+    goal = Targets.of(spec.dataset.targets)
     stage = (effective_dataset(spec.dataset, spec.pathways[0], goal),)
     with pytest.raises(ArithmeticError, match="not over Q"):
         leftover(goal, stage)

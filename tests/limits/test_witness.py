@@ -29,9 +29,7 @@ def holds(told, spec):
     for pathway in sr.derive(spec).at_values.pathways:
         line = told.boxes[pathway.number]
         exact = [
-            (mode.s, None if mode.d_is_average else mode.d)
-            for mode in pathway.spectrum.modes
-            for _ in range(mode.multiplicity)
+            (mode.s, mode.d) for mode in pathway.spectrum.modes for _ in range(mode.multiplicity)
         ]
         assert len(line["enclosures"]) == len(exact)
         left = list(exact)

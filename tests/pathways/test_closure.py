@@ -183,7 +183,7 @@ def test_what_leaves_the_span_of_a_class_does_so_in_numbers(name):
                 continue
             p, a = coupling.target
             target = coupling.stage[p]
-            span = (target.effective.sparse_sigma_yx @ target.basis(a)).to_numpy()
+            span = (target.effective.sigma_yx @ target.basis(a)).to_numpy()
             left = 0.0
             for action in (x.to_numpy() for row in coupling.actions for x in row):
                 rest = action - span @ np.linalg.lstsq(span, action)[0]

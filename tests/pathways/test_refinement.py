@@ -18,9 +18,9 @@ from symreln.claims.prediction import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pipeline.certify import certificate
+from symreln.exact.truth import Truth
+from symreln.pipeline.certificate import certificate
 from symreln.spec.model import Spec
-from symreln.truth import Truth
 from symreln.verdict.judge import Level
 from symreln.verdict.refinement import split_spectrum
 from symreln.verify import digest, verify
@@ -83,13 +83,13 @@ def test_several_classes_of_one_pathway_are_in_the_certificate() -> None:
         "1/3",
     ]
     assert verify(derivation.certificate) == ("stages[0]: p1, p2, p3: closed by symmetry",)
-    assert derivation.certificate["symmetries"] == []
+    assert derivation.certificate["parts"][0]["symmetries"] == []
 
 
 def test_a_basis_that_does_not_suit_is_refused_by_the_verifier() -> None:
     """The common class turned by 45°: its sums do not close on the halves."""
     certificate = copy.deepcopy(sr.derive(common_and(2, (1, 0))).certificate)
-    classes = certificate["stages"][0]["pathways"][0]["classes"]
+    classes = certificate["parts"][0]["stages"][0]["pathways"][0]["classes"]
     for one, sign in zip(classes, ("1", "-1"), strict=True):
         assert one["generators"]["columns"] == 1
         one["generators"]["entries"] = [[0, 0, "1"], [1, 0, sign]]
@@ -102,9 +102,10 @@ def test_a_basis_that_does_not_suit_is_refused_by_the_verifier() -> None:
 def test_a_split_class_says_nothing_against_a_level() -> None:
     """Alone in its stage a pathway is closed; two halves of one class are refused there."""
     certificate = copy.deepcopy(sr.derive(common_and(2, (1, 0))).certificate)
-    (stage,) = certificate["stages"]
+    (stage,) = certificate["parts"][0]["stages"]
     stage["pathways"] = stage["pathways"][:1]
     stage["components"], stage["level"], certificate["level"] = [], "closed", "closed"
+    certificate["parts"][0]["level"] = "closed"
     for one in stage["pathways"][0]["classes"]:
         one["gram_inverse"], one["inverse_d_eff"] = None, ["2"]
     stage["final_loss"] = "0"
@@ -119,7 +120,9 @@ def test_couplings_that_cancel_in_parts_are_no_coupled_modes_to_the_verifier() -
     (stage,) = derivation.stages
     assert [len(part) for part in stage.verdict.components] == [2, 2]
     assert "what acts on them from other modes adds up to 0" in derivation.verdict.reasons[-1]
-    assert {each.heights for each in equal_starts(derivation)} == {Truth.UNDECIDED}
+    assert {
+        each.heights_from_unequal_starts for part in equal_starts(derivation) for each in part.found
+    } == {Truth.UNDECIDED}
     weaker = replace(stage.verdict, level=Level.COUPLED_MODES)
     claimed = certificate(replace(derivation, stages=(replace(stage, verdict=weaker),)))
     with pytest.raises(CertificateError, match="closed by symmetry"):

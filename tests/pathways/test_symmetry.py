@@ -15,7 +15,6 @@ from symreln.exact.linear import subspace_projector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.scalar import Scalar
-from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.network.effective import effective_dataset
 from symreln.network.symmetry import SymmetrySearch
@@ -100,7 +99,7 @@ def facts(derivation) -> list:
 @pytest.mark.parametrize("name", SPECS)
 def test_symmetries_change_nothing(name, monkeypatch):
     found = pipeline.derive_unchecked(SPECS[name])
-    monkeypatch.setattr(pipeline, "symmetry_search", lambda spec: None)
+    monkeypatch.setattr(pipeline, "symmetry_search", lambda *_, **__: None)
     alone = pipeline.derive_unchecked(SPECS[name])
     assert facts(found) == facts(alone)
     for one, other in zip(found.pathways, alone.pathways, strict=True):
@@ -160,10 +159,8 @@ def test_a_symmetry_is_one(seed):
 
 def test_one_entry_breaks_a_symmetry():
     spec = TASKS["contextual"]
-    change = SparseMatrix.from_entries(spec.dataset.targets.shape, [20], [9], [1])
-    other = replace(
-        spec, dataset=replace(spec.dataset, targets=(spec.dataset.sparse_targets + change).exact)
-    )
+    change = ExactMatrix.from_entries(spec.dataset.targets.shape, [20], [9], [1])
+    other = replace(spec, dataset=replace(spec.dataset, targets=(spec.dataset.targets + change)))
     search = SymmetrySearch(other.dataset, other.pathways, [1, 2, 2, 2])
     assert [search.find([1], [p]) is None for p in (1, 2, 3)].count(True) == 2
 
@@ -178,7 +175,7 @@ def test_residual_in_factors_is_the_least_squares_residual(name):
         effective = tuple(p.effective for p in stage.pathways)
         modes = stage_modes(effective, tuple(p.spectrum for p in stage.pathways))
         goal = effective[0].goal
-        outputs = SparseMatrix.from_exact(converged_outputs(goal.matrix.exact, effective))
+        outputs = converged_outputs(goal.matrix, effective)
         expected = goal.matrix - outputs
         assert expected.frobenius(expected) / (2 * goal.shape[1]) == stage.final_loss
         if stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
@@ -197,7 +194,7 @@ def test_correlations_in_factors_are_those_of_the_residual(name):
             found = pathway.effective
             matrix = found.masked(found.goal.matrix)
             expected = (matrix @ found.features.T).scale(Fraction(1, found.samples))
-            assert found.sparse_sigma_yx == expected
+            assert found.sigma_yx == expected
 
 
 def test_a_wrong_plateau_has_errors():
@@ -229,7 +226,7 @@ def test_projection_is_the_pseudo_inverse_one(seed):
     rows = parametric_matrix(random, 2, width, names, 0.8)
     point = rational_point(random, names)
     point = {name: value + Fraction(1, 7) for name, value in point.items()}
-    found = projected(SparseMatrix.from_exact(rows), SparseMatrix.from_exact(features))
+    found = projected(rows, features)
     x, y = (m.substitute(point).to_numpy() for m in (features, rows))
     assert np.linalg.matrix_rank(x) == np.linalg.matrix_rank(
         features.substitute({n: Fraction(101, 37) for n in names}).to_numpy()
@@ -253,7 +250,7 @@ def driven_twins(spec: Spec) -> int:
             for a in range(len(pathway.classes)):
                 powers = pathway.drive(a).powers
                 for power, vector in zip(powers, pathway.krylov(a, len(powers)), strict=True):
-                    assert power == pathway.effective.sparse_sigma_yx @ vector
+                    assert power == pathway.effective.sigma_yx @ vector
     return moved
 
 
@@ -281,14 +278,14 @@ def test_powers_are_projected_by_the_classes_own_bases(structure):
     )
     for pathway in modes:
         size = pathway.spectrum.n_x
-        one = SparseMatrix.from_exact(ExactMatrix.identity(size))
+        one = ExactMatrix.identity(size)
         for a, mode_class in enumerate(pathway.classes):
             operator = pathway.spectrum.operator_matrix(mode_class)
             expected = subspace_projector(
-                ExactMatrix.beside([v.exact for v in pathway.krylov(a, mode_class.degree)])
+                ExactMatrix.beside([v for v in pathway.krylov(a, mode_class.degree)])
             )
             for k in range(mode_class.degree + 1):
-                assert pathway.projected(a, k, one).exact == expected
+                assert pathway.projected(a, k, one) == expected
                 expected = operator @ expected
 
 

@@ -7,21 +7,16 @@ from functools import lru_cache
 
 import pytest
 
+from symreln.claims.claim import said_of
+from symreln.claims.exceptional import exceptional_sets
+from symreln.claims.exceptional.claim import SHORT
 from symreln.document.model import Document
 from symreln.exact.scalar import Scalar
-from symreln.report.chapters.exceptional import chapter
-from symreln.report.exceptional_json import exceptional_to_json
-from symreln.report.exceptional_words import (
-    SHORT,
-    consequences_text,
-    polynomial_text,
-    sentence,
-    short_text,
-)
+from symreln.report.encode import Encoder
 from symreln.report.html import render as html
 from symreln.report.latex import render as latex
-from symreln.spec.expression import parse_formula
-from symreln.spec.reader import load, read_spec
+from symreln.spec.expression import Declared
+from symreln.tasks.load import load
 from tests.unchecked import derive_unchecked
 
 TABLES = {
@@ -48,31 +43,31 @@ TABLES = {
 
 @lru_cache
 def derived(name: str):
-    return derive_unchecked(read_spec(TABLES[name]) if name in TABLES else load(name))
+    return derive_unchecked(load(TABLES[name]) if name in TABLES else load(name))
 
 
 @pytest.mark.parametrize("name", [*TABLES, "contextual-3", "xor"])
 def test_the_chapter_renders_and_names_every_breaking_set(name):
     derivation = derived(name)
-    document = Document(title=name, blocks=(chapter(derivation),))
+    document = Document(title=name, blocks=tuple(said_of(derivation, exceptional_sets)))
     page, paper = html(document), latex(document)
     assert "Exceptional values of the parameters" in page
     assert "Exceptional values of the parameters" in paper
     for item in derivation.exceptional.sets:
-        if len(polynomial_text(item)) > SHORT:
-            assert short_text(item) in paper
-            assert polynomial_text(item) not in page
+        if len(item.text) > SHORT:
+            assert item.short_text in paper
+            assert item.text not in page
 
 
 @pytest.mark.parametrize("name", [*TABLES, "contextual-3"])
 def test_json_holds_polynomials_that_can_be_read_back(name):
     derivation = derived(name)
-    found = exceptional_to_json(derivation)
+    found = Encoder.of(derivation.spec)(derivation.exceptional)
     assert json.loads(json.dumps(found)) == found
     sets = derivation.exceptional
     both = [*sets.sets, *sets.outside]
     for entry, item in zip([*found["sets"], *found["outside"]], both, strict=True):
-        read = parse_formula(entry["polynomial"], sets.parameters)
+        read = Declared(names=sets.parameters).parse(entry["polynomial"])
         assert read == Scalar(sets.parameters, item.polynomial)
         assert bool(entry["excluded"]) == bool(item.excluded)
         assert entry["breaking"] == (not item.harmless)
@@ -82,19 +77,25 @@ def test_json_holds_polynomials_that_can_be_read_back(name):
 
 
 def test_a_derivation_without_parameters_has_none():
-    assert exceptional_to_json(derived("linear-hierarchy")) is None
+    assert derived("linear-hierarchy").exceptional is None
+
+
+def line_of(derivation) -> str:
+    """Return what the terminal says."""
+    (line,) = derivation.exceptional.lines()
+    return line
 
 
 def test_the_line_for_the_terminal():
-    assert sentence(derived("contextual-3").exceptional) == (
+    assert line_of(derived("contextual-3")) == (
         "generic in c; exceptional: c = 0 (excluded by c > 0)"
     )
-    assert sentence(derived("points").exceptional) == (
+    assert line_of(derived("points")) == (
         "generic in a; exceptional: a = 0 (modes coincide on: a = 1, a = -1)"
     )
-    assert sentence(derived("xor").exceptional) == "generic in Delta; exceptional: nothing"
-    assert "a = 1, " in sentence(derived("poles and ranges").exceptional)
-    assert "a polynomial of degree" in sentence(derived("long").exceptional)
+    assert line_of(derived("xor")) == "generic in Delta; exceptional: nothing"
+    assert "a = 1, " in line_of(derived("poles and ranges"))
+    assert "a polynomial of degree" in line_of(derived("long"))
 
 
 def test_a_statement_on_conjugate_modes_names_no_mode_that_it_may_not_hold_of():
@@ -106,11 +107,8 @@ def test_a_statement_on_conjugate_modes_names_no_mode_that_it_may_not_hold_of():
         "parameters": {"a": {}, "b": {}},
         "pathway": [{"name": "p1", "gate": [1, 1, 0]}],
     }
-    derivation = derive_unchecked(read_spec(tables))
-    texts = {
-        polynomial_text(item): consequences_text(derivation, item)
-        for item in derivation.exceptional.sets
-    }
+    derivation = derive_unchecked(load(tables))
+    texts = {item.text: item.happens for item in derivation.exceptional.sets}
     lost = "modes lose their strength: s = 0 (at least one of modes 1, 2 of 'p1')"
     assert texts["a*b - 1"].startswith(lost)
     assert "the verdict may differ (modes 1, 2 of 'p1')" in texts["a + b"]

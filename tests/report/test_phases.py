@@ -11,7 +11,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.claims.phase_names import in_phase
+from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
@@ -160,4 +160,4 @@ def test_the_contribution_of_a_pathway_has_all_its_layers(layers, product):
 
 def test_files_are_written_for_all_of_it(tmp_path: Path):
     written = {path.name for path in derivation().save(tmp_path)}
-    assert {"derivation.tex", "derivation.html", "certificate-step-60.json"} <= written
+    assert {"derivation.tex", "derivation.html", "certificate.json"} <= written

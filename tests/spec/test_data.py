@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
 from symreln.spec.csvfile import matrix_from_csv
 from symreln.spec.npzfile import matrices_from_npz
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from tests.spec.corpus import CSV, NPZ, npz
+from tests.strategies import examples
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 5))
 
@@ -51,23 +52,23 @@ def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes]:
 
 
 @given(tables())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_csv_round_trip(case: tuple[list[list[Fraction]], bytes]):
     table, data = case
     columns = [list(column) for column in zip(*table, strict=True)]
-    assert matrix_from_csv(data, "x.csv", "inputs").to_fractions() == columns
+    assert matrix_from_csv(data, "x.csv").to_fractions() == columns
 
 
 def test_csv_delimiter_is_used_when_given():
-    assert matrix_from_csv(b"1\n2\n", "x", "x", ";").to_fractions() == [[1, 2]]
+    assert matrix_from_csv(b"1\n2\n", "x", ";").to_fractions() == [[1, 2]]
     with pytest.raises(SpecError, match='"1,2"'):
-        matrix_from_csv(b"1,2\n", "x", "x", ";")
+        matrix_from_csv(b"1,2\n", "x", ";")
 
 
 def test_csv_lists_several_wrong_cells_and_then_stops():
     data = b"\n".join(b"1,no" for _ in range(50))
     with pytest.raises(SpecError) as caught:
-        matrix_from_csv(data, "x.csv", "dataset.inputs")
+        matrix_from_csv(data, "x.csv")
     assert len(caught.value.problems) == 10
     assert "row 10, column 2" in str(caught.value)
 
@@ -76,7 +77,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
 @given(st.lists(floats, min_size=1, max_size=4), st.sampled_from("CF"))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_npz_floats_are_their_shortest_decimal(values: list[float], order: str):
     array = np.array([values, values], order=order)
     inputs, _ = matrices_from_npz(npz(X=array, Y=array), "d.npz")

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
@@ -18,15 +18,17 @@ from symreln.spec.npzfile import matrices_from_npz
 from symreln.spec.problems import Origin
 from symreln.spec.reader import read_spec
 from symreln.spec.tomlfile import parse_toml
-from symreln.tasks.registry import spec_path
+from symreln.tasks.load import load
+from symreln.tasks.registry import TASKS, spec_path
 from tests.spec.corpus import SPECS, X, Y, npz, own
+from tests.strategies import examples
 
 READABLE = ("xor", "contextual-3", "contextual-different", "linear-hierarchy")
 TEXTS = [spec_path(name).read_text(encoding="utf-8") for name in READABLE]
 TEXTS += [
     own('labels = {kind = ["a", "b"]}\ngroups = {inputs = {one = [0]}}')
     + 'gate = \'kind == "a"\'\n[validation]\ntolerance = 0.1\nreason = "x"\n',
-    *(text for _, text, _ in SPECS if len(text) < 2000),
+    *(text for _, text in SPECS if len(text) < 2000),
 ]
 TOKENS = [
     *("[", "]", "[[", "]]", "{", "}", '"', "'", "=", ".", ",", "#", "\n", "\x00", "\u202e"),
@@ -51,11 +53,11 @@ def damaged_specs(draw: st.DrawFn) -> str:
 
 
 @given(damaged_specs())
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_damaged_specs(text: str):
     with contextlib.suppress(SpecError):
         tables, text = parse_toml(text.encode("utf-8", "surrogatepass"), "spec.toml")
-        read_spec(tables, origin=Origin(file="spec.toml", text=text))
+        read_spec(tables, tasks=TASKS, origin=Origin(file="spec.toml", text=text))
 
 
 values = st.recursive(
@@ -95,24 +97,24 @@ KEYS = ("X", "Y", "task", "Delta", "labels", "groups", "inputs", "targets", "dat
         },
     )
 )
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_tables_of_anything(tables: dict[str, object]):
     with pytest.raises(SpecError):
-        read_spec(tables)
+        load(tables)
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='0123456789.,;-+e/"\t\r\nan ', max_size=60))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_csv_of_anything(data: bytes | str):
     with contextlib.suppress(SpecError):
-        matrix_from_csv(data.encode() if isinstance(data, str) else data, "x.csv", "inputs")
+        matrix_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
 
 
 ARCHIVE = npz(X=X, Y=Y)
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_damaged_npz(data: st.DataObject):
     damaged = bytearray(ARCHIVE)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -128,7 +130,7 @@ def test_loading_a_task_needs_no_heavy_library():
     """`derive` must start fast; tasks need flint, pydantic and numpy."""
     heavy = ("sympy", "scipy", "matplotlib", "sklearn")
     code = (
-        "import sys; from symreln.spec.reader import load; load('contextual-3');"
+        "import sys; from symreln.tasks.load import load; load('contextual-3');"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import pytest
 from symreln.errors import SpecError
 from symreln.spec.number import DecimalText
 from symreln.spec.overrides import apply_overrides, parse_override
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 BASE = {
     "network": {"hidden": 10},
@@ -41,34 +41,6 @@ def test_parsing(text: str, path: tuple, value: object):
             parse_override(text)
     else:
         assert parse_override(text) == (path, value)
-
-
-@pytest.mark.parametrize(
-    ("text", "fragment"),
-    [
-        ("network.hidden", "KEY=VALUE"),
-        ("=3", "a key such as network.hidden"),
-        (".hidden=3", "a key such as network.hidden"),
-        ("network.=3", "a key such as network.hidden"),
-        ("network hidden=3", "a key such as network.hidden"),
-        ("network[x]=3", "a key such as network.hidden"),
-        ("network.hidden=[1", "Lists and texts are written as in TOML"),
-        ('title="a', "Lists and texts are written as in TOML"),
-        ('title="a"\nhidden = 3', "Lists and texts are written as in TOML"),
-        ("pathway[3].stage=1", "index 3 of a list of 2"),
-        ("pathway[9999999].stage=1", "a key such as network.hidden"),
-        ("pathway.of_1.stage=1", 'Did you mean "off 1"?'),
-        ("network[0]=1", "Keys there: hidden"),
-        ("network.hidden.x=1", '"x" below 10'),
-        (f"{'a.' * 100}b=1", "at most 64 parts"),
-        ("a=" + "1" * 20_000, "an override of 20002 characters"),
-    ],
-)
-def test_refused(text: str, fragment: str):
-    with pytest.raises(SpecError) as caught:
-        apply_overrides(BASE, [text])
-    assert fragment in str(caught.value)
-    assert str(caught.value).splitlines()[1].startswith("  - --set ")
 
 
 def test_all_wrong_overrides_are_listed():

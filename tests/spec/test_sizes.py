@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
-from symreln.spec.reader import load, read_spec
+from symreln.tasks.load import load
 
 ROWS = [[1, 0, 1], [0, 1, 1]]
 
@@ -47,15 +47,15 @@ def test_the_ready_made_spec_is_contextual_3_and_says_more():
 
 @given(st.integers(2, 6))
 def test_each_is_what_is_written_out(count):
-    assert read_spec(contextual(count, each=True)).pathways == (
-        read_spec(contextual(count, each=False)).pathways
+    assert load(contextual(count, each=True)).pathways == (
+        load(contextual(count, each=False)).pathways
     )
 
 
 @pytest.mark.parametrize("mark", ["{kind}", "'{kind}'", '"{kind}"', "' {kind} '"])
 @pytest.mark.parametrize("values", [["left", "it's", 'a"b'], [1, 2, 3]])
 def test_the_mark_stands_for_the_value_with_quotes_or_without(mark, values):
-    spec = read_spec(
+    spec = load(
         {
             "dataset": {"X": ROWS, "Y": [[1, 2, 3]], "labels": {"kind": values}},
             "pathway": [{"name": "only", "each": "kind", "gate": f"kind == {mark}"}],
@@ -67,7 +67,7 @@ def test_the_mark_stands_for_the_value_with_quotes_or_without(mark, values):
 
 def test_the_mark_can_be_a_part_of_a_text():
     labels = {"kind": ["it's", 'a"b', "c"], "long": ["an it's", 'an a"b', "an c"]}
-    spec = read_spec(
+    spec = load(
         {
             "dataset": {"X": ROWS, "Y": [[1, 2, 3]], "labels": labels},
             "pathway": [{"name": "only", "each": "kind", "gate": "long == 'an {kind}'"}],
@@ -78,7 +78,7 @@ def test_the_mark_can_be_a_part_of_a_text():
 
 def test_each_takes_texts_that_need_escapes():
     values = ['say "hi"', "b\\c", "a{kind}"]
-    spec = read_spec(
+    spec = load(
         {
             "dataset": {"X": ROWS, "Y": [[1, 2, 3]], "labels": {"kind": values}},
             "pathway": [{"name": "{kind} only", "each": "kind", "gate": "kind == {kind}"}],
@@ -91,7 +91,7 @@ def test_each_takes_texts_that_need_escapes():
 def test_each_fills_groups():
     tables = contextual(3, each=False)
     tables["pathway"] = [{"name": "own", "each": "context", "outputs": "context_{context}"}]
-    spec = read_spec(tables)
+    spec = load(tables)
     groups = spec.dataset.output_groups
     assert [p.outputs for p in spec.pathways] == [groups[f"context_{k}"] for k in (1, 2, 3)]
     assert [p.outputs_text for p in spec.pathways] == ["context_1", "context_2", "context_3"]
@@ -116,7 +116,7 @@ def test_both_sizes_may_be_symbols():
         "C": {"integer": True, "value": 4},
         "n": {"integer": True, "minimum": 4, "maximum": 64, "value": 16},
     }
-    spec = read_spec(tables)
+    spec = load(tables)
     found = {s.option: (s.name, s.minimum, s.maximum, s.value) for s in spec.sizes}
     assert found == {"contexts": ("C", 1, None, 4), "items": ("n", 4, 64, 16)}
     assert spec.dataset.samples == 64
@@ -129,7 +129,7 @@ def test_an_override_may_put_a_number_in_place_of_a_size():
 
 def gains(gate: list, parameters: dict | None = None):
     """Return a spec with one gate over three samples, and one that keeps every sample open."""
-    return read_spec(
+    return load(
         {
             "dataset": {"X": ROWS, "Y": [[1, 2, 3]]},
             "parameters": parameters or {},

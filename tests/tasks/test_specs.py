@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln.spec.reader import load
 from symreln.tasks import list_tasks
+from symreln.tasks.load import load
 from symreln.tasks.registry import SPECS, TASKS, list_datasets, spec_path
 
 

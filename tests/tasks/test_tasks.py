@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -9,12 +10,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from pydantic import Field
 
 from symreln.errors import SpecError
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.spec.finding import Finding
+from symreln.spec.kinds import Formula, StrictModel
 from symreln.spec.model import Dataset
-from symreln.spec.reader import load
+from symreln.spec.reader import read_spec
+from symreln.spec.task import Task
+from symreln.tasks.load import load
 from symreln.tasks.real_data import bundled
-from symreln.tasks.structures import cross, hierarchy, ring
+from symreln.tasks.structures import STRUCTURES, hierarchy
 
 
 def dataset(**options: object) -> Dataset:
@@ -54,7 +62,7 @@ def test_hierarchy_spectrum(items: int):
 
 
 def test_ring_is_the_published_wave():
-    rows = ring().to_fractions(8)
+    rows = STRUCTURES["ring"](8).to_fractions(8)
     assert len(rows) == 15
     assert rows[0] == [1] * 8
     assert [float(x) for x in rows[1]] == [0, 0.33, 0.66, 1, 1, 0.66, 0.33, 0]
@@ -65,7 +73,7 @@ def test_ring_is_the_published_wave():
 
 
 def test_cross_differs_from_the_hierarchy_in_four_rows_only():
-    tree, crossed = hierarchy(8).to_fractions(8), cross().to_fractions(8)
+    tree, crossed = hierarchy(8).to_fractions(8), STRUCTURES["cross"](8).to_fractions(8)
     assert [i for i in range(15) if tree[i] != crossed[i]] == [3, 4, 5, 6]
     items = [{k + 1 for k, x in enumerate(row) if x} for row in crossed[3:7]]
     assert items == [{1, 3}, {2, 4}, {5, 7}, {6, 8}]
@@ -89,9 +97,8 @@ def test_contextual_is_kronecker_blocks(items: int, structures: list[str]):
         structures=structures,
         context_scale="27/20",
     )
-    shapes = {"hierarchy": hierarchy, "ring": ring, "cross": cross}
     blocks = [
-        np.array(shapes[name](items).to_fractions(items), dtype=object) for name in structures
+        np.array(STRUCTURES[name](items).to_fractions(items), dtype=object) for name in structures
     ]
     one, eye = np.ones((1, contexts), dtype=int), np.eye(items, dtype=int)
     common = np.array(hierarchy(items).to_fractions(items), dtype=object)
@@ -170,9 +177,9 @@ def test_where_the_file_is_not_found_scikit_learn_is_asked(loader: str, file: st
     assert found.names == asked.names
 
 
-@pytest.mark.parametrize("task", ["iris", "digits"])
-def test_real_data_are_read_without_importing_scikit_learn(task: str):
-    program = f"import sys, symreln as sr; sr.load('{task}'); print('sklearn' in sys.modules)"
+def test_real_data_are_read_without_importing_scikit_learn():
+    program = "import sys, symreln as sr; sr.load('iris'), sr.load('digits');"
+    program += "print('sklearn' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert found.stdout.split() == [b"False"]
 
@@ -193,3 +200,37 @@ def test_large_contextual_is_built_in_a_moment():
     found = dataset(task="contextual", items=128, contexts=16)
     assert found.targets.shape == (17 * 255, 2048)
     assert found.inputs.shape == (144, 2048)
+
+
+class _Doubled(StrictModel):
+    times: int = Field(default=1, ge=1, description="a whole number from 1 on")
+    scale: Formula = Field(description="a number or a formula")
+
+
+def _doubled(options: _Doubled) -> Dataset:
+    if options.times > 2:
+        raise Finding(str(options.times), "at most 2", path=".times")
+    rows = [[options.scale * options.times, options.scale]]
+    return Dataset(
+        inputs=ExactMatrix.from_rows(rows, options.scale.parameters),
+        targets=ExactMatrix.from_rows([[1, 2]]),
+    )
+
+
+def test_a_task_is_a_value_that_the_reader_is_given():
+    task = Task(name="doubled", summary="", options=_Doubled, build=_doubled)
+    tables = {"parameters": {"c": {}}, "pathway": [{"name": "a"}]}
+
+    def read(**options: object) -> Dataset:
+        data = {"task": "doubled", "scale": "c/2", **options}
+        return read_spec({**tables, "dataset": data}, tasks=[task]).dataset
+
+    c = Scalar.symbol("c", ("c",))
+    assert read(times=2).inputs == ExactMatrix.from_rows([[c, c / 2]], ("c",))
+    for wrong, says in (
+        ({"times": 3}, "dataset.times: found 3; expected at most 2"),
+        ({"times": 0}, "dataset.times: found 0; expected a whole number from 1 on"),
+        ({"scale": "d"}, 'dataset.scale: found the undeclared name "d"'),
+    ):
+        with pytest.raises(SpecError, match=re.escape(says)):
+            read(**wrong)

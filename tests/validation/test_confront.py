@@ -20,7 +20,7 @@ from symreln.experiment.metrics import compare
 from symreln.experiment.trained import gated_pathways
 from symreln.experiment.words import percent, steps_text
 from symreln.spec.model import Spec, ValidationSpec
-from symreln.spec.reader import read_spec
+from symreln.tasks.load import load
 from symreln.train.gdln import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
@@ -168,7 +168,7 @@ def test_the_verdict_follows_the_tolerance():
 
 def gained(gain: str, steps: int = 1500) -> Spec:
     """Two pathways that see all samples, one through gains; no network realises them."""
-    return read_spec(
+    return load(
         {
             "dataset": {"X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "Y": [[2, 1, 0], [0, 1, 3]]},
             "parameters": {"g": {"positive": True, "value": gain}},
@@ -209,7 +209,7 @@ def test_a_gain_that_is_not_in_the_theory_is_seen_in_training():
 
 
 def test_gains_of_0_and_1_at_their_values_are_plain_gates():
-    spec = read_spec(
+    spec = load(
         {
             "dataset": {"X": [[1, 0], [0, 1]], "Y": [[1, 2]]},
             "parameters": {"g": {"value": 1}},

@@ -20,7 +20,7 @@ from symreln.experiment.distributions import (
     largest_gaps,
 )
 from symreln.report.chapters.depth import depth_rows
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 
 SMALL = (
     "network.hidden=8",

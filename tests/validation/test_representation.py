@@ -26,7 +26,7 @@ from symreln.experiment.representation import (
 from symreln.experiment.scaling import classical_scaling, paths, shown_share, spread, turned_onto
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_drawing
-from symreln.spec.reader import load
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 
 HIERARCHY = (

@@ -8,10 +8,13 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from symreln.claims.exceptional.claim import SpecialPoint
+from symreln.claims.exceptional.conditions import factors
+from symreln.claims.solve import derive_unchecked
+from symreln.document.typeset import few
 from symreln.errors import LimitReachedError
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.domain import real_roots, variables
-from symreln.exact.exceptional import SpecialPoint, factors
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import variables
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -121,31 +124,28 @@ def _on_any(
 def point_at(derivation: Derivation, values: Mapping[str, Fraction]) -> Found:
     """Return what a second derivation finds at a point, and itself where it was possible."""
     spec = derivation.spec
-    where = tuple(values.items())
     cost = spec.dataset.samples * (spec.dataset.n_x + spec.dataset.n_y) * len(spec.pathways)
     if cost > MAX_ENTRIES:
         note = "not derived again: the data are large"
-        return SpecialPoint(values=where, note=note), None
+        return SpecialPoint(at=values, note=note), None
     try:
         there = spec_at(spec, values)
     except ZeroDivisionError:
-        return SpecialPoint(values=where, note="the data are infinite there"), None
+        return SpecialPoint(at=values, note="the data are infinite there"), None
     closed = [p.name for p in there.pathways if not p.open_samples]
     if closed:
         note = f"the gate of '{closed[0]}' is closed on every sample there"
-        return SpecialPoint(values=where, note=note), None
-    from symreln.claims.solve import derive_unchecked
-
+        return SpecialPoint(at=values, note=note), None
     try:
         found = derive_unchecked(there)
     except LimitReachedError:
         note = "not derived again: the numbers there are too long"
-        return SpecialPoint(values=where, note=note), None
+        return SpecialPoint(at=values, note=note), None
     point = SpecialPoint(
-        values=where,
+        at=values,
         generic=tuple(p.name for p in there.parameters),
         level=found.verdict.level.value,
-        modes=tuple(_learning(pathway) for pathway in found.pathways),
+        learning_modes=tuple(_learning(pathway) for pathway in found.pathways),
         changes=tuple(_changes(derivation, found, values)),
     )
     return point, found
@@ -178,7 +178,7 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
             if counted(one) != counted(two):
                 groups.setdefault((counted(two), counted(one)), []).append(one.name)
         for (now, then), names in groups.items():
-            changes.append(f"{what}: {now} instead of {then} ({_listed(names)})")
+            changes.append(f"{what}: {now} instead of {then} ({few(names, 3)})")
     try:
         limit = generic.final_loss.substitute(values)
     except ZeroDivisionError:
@@ -187,8 +187,3 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
         if limit != there.final_loss:
             changes.append(f"the loss that is left is {there.final_loss}, not {limit}")
     return changes
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

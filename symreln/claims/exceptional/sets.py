@@ -7,21 +7,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symreln.claims.exceptional.points import point_at, rational_point, special_points
-from symreln.claims.exceptional.settle import settled
-from symreln.claims.exceptional.stronger import witnesses
-from symreln.exact import domain
-from symreln.exact.exceptional import (
+from symreln.claims.exceptional.claim import Consequence, ExceptionalSet, ExceptionalSets
+from symreln.claims.exceptional.conditions import (
     Condition,
-    Consequence,
     Effect,
-    ExceptionalSet,
-    ExceptionalSets,
     factors,
     norm,
     spectrum_conditions,
 )
-from symreln.exact.field import common_denominator
+from symreln.claims.exceptional.points import point_at, rational_point, special_points
+from symreln.claims.exceptional.settle import settled
+from symreln.claims.exceptional.stronger import witnesses
+from symreln.claims.widths import narrow_pathways
+from symreln.document.typeset import few
+from symreln.exact import domain
+from symreln.exact.algebraic import real_roots
+from symreln.exact.scalar import cleared
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.spec.model import Parameter, Spec
 
-Found = tuple["fmpz_mpoly", Consequence]
-
 _JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
 
 SAMPLED = 2
 """Sets in several parameters of which a point is derived again."""
+
+_COUNTS = ("none", "one", "two", "three", "four", "five", "six")
 
 _LOST_RANK = (
     "whether the loss that is left jumps where features of several pathways become dependent"
@@ -49,21 +50,19 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
     if not names:
         return None
     undecided: list[str] = []
-    poles: dict[str, fmpz_mpoly] = {}
     found = [
-        (polynomial, Consequence(effect=Effect.UNDEFINED, proven=True))
+        Condition(polynomial=polynomial, effect=Effect.UNDEFINED, proven=True)
         for polynomial in _data_poles(spec)
     ]
-    poles = {str(polynomial): polynomial for polynomial, _ in found}
+    poles = {str(condition.polynomial) for condition in found}
     for index, stage in enumerate(derivation.stages):
         found += [
-            (polynomial, consequence)
-            for polynomial, consequence in _of_stage(stage, undecided, first=index == 0)
-            if str(polynomial) not in poles
+            condition
+            for condition in _of_stage(stage, undecided, first=index == 0)
+            if str(condition.polynomial) not in poles
         ]
     ranges = {p.name: _range(p) for p in spec.parameters}
-    grouped = _grouped(found)
-    sets = [_placed(p, names, c, ranges, derivation) for p, c in grouped]
+    sets = [_placed(group, names, ranges, derivation) for group in _grouped(found)]
     sets = [item for item in _with_points(sets, ranges, derivation) if item.consequences]
     return ExceptionalSets(
         parameters=names,
@@ -71,6 +70,7 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
         sets=tuple(item for item in sets if not item.excluded),
         outside=tuple(item for item in sets if item.excluded),
         undecided=tuple(dict.fromkeys(undecided)),
+        narrow=tuple(one.pathway.number for one in derivation.ask(narrow_pathways)),
     )
 
 
@@ -95,7 +95,7 @@ def _data_poles(spec: Spec) -> list[fmpz_mpoly]:
     return list({str(f): f for bottom in distinct.values() for f in factors(bottom)}.values())
 
 
-def _of_stage(stage: StageDerivation, undecided: list[str], *, first: bool) -> Iterator[Found]:
+def _of_stage(stage: StageDerivation, undecided: list[str], *, first: bool) -> Iterator[Condition]:
     """Yield the irreducible conditions of one stage."""
     for group in _alike(stage):
         pathway = group[0]
@@ -134,21 +134,10 @@ def _alike(stage: StageDerivation) -> list[list[PathwayDerivation]]:
     return list(groups.values())
 
 
-def _split(condition: Condition, stage: int, pathways: tuple[int, ...]) -> Iterator[Found]:
+def _split(condition: Condition, stage: int, pathways: tuple[int, ...]) -> Iterator[Condition]:
     """Yield a condition factor by factor; what holds on all zeros holds on those of a factor."""
     for factor in factors(condition.polynomial):
-        yield (
-            factor,
-            Consequence(
-                effect=condition.effect,
-                stage=stage,
-                pathways=pathways,
-                classes=condition.classes,
-                proven=condition.proven,
-                count=condition.count,
-                exact=condition.exact,
-            ),
-        )
+        yield replace(condition, polynomial=factor, stage=stage, pathways=pathways)
 
 
 def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
@@ -163,7 +152,7 @@ def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
         if one.is_null or mode is None or mode.d_eff is None:
             continue
         d_eff = mode.d_eff.coefficients
-        bottom = common_denominator(d_eff, pathway.spectrum.parameters)
+        _, bottom = cleared(d_eff, pathway.spectrum.parameters)
         yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
         top, below = norm(one, one.eigenvalue), norm(one, d_eff)
         # The product of the shares of all conjugates. Shares are bounded by the loss, so that where
@@ -185,46 +174,95 @@ def _of_residual(pathway: PathwayDerivation) -> Iterable[Condition]:
         yield Condition(polynomial=matrix.denominator, effect=Effect.RESIDUAL)
 
 
-def _grouped(found: Iterable[Found]) -> list[tuple[fmpz_mpoly, tuple[Consequence, ...]]]:
-    """Return every polynomial once, with its consequences, each once."""
-    groups: dict[str, tuple[fmpz_mpoly, list[Consequence]]] = {}
-    for polynomial, consequence in found:
-        _, known = groups.setdefault(str(polynomial), (polynomial, []))
-        if consequence not in known:
-            known.append(consequence)
-    return [(polynomial, _later_open(known)) for polynomial, known in groups.values()]
+def _grouped(found: Iterable[Condition]) -> list[list[Condition]]:
+    """Return the conditions of every polynomial, each once."""
+    groups: dict[str, list[Condition]] = {}
+    for condition in found:
+        known = groups.setdefault(str(condition.polynomial), [])
+        if condition not in known:
+            known.append(condition)
+    return [_later_open(known) for known in groups.values()]
 
 
-def _later_open(consequences: Sequence[Consequence]) -> tuple[Consequence, ...]:
+def _later_open(conditions: Sequence[Condition]) -> list[Condition]:
     """Leave open what happens in stages after one whose result may jump on the same set.
 
     Such a stage learns what is left at the point, which need not be the limit of what is left.
     """
-    jumps = [c.stage for c in consequences if c.effect in _JUMPS]
-    return tuple(
+    jumps = [c.stage for c in conditions if c.effect in _JUMPS]
+    return [
         replace(c, proven=c.proven and not any(stage < c.stage for stage in jumps))
-        for c in consequences
+        for c in conditions
+    ]
+
+
+def _consequence(derivation: Derivation, condition: Condition) -> Consequence:
+    """Return what a condition means; few hidden units feel more than the formulas do."""
+    pathways = [derivation.pathways[number - 1] for number in condition.pathways]
+    what = condition.effect.value
+    if condition.effect is Effect.CROSSING and derivation.ask(narrow_pathways):
+        what = "modes coincide in s; where d differs, the order changes in which units learn them"
+    where = few([f"'{pathway.name}'" for pathway in pathways], 3)
+    if condition.classes:
+        modes = (_modes(pathways[0], index, condition) for index in condition.classes)
+        where = f"{' with '.join(modes)} of {where}"
+    elif pathways:
+        where = f"stage {condition.stage}: {where}"
+    return Consequence(
+        effect=condition.effect,
+        stage=condition.stage or None,
+        pathways=tuple(pathway.name for pathway in pathways),
+        modes=tuple(
+            tuple(mode.label for mode in pathways[0].modes if mode.class_index == index)
+            for index in condition.classes
+        ),
+        count=condition.count or None,
+        exact=condition.exact,
+        proven=condition.proven,
+        what=what,
+        where=where,
     )
 
 
+def _modes(pathway: PathwayDerivation, index: int, condition: Condition) -> str:
+    """Name the modes of a class that a statement is about.
+
+    A condition on a class of conjugates holds of some of them: of which depends on the point.
+    """
+    degree = pathway.spectrum.classes[index].degree
+    numbers = pathway.mode_numbers(index)
+    if degree == 1:
+        return f"mode {numbers}"
+    count = condition.count
+    if condition.effect in (Effect.DEGENERATE, Effect.MERGED, Effect.CROSSING):
+        count = 1 if len(condition.classes) > 1 else 2
+    elif condition.effect is Effect.JUMP:
+        count = 1
+    if count in (0, degree):
+        return f"modes {numbers}"
+    words = _COUNTS[count] if count < len(_COUNTS) else str(count)
+    return f"{'' if condition.exact else 'at least '}{words} of modes {numbers}"
+
+
 def _placed(
-    polynomial: fmpz_mpoly,
-    names: Sequence[str],
-    consequences: tuple[Consequence, ...],
+    conditions: Sequence[Condition],
+    names: tuple[str, ...],
     ranges: dict[str, domain.Range],
     derivation: Derivation,
 ) -> ExceptionalSet:
     """Return a set with its real points in the domain, or the proof that it has none."""
+    polynomial = conditions[0].polynomial
+    consequences = tuple(_consequence(derivation, condition) for condition in conditions)
     used = domain.variables(polynomial, names)
     if len(used) > 1:
         return ExceptionalSet(
             polynomial=polynomial,
-            parameters=tuple(names),
+            ring=names,
             consequences=consequences,
             excluded=domain.never_zero(polynomial, ranges, names),
         )
     name = "".join(used)
-    roots = domain.real_roots(polynomial, names)
+    roots = real_roots(polynomial, names)
     inside = tuple(root for root in roots if ranges[name].contains(root))
     excluded = ""
     if not roots:
@@ -236,9 +274,9 @@ def _placed(
     found = [] if plain else special_points(derivation, name, inside)
     return ExceptionalSet(
         polynomial=polynomial,
-        parameters=tuple(names),
+        ring=names,
         consequences=settled(consequences, derivation, found, whole=len(found) == len(inside)),
-        values=inside,
+        roots=inside,
         excluded=excluded,
         points=tuple(point for point, _ in found),
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symreln.exact.exceptional import Effect
+from symreln.claims.exceptional.conditions import Effect
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.exact.exceptional import Consequence, SpecialPoint
+    from symreln.claims.exceptional.claim import Consequence, SpecialPoint
 
 _FROM_STRONGEST = list(Level)
 

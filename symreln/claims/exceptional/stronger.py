@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from symreln.exact.exceptional import norm, resultant
+from symreln.claims.exceptional.conditions import norm, resultant
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.exact.sparse import SparseMatrix
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     Coefficients = tuple[Scalar, ...]
 
     #: A_k on T^l w, indexed [k][l].
-    Rows = tuple[tuple[SparseMatrix, ...], ...]
+    Rows = tuple[tuple[ExactMatrix, ...], ...]
 
 WITNESSES = 2
 """Witnesses against coupled modes whose common zeros are taken."""
@@ -160,22 +159,22 @@ def _sums(stage: StageDerivation) -> dict[Node, Rows]:
 def _drive(stage: StageDerivation, node: Node) -> _Drive:
     """Return what drives a class, with powers for a polynomial times two shifts."""
     pathway, mode_class = stage.pathways[node[0]], _class(stage, node)
-    vectors = [SparseMatrix.from_exact(mode_class.generators)]
+    vectors = [mode_class.generators]
     if mode_class.degree > 1:
-        operator = SparseMatrix.from_exact(pathway.spectrum.operator_matrix(mode_class))
+        operator = pathway.spectrum.operator_matrix(mode_class)
         while len(vectors) < 3 * mode_class.degree - 2:
             vectors.append(operator @ vectors[-1])
-    sigma_yx = pathway.effective.sparse_sigma_yx
+    sigma_yx = pathway.effective.sigma_yx
     return _Drive([sigma_yx @ vector for vector in vectors], mode_class.degree)
 
 
 class _Drive(NamedTuple):
     """The matrices Sigma^{yx} T^i w of a class of this degree."""
 
-    powers: list[SparseMatrix]
+    powers: list[ExactMatrix]
     degree: int
 
-    def polynomial(self, action: SparseMatrix) -> Coefficients:
+    def polynomial(self, action: ExactMatrix) -> Coefficients:
         """Return q with action = Sigma^{yx} q(T) w, where the action is such a combination."""
         low = self.powers[: self.degree]
         names = action.parameters
@@ -184,10 +183,10 @@ class _Drive(NamedTuple):
         solution = inverse(gram) @ right
         return tuple(solution.entry(i, 0) for i in range(self.degree))
 
-    def shifted(self, q: Coefficients, shift: int) -> SparseMatrix:
+    def shifted(self, q: Coefficients, shift: int) -> ExactMatrix:
         """Return Sigma^{yx} T^shift q(T) w."""
         first = self.powers[0]
-        total = SparseMatrix.zeros(*first.shape, first.parameters)
+        total = ExactMatrix.zeros(*first.shape, first.parameters)
         for i, coefficient in enumerate(q):
             total += self.powers[i + shift].scale(coefficient)
         return total
@@ -235,7 +234,7 @@ def _misfit(drive: _Drive, rows: Rows) -> fmpz_mpoly | None:
     return None if power.is_zero else power.numerator
 
 
-def _squares(matrices: Sequence[SparseMatrix], names: tuple[str, ...]) -> Scalar:
+def _squares(matrices: Sequence[ExactMatrix], names: tuple[str, ...]) -> Scalar:
     return sum((matrix.frobenius(matrix) for matrix in matrices), start=Scalar(names, 0))
 
 

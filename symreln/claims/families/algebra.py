@@ -26,8 +26,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flint import fmpz_mat
-
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 
@@ -348,11 +346,4 @@ def from_standard(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
 
 def placed(matrix: ExactMatrix, places: Sequence[int], size: int) -> ExactMatrix:
     """Return a square matrix of the given size with ``matrix`` at the given rows and columns."""
-    terms = {}
-    for key, part in matrix.terms.items():
-        whole = fmpz_mat(size, size)
-        for i, row in enumerate(places):
-            for j, column in enumerate(places):
-                whole[row, column] = part[i, j]
-        terms[key] = whole
-    return ExactMatrix((size, size), matrix.parameters, terms, matrix.denominator)
+    return matrix.placed(places, places, (size, size))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symreln.claims.derivation import Step
+    from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.closure import Node
     from symreln.claims.families.domain import Condition, Domain
@@ -203,24 +203,20 @@ class FamilyDerivation:
         )
 
     @cached_property
-    def _certified(self) -> tuple[dict[str, Any], tuple[Condition, ...]]:
-        from symreln.claims.families.certificate import build_certificate
-
-        return build_certificate(self)
-
-    @property
-    def certificate(self) -> dict[str, Any]:
-        """The certificate (symreln.verify_family), as JSON values.
+    def certified(self) -> tuple[dict[str, Any], tuple[Condition, ...]]:
+        """The part of a certificate on every size, and where it may not hold.
 
         Raises:
             InputError: The spec is not the same for every size.
         """
-        return self._certified[0]
+        from symreln.claims.families.certificate import sizes_part
+
+        return sizes_part(self)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Where the results may break: sizes, or equations between symbols."""
-        return tuple(c for c in self._certified[1] if not c.is_empty)
+        return tuple(c for c in self.certified[1] if not c.is_empty)
 
     def closed_at(self, stage: FamilyStage) -> dict[str, tuple[int, ...]]:
         """Return the values of sizes at which a stage that is closed by symmetry is closed."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.families.checks import family_steps
 from symreln.claims.families.closure import stage_closure
+from symreln.claims.families.contextual import contextual_template
 from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
 from symreln.claims.families.errors import NoFamilyError
 from symreln.claims.families.stage import learner, least_squares
@@ -50,8 +51,6 @@ def family_template(spec: Spec) -> FamilyTemplate:
         NoFamilyError: The spec is not the same for every size.
     """
     if spec.dataset.task == "contextual":
-        from symreln.tasks.contextual_family import contextual_template
-
         return contextual_template(spec)
     msg = f"no family is known for the task '{spec.dataset.task}'"
     raise NoFamilyError(msg)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.families.algebra import FamilyMatrix, Space
     from symreln.claims.families.template import Basis, FamilyTemplate, Sector, Vector
-    from symreln.exact.sparse import SparseMatrix
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import Dataset
 
 Key = tuple[int, int]
@@ -29,7 +29,7 @@ def wrong_image(template: FamilyTemplate, dataset: Dataset, sizes: Mapping[str, 
     """
     count = int(template.sectors[0].inputs.columns.count.substitute(sizes).to_fraction())
     items = dataset.samples // count
-    columns = _columns(dataset.sparse_inputs), _columns(dataset.sparse_targets)
+    columns = _columns(dataset.inputs), _columns(dataset.targets)
     dimension = 0
     for sector in template.sectors:
         copies = template.domain.copy_numbers(items) if sector.copies else (1,)
@@ -45,7 +45,7 @@ def wrong_image(template: FamilyTemplate, dataset: Dataset, sizes: Mapping[str, 
     return "" if dimension == dataset.samples else "the number of basis vectors"
 
 
-def _columns(matrix: SparseMatrix) -> dict[int, list[tuple[int, Scalar]]]:
+def _columns(matrix: ExactMatrix) -> dict[int, list[tuple[int, Scalar]]]:
     found: dict[int, list[tuple[int, Scalar]]] = {}
     for row, column, value in matrix.nonzero():
         found.setdefault(column, []).append((row, value))

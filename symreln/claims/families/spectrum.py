@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.families.algebra import FamilyMatrix, from_standard, from_trivial
-from symreln.exact import polynomials
-from symreln.exact.field import Field, common_denominator, irreducible_factors
-from symreln.exact.linear import inverse
+from symreln.exact.field import Field, irreducible_factors
+from symreln.exact.linear import characteristic, evaluate, inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 
@@ -158,7 +157,7 @@ def _parts(m: ExactMatrix, x: ExactMatrix) -> list[_Part]:
 def _at_weight(
     operator: ExactMatrix, m: ExactMatrix, x: ExactMatrix, weight: int
 ) -> list[_Part] | None:
-    factors = irreducible_factors(characteristic(operator))
+    factors = [factor for factor, _ in irreducible_factors(characteristic(operator))]
     parts = []
     for place, factor in enumerate(factors):
         others = factors[:place] + factors[place + 1 :]
@@ -186,27 +185,6 @@ def _linear(root: Scalar) -> Coefficients:
     return (Scalar(names, -root.numerator), Scalar(names, root.denominator))
 
 
-def characteristic(matrix: ExactMatrix) -> Coefficients:
-    """Return det(x - matrix), low to high, over K."""
-    names, size = matrix.parameters, matrix.shape[0]
-    rows = matrix.rows()
-    common = common_denominator([value for row in rows for value in row], names)
-    table = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
-    found = polynomials.characteristic(table, names)
-    return tuple(
-        Scalar(names, value, common ** (size - power)) for power, value in enumerate(found)
-    )
-
-
-def evaluate(polynomial: Sequence[Scalar], matrix: ExactMatrix) -> ExactMatrix:
-    """Return a polynomial of a square matrix."""
-    one = ExactMatrix.identity(matrix.shape[0], matrix.parameters)
-    total = one.scale(polynomial[-1])
-    for coefficient in reversed(polynomial[:-1]):
-        total = (total @ matrix + one.scale(coefficient)).reduced()
-    return total
-
-
 def _projector(
     operator: ExactMatrix, factor: Coefficients, others: Sequence[Coefficients]
 ) -> ExactMatrix:
@@ -215,9 +193,9 @@ def _projector(
     image = ExactMatrix.identity(operator.shape[0], operator.parameters)
     value = field.constant(1)
     for other in others:
-        image = (image @ evaluate(other, operator)).reduced()
+        image = evaluate(other, operator, image)
         value = field.multiply(value, field.reduce(other))
-    return (image @ evaluate(field.inverse(value), operator)).reduced()
+    return evaluate(field.inverse(value), operator, image)
 
 
 def _powers(operator: ExactMatrix, projector: ExactMatrix, degree: int) -> list[ExactMatrix]:

@@ -211,13 +211,13 @@ def _least_square(sigma_yx: ExactMatrix) -> arb | None:
     """Return a ball of the least s² of Σ^{yx} that is not 0, or None for a zero matrix."""
     from flint import fmpq, fmpq_mat
 
-    from symreln.exact.enclosure import isolated
+    from symreln.exact.enclosure import real_roots
 
     rows = (sigma_yx @ sigma_yx.T).to_fractions()
     gram = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in rows])
     coefficients = [Fraction(int(c.p), int(c.q)) for c in gram.charpoly()]
     nulls = next(k for k, c in enumerate(coefficients) if c)
-    roots = isolated(coefficients[nulls:], 2 * _BITS)
+    roots = real_roots(tuple(coefficients[nulls:]), 2 * _BITS)
     return roots[0] if roots else None
 
 

@@ -32,7 +32,7 @@ import sympy as sp
 from symreln.dynamics.solutions.common import defect
 
 if TYPE_CHECKING:
-    from symreln.exact.sparse import SparseMatrix
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
 NAME = "symmetric bias-free ReLU"
@@ -58,7 +58,7 @@ class OddSymmetry:
     witness: int | None = None
 
 
-def odd_symmetry(inputs: SparseMatrix, targets: SparseMatrix) -> OddSymmetry:
+def odd_symmetry(inputs: ExactMatrix, targets: ExactMatrix) -> OddSymmetry:
     """Decide whether the samples (x, y) are, as a multiset, the samples (−x, −y).
 
     Args:
@@ -113,7 +113,7 @@ def asked(spec: Spec) -> tuple[bool, str]:
     return matches(
         activation=spec.network.activation,
         single_open_pathway=len(spec.pathways) == 1 and _is_open(spec.pathways[0], spec),
-        symmetry=lambda: odd_symmetry(dataset.sparse_inputs, dataset.sparse_targets),
+        symmetry=lambda: odd_symmetry(dataset.inputs, dataset.targets),
     )
 
 
@@ -160,7 +160,7 @@ def reduction_residual() -> sp.Expr:
 Column = tuple[tuple[tuple[int, ...], int, int], ...]
 
 
-def _columns(matrix: SparseMatrix) -> list[Column]:
+def _columns(matrix: ExactMatrix) -> list[Column]:
     """Return every column as its (exponents, row, numerator) over one common denominator."""
     entries: list[list[tuple[tuple[int, ...], int, int]]] = [[] for _ in range(matrix.shape[1])]
     for exponents, part in matrix.terms.items():

@@ -6,8 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symreln.claims.claim import said_of
-from symreln.claims.early import early_strengths
+from symreln.claims.equal_starts import unequal_starts
 from symreln.claims.regime import regime_of
+from symreln.claims.unsupported import unsupported_early
 from symreln.document.model import (
     Block,
     Citation,
@@ -21,16 +22,14 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import scientific_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.experiment.words import metric_cells, percent
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
-from symreln.report.chapters.equal_starts import unequal_start_blocks
 from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
-from symreln.report.chapters.support import counted, unsupported_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,9 +175,9 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
-    early = validation.derivation.ask(early_strengths)
+    early = validation.derivation.ask(unsupported_early)
     if not validation.kappas:
-        return unsupported_blocks(early.unsupported, validation.derivation.spec)
+        return list(early.says())
     fastest = {
         pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
         for pathway in validation.derivation.pathways
@@ -198,7 +197,7 @@ def _strengths(validation: Validation) -> list[Block]:
     silent = [
         p.name
         for p in validation.derivation.pathways
-        if p.name not in {**validation.kappas, **early.unsupported}
+        if p.name not in {**validation.kappas, **early.reasons}
     ]
     half = (
         f" It says nothing of {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''}: there "
@@ -211,7 +210,7 @@ def _strengths(validation: Validation) -> list[Block]:
         if validation.network is None
         else f", and not the initial strengths; those the {validation.network_name} tests."
     )
-    places = "".join(f" {sentence}" for sentence in counted(early))
+    places = f" {early.counted}" if early.counted else ""
     return [
         prose(
             Strong("Initial strengths"),
@@ -225,8 +224,8 @@ def _strengths(validation: Validation) -> list[Block]:
             "prediction counts, or as the spec gives it and weights that start as strong, so the "
             f"GDLN tests the reduction{network}",
         ),
-        *unsupported_blocks(early.unsupported, validation.derivation.spec),
-        *unequal_start_blocks(validation.derivation, validation.kappas),
+        *early.says(),
+        *unequal_starts(validation.derivation, validation.kappas),
     ]
 
 
@@ -280,14 +279,12 @@ def _capital(sentence: str) -> str:
 
 def _assumptions(validation: Validation) -> list[Block]:
     blocks: list[Block] = [
-        prose(
-            Strong("Silent alignment"),
-            " is assumed by the theory and measured here on the last step: the smallest cosine "
-            "of the principal angles between trained and predicted directions (1 is aligned), and "
-            "the share of ",
-            Math(r"\|W^{(2)} W^{(1)}\|^2"),
-            " outside the predicted span.",
-            _which_phase(validation),
+        say(
+            "**Silent alignment** is assumed by the theory and measured here on the last "
+            "step: the smallest cosine of the principal angles between trained and predicted "
+            r"directions (1 is aligned), and the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
+            "predicted span.{which_phase}",
+            which_phase=_which_phase(validation),
         ),
         _alignment_table("GDLN", validation.gdln_alignment),
     ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.constants import constants_table, count_free, printed_constants
 from symreln.claims.integration import network_of
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
 from symreln.dynamics import initial
-from symreln.report.chapters.constants import constants_table
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -27,6 +27,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
+from symreln.document.typeset import say
 from symreln.document.words import assumption
 
 if TYPE_CHECKING:
@@ -50,18 +51,12 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     dataset = spec.dataset
     blocks: list[Block] = [
         prose(dataset.description or "A dataset given by its matrices."),
-        prose(
-            "There are ",
-            Math(f"P = {dataset.samples}"),
-            " samples with ",
-            Math(f"n_x = {dataset.n_x}"),
-            " inputs and ",
-            Math(f"n_y = {dataset.n_y}"),
-            " outputs, one column a sample in ",
-            Math("X"),
-            " and ",
-            Math("Y"),
-            "; every entry is exact.",
+        say(
+            "There are {samples} samples with {n_x} inputs and {n_y} outputs, one column a "
+            "sample in $X$ and $Y$; every entry is exact.",
+            samples=Math(f"P = {dataset.samples}"),
+            n_x=Math(f"n_x = {dataset.n_x}"),
+            n_y=Math(f"n_y = {dataset.n_y}"),
         ),
     ]
     if max(dataset.samples, dataset.n_x, dataset.n_y) <= SMALL:
@@ -208,17 +203,11 @@ def correlation_chapter(derivation: Derivation) -> Section:
     named = NamedMatrices()
     gains = any(pathway.has_gains for pathway in derivation.spec.pathways)
     blocks: list[Block] = [
-        prose(
-            "Pathway ",
-            Math("p"),
-            " sees the effective dataset ",
-            Math(rf"X_p = {_projector(derivation.spec)}I_p X \operatorname{{diag}}(g_p)"),
-            ", ",
-            # A gain multiplies the output, not the target; closed samples are zero in X_p.
-            Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),
-            ". Its correlations carry ",
-            Math("1/P"),
-            " over the whole dataset:",
+        say(
+            "Pathway $p$ sees the effective dataset {projector}, {gains}. Its correlations "
+            "carry $1/P$ over the whole dataset:",
+            projector=Math(rf"X_p = {_projector(derivation.spec)}I_p X \operatorname{{diag}}(g_p)"),
+            gains=Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),
         ),
         equation(
             r"\Sigma^{yx}(p) = \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "

@@ -10,17 +10,17 @@ from symreln.claims.alike import Alike, alike, decays, heights_latex
 from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
+from symreln.claims.descending import flow_errors
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.regime import regime_of
-from symreln.claims.unsupported import unsupported_pathways
+from symreln.claims.unsupported import unsupported_of
+from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
-    Citation,
     Details,
     Figure,
     Math,
-    Reference,
     Section,
     Table,
     Theorem,
@@ -28,11 +28,10 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.chapters.solution import (
@@ -45,9 +44,6 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.report.chapters.steps import finite_steps
-from symreln.report.chapters.support import unsupported_blocks
-from symreln.report.chapters.width import own_units, width
 from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
@@ -90,8 +86,8 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*converging(derivation), *width(derivation), *_initial(derivation)]
-    blocks += [*finite_steps(derivation), *whole_matrices(derivation)]
+    blocks += [*said_of(derivation, convergence_of, width_of), *_initial(derivation)]
+    blocks += [*said_of(derivation, flow_errors), *whole_matrices(derivation)]
     if figures:
         blocks.append(
             Figure(
@@ -202,23 +198,13 @@ def _two_layers() -> list[Block]:
             r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
             label="eq:mode",
         ),
-        prose(
-            "with ",
-            Math("d"),
-            " replaced by ",
-            Math(r"d_{\mathrm{eff}}"),
-            " where pathways couple. The solution is",
-        ),
+        say(r"with $d$ replaced by $d_{\mathrm{eff}}$ where pathways couple. The solution is"),
         equation(_template_latex() + ".", label="eq:sigmoid"),
         _solution_proof(),
-        prose(
-            "Sources: ",
-            Citation("Saxe2014"),
-            ", ",
-            Citation("Saxe2019"),
-            " for the two-layer solution. Assumed: balanced and aligned initial weights, small "
-            "enough that alignment precedes growth (silent alignment, measured in the "
-            "confrontation with training).",
+        say(
+            "Sources: [@Saxe2014], [@Saxe2019] for the two-layer solution. Assumed: balanced "
+            "and aligned initial weights, small enough that alignment precedes growth (silent "
+            "alignment, measured in the confrontation with training)."
         ),
     ]
 
@@ -233,25 +219,12 @@ def _solution_proof() -> Theorem:
     return Theorem(
         kind="Proof",
         blocks=(
-            prose(
-                "Substitution of ",
-                Reference("eq:sigmoid"),
-                " into ",
-                Reference("eq:mode"),
-                " with ",
-                Math(r"s, d, \pi_0, \tau"),
-                " as free symbols leaves a rational function of them and of the exponential; the "
-                "program cancels it to exactly 0, and likewise ",
-                Math(r"\pi(0) - \pi_0"),
-                ". Where ",
-                Math("s"),
-                " or ",
-                Math("d"),
-                " vanishes identically the limits ",
-                Math(r"\pi_0 / (1 + 2 d \pi_0 t/\tau)"),
-                " and ",
-                Math(r"\pi_0 e^{2 s t/\tau}"),
-                " take its place, proven in the same way.",
+            say(
+                r"Substitution of [#eq:sigmoid] into [#eq:mode] with $s, d, \pi_0, \tau$ as "
+                "free symbols leaves a rational function of them and of the exponential; the "
+                r"program cancels it to exactly 0, and likewise $\pi(0) - \pi_0$. Where $s$ or "
+                r"$d$ vanishes identically the limits $\pi_0 / (1 + 2 d \pi_0 t/\tau)$ and "
+                r"$\pi_0 e^{2 s t/\tau}$ take its place, proven in the same way."
             ),
         ),
     )
@@ -292,10 +265,10 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     if not later:
         return caption
     found = derivation.ask(convergence_of)
-    bounded = {bound.pathway for bound in found.modes} if found is not None else set()
+    bounded = {bounds.label for bounds in found.half_times} if found is not None else set()
     return f"{caption} With converged earlier stages from the start; for the flow" + (
         " see the bounds below."
-        if group.first.number in bounded
+        if any(mode.label in bounded for mode in group.learning)
         else ", which sees those still learn, nothing is proven of them."
     )
 
@@ -336,18 +309,13 @@ def _initial(derivation: Derivation) -> list[Block]:
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
     share = "all" if linear else "half"
     return [
-        prose(
-            "Initial strengths are derived, not fitted. Weights are drawn from ",
-            Math(r"\mathcal{N}(0, \sigma^2)"),
-            " with ",
-            Math(rf"\sigma = {fraction_latex(network.init_std)}"),
-            " and ",
-            Math(f"H = {network.hidden}"),
-            " hidden units. Of a mode's two amplitudes ",
-            Math("(a, b)"),
-            " in a unit only ",
-            Math(r"(a+b)/\sqrt{2}"),
-            f" grows; over the units that take part ({share} of them"
+        say(
+            "Initial strengths are derived, not fitted. Weights are drawn from "
+            r"$\mathcal{N}(0, \sigma^2)$ with {init_std} and {hidden} hidden units. Of a "
+            r"mode's two amplitudes $(a, b)$ in a unit only $(a+b)/\sqrt{2}${share}",
+            init_std=Math(rf"\sigma = {fraction_latex(network.init_std)}"),
+            hidden=Math(f"H = {network.hidden}"),
+            share=f" grows; over the units that take part ({share} of them"
             + ("" if linear else ", a ReLU's gate being open on half of all directions")
             + ") the product starts in effect from its mean",
         ),
@@ -355,16 +323,27 @@ def _initial(derivation: Derivation) -> list[Block]:
             rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
             label="eq:initial",
         ),
-        *own_units(derivation),
-        *said_of(derivation, regime_of),
-        *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
-        prose(
-            "The number of free constants is ",
-            Math(str(count_free(derivation.ask(printed_constants)))),
-            ", see ",
-            Reference("sec:provenance"),
-            ".",
+        *_own_units(derivation),
+        *said_of(derivation, regime_of, unsupported_of),
+        say(
+            "The number of free constants is {count_free}, see [#sec:provenance].",
+            count_free=Math(str(count_free(derivation.ask(printed_constants)))),
         ),
+    ]
+
+
+def _own_units(derivation: Derivation) -> list[Block]:
+    """Return what is said of pathways with hidden units of their own; nothing without any."""
+    own = [p.number for p in derivation.pathways if p.effective.pathway.hidden is not None]
+    if not own:
+        return []
+    which = f"Pathway{'s' * (len(own) > 1)} {', '.join(map(str, own))}"
+    whose = "their" if len(own) > 1 else "its"
+    return [
+        say(
+            f"{which} with hidden units of {whose} own: "
+            r"$\sigma$ is scaled there so that this mean is the same."
+        )
     ]
 
 

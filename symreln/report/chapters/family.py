@@ -220,10 +220,10 @@ def _proof(family: FamilyDerivation) -> list[Block]:
     return [
         prose(
             "The proof is in ",
-            Code("certificate-family.json"),
+            Code("certificate.json"),
             ": projectors on all modes, couplings and residuals as identities of rational "
             "functions of the sizes, which ",
-            Code("symreln verify certificate-family.json"),
+            Code("symreln verify certificate.json"),
             " checks with the standard library alone. Besides:",
         ),
         Items(tuple(f"{step.statement} ({step.check})" for step in family.steps[1:])),

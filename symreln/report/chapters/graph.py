@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from symreln.base.provenance import library_versions
 from symreln.document.model import (
     Block,
-    Citation,
     Code,
     Document,
     Drawing,
@@ -21,12 +20,12 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
+from symreln.exact.truth import Truth
 from symreln.report.chapters import graph_curves as curves
 from symreln.report.chapters import graph_parts as parts
 from symreln.report.chapters import routing
 from symreln.report.content import BIBLIOGRAPHY
-from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +126,7 @@ def _network(derivation: GraphDerivation, drawn: Sequence[str]) -> Section:
         for place, edge in enumerate(graph.edges)
     ]
     paths = [
-        (Code(path.name(graph)), str(sum(value != 0 for value in path.gate))) for path in data.paths
+        (Code(graph.name(path)), str(sum(value != 0 for value in path.gate))) for path in data.paths
     ]
     return Section(
         title="The network",
@@ -178,15 +177,11 @@ def _flow(derivation: GraphDerivation) -> Section:
         title="The flow",
         label="sec:flow",
         blocks=(
-            prose(
-                "Weights ",
-                Math("W_e"),
-                " follow the gradient of the mean loss over the dataset ",
-                Citation("Saxe2022"),
-                ". Pathways p with the same input node, output node and gate see the same data; "
-                "they are a bundle b, and ",
-                Math("T_b"),
-                " is the sum of the products of weights along them:",
+            say(
+                "Weights $W_e$ follow the gradient of the mean loss over the dataset "
+                "[@Saxe2022]. Pathways p with the same input node, output node and gate see "
+                "the same data; they are a bundle b, and $T_b$ is the sum of the products of "
+                "weights along them:"
             ),
             equation(
                 r"\tau \dot{W}_e &= \sum_{p \ni e} W_{\mathrm{after}(e,p)}^{\top} E_{b(p)} "
@@ -283,13 +278,11 @@ def _checks(derivation: GraphDerivation) -> Section:
         title="Checks",
         label="sec:checks",
         blocks=(
-            prose(
-                "Every step below was checked by the program while it wrote this document. ",
-                Code("certificate.json"),
-                " proves spaces, modes, verdicts, conserved quantities and closed forms by exact "
-                "identities that ",
-                Code("symreln verify"),
-                " checks with Python's standard library alone.",
+            say(
+                "Every step below was checked by the program while it wrote this document. "
+                "`certificate.json` proves spaces, modes, verdicts, conserved quantities and "
+                "closed forms by exact identities that `symreln verify` checks with Python's "
+                "standard library alone."
             ),
             Table(header=("step", "claim", "check", "outcome"), rows=rows, alignment="lppl"),
         ),

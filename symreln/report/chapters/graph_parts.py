@@ -15,7 +15,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
 from symreln.dynamics.solutions.deep import DeepMode
 
@@ -81,13 +81,10 @@ def _part(derivation: GraphDerivation, component: Component, number: int) -> Sec
         )
     elif component.ordinary is not None:
         blocks.append(
-            prose(
-                "These are parallel pathways with one hidden layer each. What is proven of them "
-                "is what ",
-                Code("symreln derive"),
-                " says of the same pathways written as ",
-                Code("[[pathway]]"),
-                ".",
+            say(
+                "These are parallel pathways with one hidden layer each. What is proven of "
+                "them is what `symreln derive` says of the same pathways written as "
+                "`[[pathway]]`."
             )
         )
     else:

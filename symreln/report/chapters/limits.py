@@ -22,7 +22,7 @@ from symreln.document.model import (
 )
 from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
@@ -188,18 +188,16 @@ def _number(number: dict[str, Any], latex: str | None) -> Content:
 
 def _enclosed(pathways: list[dict[str, Any]]) -> Section:
     blocks: list[Block] = [
-        prose(
-            "The exact form of these numbers was not decided, or not printed, before the limit. "
-            "At the declared values every singular value lies within the radius of the decimal "
-            "printed for it, each as often as it occurs; where the correlations commute, so does "
-            "the matching ",
-            Math("d"),
-            ". Proof: floats only propose an eigenbasis; its defect is computed in integers, and "
-            "the theorem of Hoffman and Wielandt bounds the eigenvalues by it. What an earlier "
-            "stage leaves to a later one is a projection, exact or within a proven distance that "
-            "the radius includes. Pathways that a checked symmetry of the spec maps to each other "
-            "share one list. Two boxes that overlap may hold equal values or different ones: that "
-            "is not decided.",
+        say(
+            "The exact form of these numbers was not decided, or not printed, before the "
+            "limit. At the declared values every singular value lies within the radius of the "
+            "decimal printed for it, each as often as it occurs; where the correlations "
+            "commute, so does the matching $d$. Proof: floats only propose an eigenbasis; its "
+            "defect is computed in integers, and the theorem of Hoffman and Wielandt bounds "
+            "the eigenvalues by it. What an earlier stage leaves to a later one is a "
+            "projection, exact or within a proven distance that the radius includes. Pathways "
+            "that a checked symmetry of the spec maps to each other share one list. Two boxes "
+            "that overlap may hold equal values or different ones: that is not decided."
         )
     ]
     blocks += [_box_table(names, pathway) for names, pathway in _alike(pathways, _boxes)]

@@ -10,6 +10,7 @@ from symreln.document.breaking import sum_lines
 from symreln.document.mathtext import ordered_terms
 from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import say
 from symreln.document.words import scalar_latex
 from symreln.dynamics.loss import strength_symbol
 from symreln.report.spec_json import DIGITS
@@ -44,12 +45,9 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
         ]
     d = r"d_\alpha" if not any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
-        prose(
-            "The mean loss ",
-            Math(definition),
-            " is, with the multiplicity ",
-            Math(r"m_\alpha"),
-            " of each mode,",
+        say(
+            r"The mean loss {definition} is, with the multiplicity $m_\alpha$ of each mode,",
+            definition=Math(definition),
         ),
         equation(
             rf"L(t) = {initial} - \sum_\alpha m_\alpha \left( s_\alpha \pi_\alpha(t) "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.document.model import Block, Figure, Math, Strong, Table, prose
+from symreln.document.model import Block, Figure, Strong, Table, prose
+from symreln.document.typeset import say
 from symreln.experiment.words import percent
 from symreln.report.plots import MOST_GATES, letter
 
@@ -22,19 +23,15 @@ def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
         why = f": none was run; {validation.no_mean_field}."
         return [prose(Strong("Mean-field simulation"), why)]
     blocks: list[Block] = [
-        prose(
-            Strong("Mean-field simulation"),
-            f" (wide ReLU network, {found.particles} particles). It is the limit of infinite "
-            "width, and not a prediction of the theory: its gates are found by training. "
-            "Particles drawn from the initialisation distribution follow ",
-            Math(r"\tau \dot{w} = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu) x_\mu / P"),
-            " and ",
-            Math(r"\tau \dot{b} = \sum_\mu (w \cdot x_\mu)_+ e_\mu / P"),
-            " in the residual ",
-            Math("e"),
-            f" that all of them leave. Monte Carlo error: {percent(found.error)} of ",
-            Math("L(0)"),
-            ".",
+        say(
+            "**Mean-field simulation** (wide ReLU network, {particles} particles). It is the "
+            "limit of infinite width, and not a prediction of the theory: its gates are found "
+            r"by training. Particles drawn from the initialisation distribution follow $\tau "
+            r"\dot{w} = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu) x_\mu / P$ and $\tau "
+            r"\dot{b} = \sum_\mu (w \cdot x_\mu)_+ e_\mu / P$ in the residual $e$ that all of "
+            "them leave. Monte Carlo error: {percent} of $L(0)$.",
+            particles=str(found.particles),
+            percent=percent(found.error),
         )
     ]
     if figures:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.claim import said_of
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.mode_system import symbolic_system
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Details, Math, equation, prose
+from symreln.document.typeset import say
 from symreln.document.words import scalar_latex
-from symreln.report.chapters.equilibria import equilibria
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -40,19 +42,17 @@ def not_closed(derivation: Derivation) -> list[Block]:
         ]
         for stage in derivation.stages:
             blocks += _systems(derivation, stage)
-        blocks += equilibria(derivation)
+        blocks += said_of(derivation, equilibria_of)
     symbols = derivation.spec.symbols
     return [
         *blocks,
         *matrix_reduction(),
-        prose(
-            "The least loss that the pathways can reach",
-            " with the gates taken last" if derivation.later else "",
-            " is ",
-            Math(scalar_latex(derivation.final_loss, symbols)),
-            "; it starts from ",
-            Math(scalar_latex(derivation.initial_loss, symbols)),
-            " with all outputs zero.",
+        say(
+            "The least loss that the pathways can reach{later} is {final_loss}; it starts "
+            "from {initial_loss} with all outputs zero.",
+            later=" with the gates taken last" if derivation.later else "",
+            final_loss=Math(scalar_latex(derivation.final_loss, symbols)),
+            initial_loss=Math(scalar_latex(derivation.initial_loss, symbols)),
         ),
     ]
 
@@ -60,12 +60,9 @@ def not_closed(derivation: Derivation) -> list[Block]:
 def matrix_reduction() -> list[Block]:
     """Return the reduction that holds at every level."""
     return [
-        prose(
-            "The reduction that always holds keeps matrices. With ",
-            Math(r"W^{(1)}_p = R\, B^{(1)}_p V_p^{\top}"),
-            " and ",
-            Math(r"W^{(2)}_p = U_p B^{(2)}_p R^{\top}"),
-            ",",
+        say(
+            r"The reduction that always holds keeps matrices. With $W^{(1)}_p = R\, B^{(1)}_p "
+            r"V_p^{\top}$ and $W^{(2)}_p = U_p B^{(2)}_p R^{\top}$,"
         ),
         equation(
             r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p, \qquad "
@@ -73,26 +70,13 @@ def matrix_reduction() -> list[Block]:
             r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
             label="eq:matrices",
         ),
-        prose(
-            "with ",
-            Math(r"S_p = U_p^{\top} \Sigma^{yx}(p) V_p"),
-            ", ",
-            Math(r"K_{pj} = U_p^{\top} O_p O_j U_j"),
-            " and ",
-            Math(r"G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p"),
-            ", the sum over the pathways that ",
-            Math("p"),
-            " sees. It is exact: ",
-            Math("V_p"),
-            " spans the pathway's inputs, and ",
-            Math("U_p"),
-            " the targets, enlarged by every ",
-            Math("O_p O_j U_j"),
-            " until no error points out of it. It starts from the expected Gram matrix ",
-            Math(r"\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I"),
-            " of ",
-            Math(r"Q_p = [B^{(1)\,\top}_p;\, B^{(2)}_p]"),
-            ", on which alone the maps depend.",
+        say(
+            r"with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$ "
+            r"and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$, the sum over the pathways that "
+            "$p$ sees. It is exact: $V_p$ spans the pathway's inputs, and $U_p$ the targets, "
+            "enlarged by every $O_p O_j U_j$ until no error points out of it. It starts from "
+            r"the expected Gram matrix $\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I$ of $Q_p = "
+            r"[B^{(1)\,\top}_p;\, B^{(2)}_p]$, on which alone the maps depend."
         ),
     ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.document.model import Figure, Math, Paragraph, Section, Table, prose
+from symreln.document.typeset import say
 from symreln.report.representation_figure import NAME
 
 if TYPE_CHECKING:
@@ -44,16 +45,13 @@ def representation_chapter(
 
 
 def _modes() -> Paragraph:
-    return prose(
-        "How alike two samples are to a hidden layer is the product of what it holds of them. "
-        "A pathway that is aligned and balanced has ",
-        Math(r"W_1^T W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^T"),
-        ", and a hidden unit belongs to one pathway, so that the predicted similarity is ",
-        Math(
-            r"S_{\mu\nu}(t) = \sum_p \sum_\alpha \pi_\alpha(t)\, (v_\alpha^T g_p(\mu) x_\mu)"
-            r"\, (v_\alpha^T g_p(\nu) x_\nu)"
-        ),
-        ", with the strengths of the prediction and nothing fitted.",
+    return say(
+        "How alike two samples are to a hidden layer is the product of what it holds "
+        r"of them. A pathway that is aligned and balanced has $W_1^T W_1 = \sum_\alpha "
+        r"\pi_\alpha v_\alpha v_\alpha^T$, and a hidden unit belongs to one pathway, so "
+        r"that the predicted similarity is $S_{\mu\nu}(t) = \sum_p \sum_\alpha "
+        r"\pi_\alpha(t)\, (v_\alpha^T g_p(\mu) x_\mu)\, (v_\alpha^T g_p(\nu) x_\nu)$, "
+        "with the strengths of the prediction and nothing fitted."
     )
 
 

@@ -10,7 +10,6 @@ import sympy as sp
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
-    Citation,
     Items,
     Math,
     Reference,
@@ -21,6 +20,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import say
 from symreln.graphs.routing import EDGES, STRENGTHS
 from symreln.graphs.three_edges import DELTA, X, balanced_bracket
 
@@ -49,23 +49,13 @@ def chapter(derivation: GraphDerivation, network: RoutingNetwork) -> Section:
 
 
 def _setting() -> Block:
-    return prose(
-        Math("M"),
-        " input domains and ",
-        Math("M"),
-        " output domains; every input domain is trained with ",
-        Math("K"),
-        " output domains, every output domain with ",
-        Math("K"),
-        " input domains, and all pathways share one hidden edge ",
-        Citation("Saxe2022"),
-        ". Samples of different pairs are different samples, so pathways do not couple; every "
-        "pair's data are the same up to the bases of its domains. ",
-        Math("s"),
-        " and ",
-        Math("d"),
-        " are the singular value and the input eigenvalue of a mode of one pathway, over the "
-        "whole dataset.",
+    return say(
+        "$M$ input domains and $M$ output domains; every input domain is trained with "
+        "$K$ output domains, every output domain with $K$ input domains, and all "
+        "pathways share one hidden edge [@Saxe2022]. Samples of different pairs are "
+        "different samples, so pathways do not couple; every pair's data are the same "
+        "up to the bases of its domains. $s$ and $d$ are the singular value and the "
+        "input eigenvalue of a mode of one pathway, over the whole dataset."
     )
 
 
@@ -101,16 +91,9 @@ def _equations(network: RoutingNetwork) -> list[Block]:
         for w, rate in zip(STRENGTHS, chain.velocities, strict=True)
     ]
     return [
-        prose(
-            "With the strengths ",
-            Math("a"),
-            " of an input edge, ",
-            Math("b"),
-            " of the hidden edge and ",
-            Math("c"),
-            " of an output edge in a mode, and ",
-            Math(r"\pi = abc"),
-            ":",
+        say(
+            "With the strengths $a$ of an input edge, $b$ of the hidden edge and $c$ of an "
+            r"output edge in a mode, and $\pi = abc$:"
         ),
         equation(*lines, label="eq:routing"),
     ]
@@ -130,12 +113,9 @@ def _balanced(network: RoutingNetwork) -> list[Block]:
         equation(
             rf"\tau \dot{{\pi}} = {to_latex(network.chain.balanced_rate)}", label="eq:balanced"
         ),
-        prose(
-            "and its time is elementary: with ",
-            Math(r"z = \pi^{1/3}"),
-            " and ",
-            Math("m = (s/d)^{1/3}"),
-            ", its value at the plateau,",
+        say(
+            r"and its time is elementary: with $z = \pi^{1/3}$ and $m = (s/d)^{1/3}$, its "
+            "value at the plateau,"
         ),
         equation(
             rf"t(\pi) = \frac{{\tau}}{{s \, {to_latex(network.chain.gain)}}} \Bigl[ "
@@ -150,18 +130,13 @@ def _equal_ends(network: RoutingNetwork) -> list[Block]:
     error = to_latex(form.end_polynomial.xreplace({X: r}))
     term = to_latex(form.root_term(r))
     blocks: list[Block] = [
-        prose(
-            "Where input and output edges start alike, with ",
-            Math(r"x = b/\sqrt{KM}"),
-            " and ",
-            Math(r"\delta = b(0)^{2}/(KM) - a(0)^{2}/K"),
-            ", the strength is ",
-            Math(rf"\pi = {to_latex(form.strength)}"),
-            " with ",
-            Math(rf"N = {to_latex(network.total)}"),
-            ". The sum runs over the three roots r of ",
-            Math(f"q(r) = {error}"),
-            ":",
+        say(
+            r"Where input and output edges start alike, with $x = b/\sqrt{KM}$ and $\delta = "
+            "b(0)^{2}/(KM) - a(0)^{2}/K$, the strength is {strength} with {total}. The sum "
+            "runs over the three roots r of {error}:",
+            strength=Math(rf"\pi = {to_latex(form.strength)}"),
+            total=Math(rf"N = {to_latex(network.total)}"),
+            error=Math(f"q(r) = {error}"),
         ),
         equation(
             r"t(x) = \frac{\tau}{s \sqrt{N}} \Bigl[ F(x) + \sum_{q(r) = 0} "
@@ -213,25 +188,12 @@ def _speed(network: RoutingNetwork) -> list[Block]:
             alignment="lll",
             caption="Speed against unshared pathways.",
         ),
-        prose(
-            "When all edges start at one strength ",
-            Math("w_0"),
-            " instead, the ratio of the times to any fixed strength below the plateau goes, as ",
-            Math("w_0"),
-            " goes to 0, to",
+        say(
+            "When all edges start at one strength $w_0$ instead, the ratio of the times to "
+            "any fixed strength below the plateau goes, as $w_0$ goes to 0, to"
         ),
         equation(to_latex(network.speed_of_equal_weights)),
-        prose(
-            "(",
-            Math("K"),
-            " for ",
-            Math("M = 1"),
-            "): ",
-            Math("F"),
-            " grows as ",
-            Math("1/w_0"),
-            ", and the sum over roots stays bounded.",
-        ),
+        say("($K$ for $M = 1$): $F$ grows as $1/w_0$, and the sum over roots stays bounded."),
     ]
 
 

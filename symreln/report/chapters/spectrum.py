@@ -17,8 +17,8 @@ from symreln.document.model import (
     Section,
     Table,
     equation,
-    prose,
 )
+from symreln.document.typeset import say
 from symreln.document.widths import latex_width
 from symreln.document.words import (
     NONE,
@@ -49,42 +49,23 @@ def spectrum_chapter(
     groups = alike(derivation)
     heights = heights_latex(groups)
     blocks: list[Block] = [
-        prose(
-            "With ",
-            Math(r"M = (\Sigma^{yx})^{\top} \Sigma^{yx}"),
-            ", orthonormal ",
-            Math("U"),
-            " and orthogonal ",
-            Math("V"),
-            " with",
+        say(
+            r"With $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$, orthonormal $U$ and orthogonal $V$ "
+            "with"
         ),
         equation(
             r"\Sigma^{yx} = U S V^{\top}, \qquad \Sigma^{x} = V D V^{\top}",
             label="eq:svd",
         ),
-        prose(
-            "exist if and only if ",
-            Math(r"\Sigma^{x}"),
-            " commutes with ",
-            Math("M"),
-            ". The modes are the joint eigenspaces, ",
-            Math(r"s_\alpha^2"),
-            " and ",
-            Math(r"d_\alpha"),
-            " the eigenvalues of ",
-            Math("M"),
-            " and ",
-            Math(r"\Sigma^{x}"),
-            ". A mode grows at a speed set by ",
-            Math("s"),
-            " to the plateau ",
-            Math("s/d"),
-            *_effective(groups, heights),
-            *_lowered(derivation),
-            ": the two orders need not agree. The spaces, rational in the parameters, are in the "
-            "certificate. A decimal such as ",
-            Math("0.577350(1)"),
-            " is certified: its last digit is off by at most the number in brackets.",
+        say(
+            r"exist if and only if $\Sigma^{x}$ commutes with $M$. The modes are the joint "
+            r"eigenspaces, $s_\alpha^2$ and $d_\alpha$ the eigenvalues of $M$ and "
+            r"$\Sigma^{x}$. A mode grows at a speed set by $s$ to the plateau "
+            "$s/d${effective}{lowered}: the two orders need not agree. The spaces, rational "
+            "in the parameters, are in the certificate. A decimal such as $0.577350(1)$ is "
+            "certified: its last digit is off by at most the number in brackets.",
+            effective=tuple(_effective(groups, heights)),
+            lowered=tuple(_lowered(derivation)),
         ),
     ]
     blocks += names.blocks()

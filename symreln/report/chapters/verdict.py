@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
+from symreln.claims.equal_starts import equal_starts
 from symreln.document.model import (
     Block,
-    Citation,
     Items,
     Math,
     Reference,
@@ -20,10 +20,9 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import number_cell
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.report.chapters.equal_starts import equal_start_blocks
 from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
@@ -37,11 +36,9 @@ MOST_LINES = 8
 def verdict_chapter(derivation: Derivation) -> Section:
     """Return the chapter on the verdict."""
     blocks: list[Block] = [
-        prose(
-            "Assumption 2.1.1 of ",
-            Citation("Jarvis2025"),
-            " asks that the correlations of the pathways be mutually diagonalisable. It is "
-            "decided here by exact identities, stage by stage.",
+        say(
+            "Assumption 2.1.1 of [@Jarvis2025] asks that the correlations of the pathways be "
+            "mutually diagonalisable. It is decided here by exact identities, stage by stage."
         ),
         _lemma(),
         _lemma_proof(),
@@ -56,18 +53,9 @@ def _lemma() -> Theorem:
         kind="Lemma",
         label="thm:commute",
         blocks=(
-            prose(
-                "Orthogonal ",
-                Math("V"),
-                " and orthonormal ",
-                Math("U"),
-                " with ",
-                Reference("eq:svd"),
-                " exist if and only if ",
-                Math(r"\Sigma^{x} M = M \Sigma^{x}"),
-                " for ",
-                Math(r"M = (\Sigma^{yx})^{\top} \Sigma^{yx}"),
-                ".",
+            say(
+                "Orthogonal $V$ and orthonormal $U$ with [#eq:svd] exist if and only if "
+                r"$\Sigma^{x} M = M \Sigma^{x}$ for $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$."
             ),
         ),
     )
@@ -77,22 +65,11 @@ def _lemma_proof() -> Theorem:
     return Theorem(
         kind="Proof",
         blocks=(
-            prose(
-                "If they exist, both matrices are diagonal in ",
-                Math("V"),
-                ". Conversely let ",
-                Math("V"),
-                " be a joint orthonormal eigenbasis and ",
-                Math(r"u_i = \Sigma^{yx} v_i / s_i"),
-                " where ",
-                Math("s_i > 0"),
-                ". Then ",
-                Math(r"u_i^{\top} u_j = v_i^{\top} M v_j / (s_i s_j) = \delta_{ij}"),
-                ", and ",
-                Math("s_i = 0"),
-                " gives ",
-                Math(r"\Sigma^{yx} v_i = 0"),
-                ".",
+            say(
+                "If they exist, both matrices are diagonal in $V$. Conversely let $V$ be a "
+                r"joint orthonormal eigenbasis and $u_i = \Sigma^{yx} v_i / s_i$ where $s_i > "
+                r"0$. Then $u_i^{\top} u_j = v_i^{\top} M v_j / (s_i s_j) = \delta_{ij}$, and "
+                r"$s_i = 0$ gives $\Sigma^{yx} v_i = 0$."
             ),
         ),
     )
@@ -226,27 +203,20 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
     symbols, values = derivation.spec.symbols, derivation.spec.values
     across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
-        prose(
-            "Modes that couple have equal ",
-            Math("s"),
-            " and start equal. On every one of them the actions of all its partners add up to a "
-            "multiple of its own drive (single actions may point out of the span of ",
-            Math("U_p"),
-            "; their sum does not), and the multiple is the same for all. So they stay equal, "
-            "and their common strength solves the two-layer equation with",
+        say(
+            "Modes that couple have equal $s$ and start equal. On every one of them the "
+            "actions of all its partners add up to a multiple of its own drive (single "
+            "actions may point out of the span of $U_p$; their sum does not), and the "
+            "multiple is the same for all. So they stay equal, and their common strength "
+            "solves the two-layer equation with"
         )
         if not across
-        else prose(
-            "Modes fall into parts of equal ",
-            Math("s"),
-            ", ",
-            Math("d"),
-            " and ",
-            Math(r"d_{\mathrm{eff}}"),
-            "; those of a part start equal. On every mode the actions of the others of its part "
-            "add up to a multiple of its own drive, the same for the whole part, and the actions "
-            "of any other part to 0. So those of a part stay equal, and their common strength "
-            "solves the two-layer equation with a sum over the part,",
+        else say(
+            r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a "
+            "part start equal. On every mode the actions of the others of its part add "
+            "up to a multiple of its own drive, the same for the whole part, and the "
+            "actions of any other part to 0. So those of a part stay equal, and their "
+            "common strength solves the two-layer equation with a sum over the part,"
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]
@@ -268,7 +238,9 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             alignment="pcc",
         )
     )
-    return blocks + equal_start_blocks(derivation, stage)
+    for each in derivation.ask(equal_starts):
+        blocks += each.says() if each.stage == stage.stage else ()
+    return blocks
 
 
 def _math_list(labels: list[str]) -> Content:

@@ -13,12 +13,11 @@ import symreln as sr
 from symreln.dynamics.solutions import odd_relu
 from symreln.dynamics.two_layer import strength_float
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.sparse import SparseMatrix
 from tests.strategies import seeds
 
 
-def sparse(rows) -> SparseMatrix:
-    return SparseMatrix.from_exact(ExactMatrix.from_rows(rows))
+def sparse(rows) -> ExactMatrix:
+    return ExactMatrix.from_rows(rows)
 
 
 def closed_data(random: Random):
@@ -93,9 +92,9 @@ def test_parameters_are_free_symbols():
             "pathway": [{"name": "whole"}],
         }
     )
-    assert odd_relu.odd_symmetry(spec.dataset.sparse_inputs, spec.dataset.sparse_targets).holds
+    assert odd_relu.odd_symmetry(spec.dataset.inputs, spec.dataset.targets).holds
     xor = sr.load("xor").dataset
-    assert not odd_relu.odd_symmetry(xor.sparse_inputs, xor.sparse_targets).holds
+    assert not odd_relu.odd_symmetry(xor.inputs, xor.targets).holds
 
 
 def test_reduction_and_a_wrong_one(monkeypatch):

@@ -1,0 +1,347 @@
+"""The derivation for every size, as it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symreln.base.tables import plain_table
+from symreln.claims.claim import Claim
+from symreln.claims.families.forms import root_of, stage_loss, total_multiplicity
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
+from symreln.document.typeset import phrase, say
+from symreln.document.words import NONE
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.truth import Truth
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.derivation import (
+        FamilyDerivation,
+        FamilyMode,
+        FamilyPathway,
+        FamilyStage,
+    )
+    from symreln.claims.families.template import FamilyTemplate
+
+TITLES: dict[tuple[str, ...], str] = {
+    ("contexts",): "For every number of contexts",
+    ("items",): "For every number of items",
+}
+HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "part"]
+
+
+def every_size(derivation: Derivation) -> EverySize | None:
+    """Return the answer for every size, None where no size is a symbol."""
+    return None if derivation.family is None else EverySize(family=derivation.family)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EverySize(Claim):
+    """The modes, verdicts and losses for every size, as far as stages close."""
+
+    family: FamilyDerivation
+
+    @property
+    def _template(self) -> FamilyTemplate:
+        assert self.family.template is not None
+        return self.family.template
+
+    @cached_property
+    def _losses(self) -> dict[int, list[sp.Basic | None]]:
+        """Loss before and after every stage."""
+        return {
+            stage.stage: [stage_loss(self.family, stage, final=final) for final in (False, True)]
+            for stage in self.family.stages
+        }
+
+    @property
+    def _exceptions(self) -> list[str]:
+        """Where the formulas are not proven, in words."""
+        return [
+            f"{each.symbol} = {', '.join(map(str, each.values))}"
+            if each.symbol
+            else f"{each.polynomial.to_sympy(self.family.symbols)} = 0"
+            for each in self.family.conditions
+        ]
+
+    def _stronger(self, stage: FamilyStage) -> str:
+        """Say at which sizes a stage that is closed by symmetry is closed, or ""."""
+        found = self.family.closed_at(stage).items()
+        values = " or ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in found)
+        return f"; at {values} closed, because no two pathways couple there" if values else ""
+
+    def _expr(self, number: AlgebraicNumber) -> sp.Expr | None:
+        """Return a number by radicals, a square root of a rational function factored."""
+        symbols = self.family.symbols
+        if number.scalar is not None and number.is_sqrt:
+            return root_of(number.scalar, self._template.domain, symbols).expr
+        return number.to_sympy(symbols) if number.is_radical else None
+
+    def values(self) -> dict[str, Any]:
+        """Return sizes, stages and pathways.
+
+        Decimals are at the declared parameters and sizes, with one copy of a sector (u = 1).
+        "proven" says whether every stage closes for every size; where it is false, "reason" says
+        why, and the stages that do close stand. A stage that is closed by symmetry is closed at the
+        sizes in its "closed_at".
+        """
+        family, shape = self.family, self.family.template
+        copies = shape and shape.domain.copies
+        return {
+            "sizes": [
+                {"name": s.name, "option": s.option, "minimum": s.minimum, "value": s.value}
+                for s in family.sizes
+            ],
+            "proven": family.complete,
+            "reason": family.reason
+            or next((s.obstacle for s in family.stages if s.obstacle), None),
+            "copies": {"symbol": copies, "values": f"1, 2, 4, ..., {shape.domain.items}/2"}
+            if shape and copies
+            else None,
+            "certificate": shape and "certificate-family.json",
+            "exceptions": [
+                {
+                    "polynomial": c.polynomial.to_sympy(family.symbols),
+                    "symbol": c.symbol or None,
+                    "values": c.values if c.symbol else None,
+                }
+                for c in (family.conditions if shape else ())
+            ],
+            "stages": [
+                {
+                    "stage": stage.stage,
+                    "level": stage.level,
+                    "closed_at": family.closed_at(stage),
+                    "obstacle": stage.obstacle or None,
+                    "initial_loss": self._losses[stage.stage][0],
+                    "final_loss": self._losses[stage.stage][1],
+                }
+                for stage in family.stages
+            ],
+            "pathways": [
+                {
+                    "name": pathway.template.name,
+                    "each": pathway.template.each,
+                    "stage": pathway.stage,
+                    "modes": [self._mode(mode) for mode in pathway.modes],
+                }
+                for pathway in family.pathways
+            ],
+            "steps": family.steps,
+        }
+
+    def _mode(self, mode: FamilyMode) -> dict[str, Any]:
+        numbers = {
+            "s": mode.s,
+            "d": mode.d,
+            "d_eff": mode.d if mode.is_null else mode.d_eff,
+            "multiplicity": AlgebraicNumber.rational(mode.multiplicity),
+            "height": mode.height,
+        }
+        return {"sector": mode.sector.name, **{k: self._number(v) for k, v in numbers.items()}}
+
+    def _number(self, number: AlgebraicNumber | None) -> dict[str, str] | None:
+        if number is None:
+            return None
+        found, expr = number.to_json(self.family.values, self.family.symbols), self._expr(number)
+        return found if expr is None else found | {"expr": str(expr)}
+
+    def lines(self) -> Iterator[str]:
+        """Say on the terminal the modes that learn, and what was proven of every stage."""
+        if self.family.template is None:
+            yield f"not for every size: {self.family.reason}"
+            return
+        rows = [
+            [
+                pathway.template.name,
+                *map(self._text, (mode.s, mode.d, mode.d_eff)),
+                str(mode.multiplicity.to_sympy(self.family.symbols)),
+                mode.sector.name,
+            ]
+            for pathway in self.family.pathways
+            for mode in pathway.modes
+            if not mode.is_null
+        ]
+        domain = self._template.domain
+        ranges = ", ".join(
+            f"{name} a power of 2, at least {least}"
+            if name == domain.items
+            else f"{name} >= {least}"
+            for name, least in domain.minimum.items()
+        )
+        if domain.copies:
+            items = domain.items
+            every = f"1, 2, 4, ..., {items}/2"
+            if isinstance(items, int):
+                every = ", ".join(map(str, domain.copy_numbers(items)))
+            ranges += f"; {domain.copies} = {every}"
+        yield from plain_table(f"for every size: {ranges}", HEADER, rows).splitlines()
+        for stage in self.family.stages:
+            found = (
+                f"not proven to close for every size: {stage.obstacle}"
+                if stage.level is None
+                else f"{stage.level.value}, proven for every size{self._stronger(stage)}"
+            )
+            yield f"  - stage {stage.stage}: {found}"
+        yield from (f"  - excepted: {text}" for text in self._exceptions)
+
+    def _text(self, number: AlgebraicNumber | None) -> str:
+        expr = None if number is None else self._expr(number)
+        return _no_formula(number, "-") if expr is None else str(expr)
+
+    def says(self) -> Iterator[Block]:
+        """Say it in a chapter of its own."""
+        options = tuple(sorted(size.option for size in self.family.sizes))
+        if self.family.template is None:
+            reason = "There is no derivation for every size: {reason}."
+            blocks = [say(reason, reason=self.family.reason)]
+        else:
+            blocks = [self._range(), *self._method(), *self._results(), *self._proof()]
+        yield Section(
+            title=TITLES.get(options, "For every number of contexts and items"),
+            label="sec:family",
+            blocks=tuple(blocks),
+        )
+
+    @property
+    def summary(self) -> Content:
+        """Where the answer is, for the document's summary."""
+        family = self.family
+        proven = sum(step.outcome is Truth.PROVEN for step in family.steps)
+        symbols = ", ".join(f"${to_latex(size.symbol)}$" for size in family.sizes)
+        values = ", ".join(f"${to_latex(size.symbol)} = {size.value}$" for size in family.sizes)
+        checks = f" ({proven} of {len(family.steps)} checks of its own are exact proofs)"
+        return phrase(
+            "Every size: [#sec:family] says how far the answer holds with "
+            if not family.complete
+            else "Every size: [#sec:family] has the answer with "
+        ) + phrase(
+            f"{symbols} as {'a symbol' if len(family.sizes) == 1 else 'symbols'}"
+            f"{checks * family.complete}; all other sections are for {values}."
+        )
+
+    def _range(self) -> Block:
+        domain = self._template.domain
+        sizes = " and ".join(
+            f"${to_latex(size.symbol)}$ that are powers of 2, from {domain.minimum[size.name]} on"
+            if size.name == domain.items
+            else rf"${to_latex(size.symbol)} \geq {size.minimum}$"
+            for size in self.family.sizes
+        )
+        values = ", ".join(f"{size.name} = {size.value}" for size in self.family.sizes)
+        excepted = f" Not covered: {'; '.join(self._exceptions)}." if self._exceptions else ""
+        return say(
+            f"All of this chapter holds for all {sizes}; the other chapters are at {values}."
+            "{excepted}",
+            excepted=excepted,
+        )
+
+    def _method(self) -> Iterator[Block]:
+        yield say(
+            "Permuting the contexts changes nothing, so every matrix here commutes with all "
+            "permutations: between two groups of inputs, samples or outputs it is "
+            r"$D \delta_{kl} + E$ with $k$ and $l$ the contexts. By Schur's lemma $M$ and "
+            r"$\Sigma^{x}$ act on vectors equal for all contexts and on vectors that sum to zero "
+            "over the contexts separately, as small matrices whose entries are rational functions "
+            "of the sizes. A pathway that treats one context apart leaves one exchangeable context "
+            "less."
+        )
+        domain, symbols = self._template.domain, self.family.symbols
+        if not domain.copies:
+            return
+        u = to_latex(symbols[domain.copies])
+        items = domain.items if isinstance(domain.items, int) else to_latex(symbols[domain.items])
+        yield say(
+            "The features $H(n)$ of the binary tree are a row of ones on top of two copies of "
+            "$H(n/2)$, so that"
+        )
+        yield equation(
+            r"H(n)^{\top} H(n) = \mathbf{1} \mathbf{1}^{\top} + "
+            r"\begin{pmatrix} H(n/2)^{\top} H(n/2) & 0 \\ 0 & H(n/2)^{\top} H(n/2) "
+            r"\end{pmatrix}"
+        )
+        yield say(
+            "By induction the constant vector (the root) has the eigenvalue $2n - 1$, and the "
+            f"${u}$ wavelets that are $1$ on the first and $-1$ on the second half of one of "
+            rf"${u}$ equal runs of items have $n/{u} - 1$; ${u} = 1, 2, 4, \ldots, {items}/2$. The "
+            "dynamics act on the root and on every wavelet separately."
+        )
+
+    def _results(self) -> Iterator[Block]:
+        family = self.family
+        for stage in family.stages:
+            yield from (self._table(p) for p in family.pathways if p.stage == stage.stage)
+            if stage.level is None:
+                yield say(
+                    f"Stage {stage.stage} is not proven to close for every size: {{why}}. Nothing "
+                    "more is said about it, or about later stages, for every size.",
+                    why=stage.obstacle,
+                )
+                continue
+            before, after = ("" if x is None else to_latex(x) for x in self._losses[stage.stage])
+            yield say(
+                f"Stage {stage.stage}: {stage.level.value}, for every size{self._stronger(stage)}. "
+                f"The loss falls from ${before}$ to ${after}$."
+            )
+        if family.complete:
+            yield say(
+                r"Every strength that is not null starts at $\pi_0$ and follows, with its "
+                "half-time,"
+            )
+            yield equation(
+                r"\tau \dot{\pi} = 2 \pi (s - d_{\mathrm{eff}} \pi), \qquad "
+                r"\pi(t) = \frac{s / d_{\mathrm{eff}}}"
+                r"{1 + \left(\frac{s}{d_{\mathrm{eff}} \pi_0} - 1\right) e^{-2 s t / \tau}},"
+                r" \qquad "
+                r"t_{1/2} = \frac{\tau}{2 s} \ln \left(\frac{s}{d_{\mathrm{eff}} \pi_0} - 1\right)"
+            )
+
+    def _table(self, pathway: FamilyPathway) -> Table:
+        learning = [mode for mode in pathway.modes if not mode.is_null]
+        nulls = sp.Add(*(total_multiplicity(self.family, m) for m in pathway.modes if m.is_null))
+        name = pathway.template.name
+        if pathway.template.each:
+            # The label stands in braces.
+            head, _, rest = name.partition("{")
+            label, _, tail = rest.partition("}")
+            name = f"pathways ‘{head}…{tail}’, one for each {label}"
+        more = "" if nulls.is_zero else f". Null modes (nothing to learn): ${to_latex(nulls)}$"
+        d_eff = r"d_{\mathrm{eff}}"
+        return Table(
+            header=(
+                *("part", Math("s"), Math("d"), Math(d_eff), Math(f"s/{d_eff}"), "multiplicity"),
+            ),
+            rows=tuple(
+                (
+                    mode.sector.name,
+                    *map(self._cell, (mode.s, mode.d, mode.d_eff, mode.height)),
+                    Math(to_latex(mode.multiplicity.to_sympy(self.family.symbols))),
+                )
+                for mode in learning
+            ),
+            caption=phrase(f"Modes of {{name}}{more}.", name=name),
+            alignment="lccccc",
+        )
+
+    def _cell(self, number: AlgebraicNumber | None) -> Content:
+        expr = None if number is None else self._expr(number)
+        return _no_formula(number, NONE) if expr is None else Math(to_latex(expr))
+
+    def _proof(self) -> Iterator[Block]:
+        yield say(
+            "The proof is in `certificate-family.json`: projectors on all modes, couplings and "
+            "residuals as identities of rational functions of the sizes, which "
+            "`symreln verify certificate-family.json` checks with the standard library alone. "
+            "Besides:"
+        )
+        yield Items(tuple(f"{step.statement} ({step.check})" for step in self.family.steps[1:]))
+
+
+def _no_formula(number: AlgebraicNumber | None, nothing: str) -> str:
+    return nothing if number is None else f"root of degree {number.degree}"

@@ -1,0 +1,87 @@
+"""Gates that switch: what holds after each switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symreln.claims.alike import alike
+from symreln.claims.claim import Claim
+from symreln.document.model import Block, Code, Items, Math, Section, Table
+from symreln.document.typeset import say, typeset
+from symreln.document.words import number_cell
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Phases(Claim):
+    """What holds after each switch.
+
+    Attributes:
+        found: (step of the switch, the derivation with the gates from it on), in order.
+    """
+
+    found: tuple[tuple[int, Derivation], ...]
+
+    def says(self) -> Iterator[Block]:
+        """Say it in a chapter of its own."""
+        opening = say(
+            "Spectrum, verdict and dynamics of the sections before hold up to step "
+            f"{self.found[0][0]}; the figures show all phases. There gates switch, and the weights "
+            "are carried over: the equations of [#sec:data] go on with other effective datasets. "
+            "Below are their modes, decided by the same exact identities. A strength does not "
+            "start at a switch as it would in a derivation of its own: it is what the weights say, "
+            "and in general they are not aligned with the new modes. So no closed form is printed; "
+            "the prediction integrates the coupled matrices from $t = 0$ over every switch, in "
+            "spans that hold those of all phases."
+        )
+        blocks = (block for step, phase in self.found for block in _phase(step, phase))
+        yield Section(title="Gates that switch", blocks=(opening, *blocks), label="sec:phases")
+
+
+def phases_of(derivation: Derivation) -> Phases | None:
+    """Return what holds after each switch; None where no gate switches."""
+    return Phases(found=derivation.phases[1:]) if derivation.later else None
+
+
+def _phase(step: int, phase: Derivation) -> Iterator[Block]:
+    symbols, values = phase.spec.symbols, phase.spec.values
+    yield say(f"From step {step} the verdict is {phase.verdict.level.value}:")
+    yield Items(tuple(typeset(f"{reason}.") for reason in phase.verdict.reasons))
+    yield Table(
+        header=("pathway", "gate", "open samples"),
+        rows=tuple(
+            (path.name, Code(path.gate_text), str(len(path.open_samples)))
+            for path in phase.spec.pathways
+        ),
+        caption=f"Gates from step {step}.",
+        alignment="llr",
+    )
+    yield Table(
+        header=("pathways", Math("s"), Math(r"d_{\mathrm{eff}}"), "multiplicity"),
+        rows=tuple(
+            (
+                group.short_name,
+                number_cell(mode.s, symbols, values),
+                number_cell(mode.d if mode.d_eff is None else mode.d_eff, symbols, values),
+                str(mode.multiplicity),
+            )
+            for group in alike(phase)
+            for mode in group.learning
+        ),
+        caption=f"Modes from step {step}; for modes that do not close, the pathway's own d.",
+        alignment="lllr",
+    )
+
+
+def in_phase(text: str, begin: int) -> str:
+    """Return what something is called in the phase from a step on.
+
+    Example:
+        >>> in_phase("common", 0), in_phase("common", 150)
+        ('common', 'common, step 150')
+    """
+    return f"{text}, step {begin}" if begin else text

@@ -1,0 +1,115 @@
+"""Numbers and matrices as :mod:`symreln.verify` reads them: one spelling each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import gcd
+from typing import Any
+
+from flint import fmpz_mpoly
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.verify.numbers import render
+
+Json = dict[str, Any]
+Poly = dict[tuple[int, ...], int]
+
+
+class Texts:
+    """Spells numbers in the parameters that a certificate names.
+
+    Args:
+        names: Those parameters, in the certificate's order.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._places: dict[tuple[str, ...], list[int | None]] = {}
+
+    def _exponents(self, key: Sequence[int], parameters: tuple[str, ...]) -> tuple[int, ...]:
+        """Return exponents in the certificate's order."""
+        if parameters == self.names:
+            return tuple(int(e) for e in key)
+        if parameters not in self._places:
+            known = {name: place for place, name in enumerate(parameters)}
+            self._places[parameters] = [known.get(name) for name in self.names]
+        return tuple(0 if k is None else int(key[k]) for k in self._places[parameters])
+
+    def _poly(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> Poly:
+        return {self._exponents(k, parameters): int(c) for k, c in value.to_dict().items()}
+
+    def polynomial(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> str:
+        """Return a polynomial, its leading coefficient positive."""
+        return render(_positive(self._poly(value, parameters)), self.names)
+
+    def ratio(self, value: Scalar) -> str:
+        """Return a rational function: "top", or "top / below" in lowest terms."""
+        top = self._poly(value.numerator, value.parameters)
+        below = self._poly(value.denominator, value.parameters)
+        if below[max(below)] < 0:  # the leading term depends on the order of the names
+            top, below = ({k: -c for k, c in part.items()} for part in (top, below))
+        if below == {(0,) * len(self.names): 1}:
+            return render(top, self.names)
+        return f"{render(top, self.names)} / {render(below, self.names)}"
+
+    def ratios(self, values: Iterable[Scalar]) -> list[str]:
+        """Return several rational functions."""
+        return [self.ratio(value) for value in values]
+
+    def matrix(self, matrix: ExactMatrix) -> Json:
+        """Return {"rows", "columns", "denominator", "entries": [[row, column, text], …]}."""
+        below = self._poly(matrix.denominator, matrix.parameters)
+        common = gcd(*below.values(), *(part.content() for part in matrix.terms.values()))
+        if below[max(below)] < 0:
+            common = -common
+        return {
+            "rows": matrix.shape[0],
+            "columns": matrix.shape[1],
+            "denominator": render({k: c // common for k, c in below.items()}, self.names),
+            "entries": self._entries(matrix, common),
+        }
+
+    def _entries(self, sparse: ExactMatrix, common: int) -> list[list]:
+        """Return [row, column, text of the numerator over ``common``] in reading order."""
+        found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+        for key, part in sparse.terms.items():
+            place = self._exponents(key, sparse.parameters)
+            known: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+            triples = zip(
+                part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True
+            )
+            for row, column, value in triples:
+                if value not in known:
+                    known[value] = [(place, value // common)]
+                before = found.get((row, column))
+                found[row, column] = known[value] if before is None else before + known[value]
+        texts: dict[int, str] = {}
+        result = []
+        for (row, column), entry in (
+            sorted(found.items()) if len(sparse.terms) > 1 else found.items()
+        ):
+            text = texts.get(id(entry))
+            if text is None:
+                text = texts[id(entry)] = render(dict(entry), self.names)
+            result.append([row, column, text])
+        return result
+
+
+def _positive(polynomial: Poly) -> Poly:
+    sign = 1 if polynomial[max(polynomial)] > 0 else -1
+    return {key: sign * value for key, value in polynomial.items()}
+
+
+def names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
+    """Return the parameters that occur, in the order in which they are declared."""
+    order = dict.fromkeys(name for matrix in matrices for name in matrix.parameters)
+    used: set[str] = set()
+    for matrix in matrices:
+        keys = (*matrix.terms, *matrix.denominator.to_dict())
+        used |= {n for key in keys for n, e in zip(matrix.parameters, key, strict=True) if int(e)}
+    for value in scalars:
+        order |= dict.fromkeys(value.parameters)
+        keys = (*value.numerator.to_dict(), *value.denominator.to_dict())
+        used |= {n for key in keys for n, e in zip(value.parameters, key, strict=True) if int(e)}
+    return tuple(name for name in order if name in used)

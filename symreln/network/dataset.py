@@ -1,0 +1,57 @@
+"""What a network is trained on: inputs and targets, labels and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from symreln.base.summaries import short_repr
+from symreln.exact.matrix import ExactMatrix
+
+Label = int | str
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Inputs and targets, one column a sample.
+
+    Attributes:
+        inputs: X, shape (n_x, P), exact.
+        targets: Y, shape (n_y, P), exact; likewise.
+        labels: Labels of the samples, each of length P, for gate formulas.
+        input_groups: Named groups of input indices.
+        output_groups: Named groups of output indices.
+        description: One sentence on where the data comes from.
+        task: Name in the registry, or "" for a user's own data.
+        options: The task's options as text, for the provenance table.
+    """
+
+    inputs: ExactMatrix
+    targets: ExactMatrix
+    labels: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
+    input_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    output_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    description: str = ""
+    task: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "input_groups", "output_groups", "options"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def samples(self) -> int:
+        """P, the number of samples."""
+        return self.inputs.shape[1]
+
+    @property
+    def n_x(self) -> int:
+        """The number of inputs."""
+        return self.inputs.shape[0]
+
+    @property
+    def n_y(self) -> int:
+        """The number of outputs."""
+        return self.targets.shape[0]

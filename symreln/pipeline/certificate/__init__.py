@@ -1,0 +1,78 @@
+"""Writes certificates: exact claims as :mod:`symreln.verify` reads them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from symreln.claims.derivation import Derivation
+from symreln.claims.texts import Json, Texts
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.graphs.derivation import GraphDerivation
+from symreln.pipeline.certificate.graphs import graph_part, texts_of_graph
+from symreln.pipeline.certificate.pathways import pathways_part, texts_of
+from symreln.spec.model import Spec
+from symreln.verify import FORMAT, digest
+
+__all__ = ["certificate", "certificate_of_graph"]
+
+
+def certificate(derivation: Derivation) -> Json:
+    """Return the certificate of a derivation: its gates, those taken later, and every size."""
+    steps = zip(derivation.spec.switches, derivation.later, strict=True)
+    parts = [
+        derivation.ask(pathways_part),
+        *({**phase.ask(pathways_part), "step": step} for step, phase in steps),
+    ]
+    family = derivation.family
+    if family is not None and family.template is not None and not derivation.later:
+        parts.append(family.certified[0])
+    return _whole(derivation.spec, texts_of(derivation.spec), parts)
+
+
+def certificate_of_graph(derivation: GraphDerivation) -> Json:
+    """Return the certificate of a graph's derivation."""
+    return _whole(derivation.spec, texts_of_graph(derivation), [graph_part(derivation)])
+
+
+def _whole(spec: Spec, texts: Texts, parts: Iterable[Json]) -> Json:
+    found = list(parts)
+    whole = {
+        "format": FORMAT,
+        "spec": _spec_digest(spec),
+        "parameters": list(texts.names),
+        "inputs": texts.matrix(spec.dataset.inputs),
+        "targets": texts.matrix(spec.dataset.targets),
+        "parts": found,
+        "level": found[0]["level"],
+        "free_constants": 0,
+    }
+    return {**whole, "digest": digest(whole)}
+
+
+def _spec_digest(spec: Any) -> str:
+    """Return the SHA-256 of everything that a spec says."""
+    return hashlib.sha256(json.dumps(_plain(spec)).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON values that are equal for equal values only."""
+    if isinstance(value, ExactMatrix | ExactMatrix):
+        return Texts(value.parameters).matrix(value)
+    if isinstance(value, Scalar):
+        return Texts(value.parameters).ratio(value)
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, frozenset | set):
+        return sorted(map(str, value))
+    return value.tolist() if isinstance(value, np.ndarray) else f"{type(value).__name__} {value}"

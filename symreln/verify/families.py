@@ -1,0 +1,493 @@
+r"""Stages of pathways for every size: modes, couplings, levels and losses as identities in sizes.
+
+For every pathway and sector the certificate gives classes: f, lambda, d, the projector E and the
+multiplicity m. With T = M + weight·Sigma^x it is checked that the E of one pathway are
+self-adjoint, products of different ones vanish and they add up to 1; f(T) E = 0 (f monic, its
+leading coefficient left out), M E = lambda(T) E, Sigma^x E = d(T) E, and tr T^i E = m Σ theta^i
+over the roots of f for i below its degree, so that every root has multiplicity m. The level of the
+stage is computed from all couplings, with d_eff and its inverse, as in :mod:`.stages`; where it is
+closed by symmetry, ``closed_at`` has the values of every size at which no pathway acts on another,
+all others of the sizes free. What the stage leaves to the next one, and the losses, are computed.
+
+Polynomials are written for M and Sigma^x with the division by P (``s_squared``, ``d``, ``d_eff``),
+and computed without it.
+
+A part of every size stands beside one of pathways at the sizes ``at``. There both must have the
+same pathways, levels, losses, and the same polynomials of s², d and d_eff, compared at a point
+modulo a prime; not where a divisor vanishes, since nothing is claimed there.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from types import SimpleNamespace
+from typing import Any, Final
+
+from .modes import characteristic
+from .numbers import PRIME, Element, Ratio, power, require, times, trace, value_at
+from .reading import Data, Reader, listed, named, take
+from .sizes import Dataset, Kind, Pair, Range, Sector, Space, identity
+from .stages import LEVELS, Stage
+
+OPEN: Final = "open"
+_OWN, _SECOND = "k", "l"
+#: The point at which polynomials of modes are compared.
+_POINT: Final = 7**21
+
+
+def check_sizes(value: Any, path: str, seed: int) -> tuple[list[str], SimpleNamespace]:
+    """Check a part for every size; return what was proven, a line a stage, and what it holds."""
+    keys = (
+        "kind at symbols minimum copies items tree samples per_sample count sectors pathways "
+        "stages divisors"
+    )
+    v = take(value, path, keys)
+    sizes = Range(v, path, seed)
+    data = Dataset(v, path, sizes)
+    targets = [sector.targets for sector in data.sectors]
+    stages: list[SimpleNamespace] = []
+    seen: list[int] = []
+    for n, item in enumerate(listed(v.stages, f"{path}.stages")):
+        where = f"{path}.stages[{n}]"
+        s = take(item, where, "pathways level sectors closed_at")
+        require(not stages or stages[-1].level != OPEN, where, "missing after an open stage")
+        listed(s.sectors, f"{where}.sectors", len(data.sectors))
+        places, known = listed(s.pathways, f"{where}.pathways"), range(len(data.pathways))
+        good = all(type(place) is int and place in known for place in places)
+        require(good, f"{where}.pathways", "numbers of pathways, from 0")
+        specs = [data.pathways[place] for place in places]
+        seen += places
+        parts = []
+        for k, (sector, part) in enumerate(zip(data.sectors, s.sectors, strict=True)):
+            found = _SectorStage(data, sector, part, specs, targets[k], f"{where}.sectors[{k}]")
+            targets[k] = found.left
+            parts.append(found)
+        order = [*LEVELS[:2], OPEN]
+        level = max((part.level for part in parts), key=order.index)
+        require(s.level == level, f"{where}.level", "the weakest of its sectors")
+        meetings = [m for part in parts for m in part.meetings]
+        expected = _closed_at(sizes, meetings) if level == LEVELS[1] else {}
+        good = s.closed_at == expected
+        require(good, f"{where}.closed_at", "all sizes at which no pathway acts on another")
+        stages.append(SimpleNamespace(specs=specs, level=level, parts=parts, closed=expected))
+    whole = sorted(seen) == list(range(len(data.pathways)))
+    good = len({*seen}) == len(seen) and (whole or stages[-1].level == OPEN)
+    require(good, f"{path}.stages", "of every pathway once")
+    good = sizes.needed == set(range(len(sizes.divisors or ())))
+    require(good, f"{path}.divisors", "those that occur")
+    family = SimpleNamespace(data=data, stages=stages, at=v.at)
+    lines = []
+    for n, stage in enumerate(stages):
+        names = ", ".join(named(spec.name) for spec in stage.specs)
+        values = (f"{name} = {', '.join(map(str, at))}" for name, at in stage.closed.items())
+        stronger = f" (closed at {' or '.join(values)})" if stage.closed else ""
+        lines.append(f"stages[{n}]: {names}: {stage.level}{stronger}, {sizes.words(v)}")
+    return lines, family
+
+
+def _closed_at(sizes: Range, meetings: list[Pair]) -> dict[str, list[int]]:
+    """Return the values of every size, the others free, at which no pathway acts on another."""
+    entries, found = [top for pair in meetings for top in pair.numerators()], {}
+    for name in sizes.minimum:
+        place = sizes.names.index(name)
+        few = any(key[place] for pair in meetings for key in pair.rows.count.top)
+        tried = {*sizes.common_zeros(entries, name)} | ({1, 2, 3} if few else {*()})
+        values = [
+            n
+            for n in sorted(tried)
+            if sizes.allows(name, n) and all(pair.vanishes(name, n) for pair in meetings)
+        ]
+        found |= {name: values} if values else {}
+    return found
+
+
+# -- one stage in one sector -----------------------------------------------------------------------
+
+
+@dataclass
+class _Class:
+    """One class; lambda, d and d_eff without the division by samples."""
+
+    f: Element
+    eigenvalue: Element
+    d: Element
+    d_eff: Element | None
+    inverse: Element | None
+    multiplicity: Ratio
+    weight: int
+    projector: Pair
+    powers: list[Pair] = field(default_factory=list)
+
+    @property
+    def degree(self) -> int:
+        return len(self.f) - 1
+
+    @property
+    def null(self) -> bool:
+        return not any(self.eigenvalue)
+
+    @property
+    def modes(self) -> Any:
+        return self.f, self.weight, self.eigenvalue, self.d
+
+    def alike(self, other: _Class) -> bool:
+        shown = self.modes, self.d_eff, self.multiplicity
+        return shown == (other.modes, other.d_eff, other.multiplicity)
+
+
+@dataclass
+class _Learner:
+    spec: Any
+    features: Pair
+    drive: Pair
+    classes: list[_Class] = field(default_factory=list)
+
+    def combined(self, coefficients: Element, a: int, shift: int = 0) -> Pair:
+        """Return Σ c_i T^{i + shift} E."""
+        total = self.classes[a].projector.times(0)
+        for exponent, value in enumerate(coefficients):
+            if value:
+                total = total + self.classes[a].powers[exponent + shift].times(value)
+        return total
+
+
+def _within(kind: Kind, groups: list[str]) -> bool:
+    return kind.group in groups or (kind.tag == _OWN and f"{kind.group}:own" in groups)
+
+
+def _written(pair: Pair, spec: Any) -> Pair:
+    return pair.masked(rows=lambda kind: _within(kind, spec.outputs))
+
+
+class _SectorStage:
+    """One stage in one sector, checked: its level, what it leaves, what single pathways do."""
+
+    def __init__(
+        self, data: Dataset, sector: Sector, value: Any, specs: list[Any], targets: Pair, path: str
+    ) -> None:
+        v = take(value, path, "level initial_loss final_loss pathways")
+        self.data, self.path, self.sector = data, path, sector
+        self.slots: list[_Learner | None] = []
+        self.meetings: list[Pair] = []
+        twice = data.samples * 2
+        initial = data.sizes.ratio(v.initial_loss, f"{path}.initial_loss")
+        good = (targets.adjoint() @ targets).trace() == initial * twice
+        require(good, f"{path}.initial_loss", "|Y|²/2P")
+        listed(v.pathways, f"{path}.pathways", len(specs))
+        commute = True
+        for n, (spec, slot) in enumerate(zip(specs, v.pathways, strict=True)):
+            item, where = self._learner(spec, targets), f"{path}.pathways[{n}]"
+            self.slots.append(item)
+            if item is None:
+                require(slot is None, where, "null, because the pathway has no input here")
+            else:
+                commute = self._classes(item, slot, where) and commute
+        self.learners = [item for item in self.slots if item is not None]
+        closed = commute and v.level != OPEN
+        good = all(
+            (x is not None) == (closed and not c.null)
+            for item in self.learners
+            for c in item.classes
+            for x in (c.d_eff, c.inverse)
+        )
+        needed = "d_eff of every class other than null where the stage closes"
+        require(good, f"{path}.pathways", needed)
+        self.level, self.left, self.final = OPEN, targets, None
+        if not closed:
+            good = (v.level, v.final_loss) == (OPEN, None)
+            require(good, f"{path}.level", "open, with no loss that is left")
+            return
+        self.level = self._closes()
+        require(v.level == self.level, f"{path}.level", "the level of its couplings")
+        self.left = self._leaves(targets)
+        self.final = data.sizes.ratio(v.final_loss, f"{path}.final_loss")
+        good = (self.left.adjoint() @ self.left).trace() == self.final * twice
+        require(good, f"{path}.final_loss", "what is left of |Y|²/2P")
+
+    def _learner(self, spec: Any, targets: Pair) -> _Learner | None:
+        inputs = self.sector.inputs
+        if spec.each:
+            inputs, targets = inputs.refined(_OWN), targets.refined(_OWN)
+        own = [n for n, kind in enumerate(inputs.rows.kinds) if _within(kind, spec.inputs)]
+        if not own:
+            return None
+        features = inputs.rows_only(own).masked(
+            columns=lambda kind: spec.gate[kind.base][0 if kind.tag == _OWN else 1]
+        )
+        return _Learner(spec, features, _written(targets @ features.adjoint(), spec))
+
+    def _class(self, value: Any, path: str, space: Space) -> _Class:
+        keys = "minpoly weight s_squared d d_eff inverse_d_eff multiplicity projector"
+        v, sizes, p = take(value, path, keys), self.data.sizes, self.data.samples
+        degree = len(listed(v.minpoly, f"{path}.minpoly"))
+        good = type(v.weight) is int and v.weight >= 0 and (degree > 1 or not v.weight)
+        require(good, path, "of a weight >= 0")
+        one = sizes.constant(1)
+
+        def read(name: str, unit: Ratio) -> Element:
+            given = getattr(v, name)
+            return [x * unit for x in sizes.ratios(given, f"{path}.{name}", degree)]
+
+        closes = v.d_eff is not None
+        return _Class(
+            f=[*read("minpoly", one), one],
+            eigenvalue=read("s_squared", p * p),
+            d=read("d", p),
+            d_eff=read("d_eff", p) if closes else None,
+            inverse=read("inverse_d_eff", self.data.per_sample)
+            if v.inverse_d_eff is not None
+            else None,
+            multiplicity=sizes.ratio(v.multiplicity, f"{path}.multiplicity"),
+            weight=v.weight,
+            projector=self.data.pair(v.projector, f"{path}.projector", space, space),
+        )
+
+    def _classes(self, item: _Learner, values: Any, path: str) -> bool:
+        """Read and check a pathway's classes; return whether there are any to be had."""
+        b, m = item.features @ item.features.adjoint(), item.drive.adjoint() @ item.drive
+        commutes = not m @ b - b @ m
+        require(commutes == (values is not None), path, "classes where the correlations commute")
+        if not commutes:
+            return False
+        listed(values, path)
+        item.classes = [self._class(v, f"{path}[{n}]", m.rows) for n, v in enumerate(values)]
+        total = identity(m.rows)
+        for a, one in enumerate(item.classes):
+            self._check_class(item, a, m, b, f"{path}[{a}]")
+            total = total - one.projector
+            for other in item.classes[:a]:
+                require(not one.projector @ other.projector, path, "orthogonal projectors")
+                require(one.modes != other.modes, path, "different classes")
+        require(not total, path, "projectors that add up to 1")
+        return True
+
+    def _check_class(self, item: _Learner, a: int, m: Pair, b: Pair, path: str) -> None:
+        c = item.classes[a]
+        operator, one = m + b.times(c.weight), self.data.sizes.constant(1)
+        c.powers = [c.projector]
+        while len(c.powers) < max(2, 2 * c.degree):
+            c.powers.append(operator @ c.powers[-1])
+        require(not item.combined(c.f, a), f"{path}.minpoly", "f(T) E = 0")
+        good = not m @ c.projector - item.combined(c.eigenvalue, a)
+        require(good, f"{path}.s_squared", "M E = s² E")
+        require(not b @ c.projector - item.combined(c.d, a), f"{path}.d", "Sigma^x E = d E")
+        good = not c.projector.adjoint() - c.projector
+        require(good, f"{path}.projector", "self-adjoint")
+        good = all(
+            c.powers[i].trace() == c.multiplicity * trace(c.f, times(c.f, [one], power(one, i)))
+            for i in range(c.degree)
+        )
+        require(good and c.multiplicity, f"{path}.multiplicity", "that of every root")
+        if not c.null:
+            self.data.sizes.require_nonzero(_norm(c.f, c.eigenvalue), f"{path}.s_squared")
+
+    # -- couplings --
+
+    def _actions(self, p: _Learner, q: _Learner, i: int, a: int) -> list[Pair]:
+        """Return S_k, what class i of all pathways q does to class a of p; [] where nothing.
+
+        What a single pathway does goes to ``meetings``.
+        """
+        totals: list[Pair] = []
+        for theirs, mine, specials, summed in _meetings(p, q):
+            cross, projector = theirs @ mine.adjoint(), p.classes[a].projector
+            if summed:
+                projector = projector.refined(summed)
+            single = []
+            for k in range(q.classes[i].degree):
+                act = q.drive @ q.classes[i].powers[k]
+                if _SECOND in specials:
+                    act = act.renamed(_OWN, _SECOND)
+                act = act.refined(_OWN) if _OWN in specials else act
+                single.append(_written(act, p.spec) @ cross @ projector)
+            if any(single):
+                self.meetings += single
+                done = [s.summed(summed) if summed else s for s in single]
+                totals = [x + y for x, y in zip(totals, done, strict=True)] if totals else done
+        return totals
+
+    def _closes(self) -> str:
+        """Check every d_eff against all couplings and return the level; see :meth:`_actions`."""
+        learners, path = self.learners, self.path
+        nodes = [(p, a) for p, item in enumerate(learners) for a in range(len(item.classes))]
+        known = {(p, a): learners[p].classes[a] for p, a in nodes}
+        acts = {
+            (source, target): found
+            for source, target in product(nodes, nodes)
+            if not known[source].null
+            and (
+                found := self._actions(
+                    learners[target[0]], learners[source[0]], source[1], target[1]
+                )
+            )
+        }
+        group = {node: {node} for node in nodes}
+        for source, target in acts:
+            if not known[target].null and group[source] is not group[target]:
+                for node in (merged := group[source] | group[target]):
+                    group[node] = merged
+        for node in nodes:
+            c, item = known[node], learners[node[0]]
+            good = all(known[other].alike(c) for other in group[node])
+            require(good, f"{path}.pathways[{node[0]}]", "equal in all modes that couple")
+            zero = self.data.sizes.constant(0)
+            gamma = [] if c.null else [x - y for x, y in zip(c.d_eff or [], c.d, strict=True)]
+            sources = {
+                id(group[source]): group[source] for source, target in acts if target == node
+            }
+            if not any(members is group[node] for members in sources.values()):
+                require(not any(gamma), f"{path}: d_eff", "d where nothing couples")
+            for members in sources.values():
+                sums: list[Pair] = []
+                for (source, target), found in acts.items():
+                    if target == node and source in members:
+                        sums = [x + y for x, y in zip(sums, found, strict=True)] if sums else found
+                factors = gamma if members is group[node] else [zero] * c.degree
+                for k, total in enumerate(sums):
+                    shift = k if factors is gamma else 0
+                    expected = item.drive @ item.combined(factors, node[1], shift)
+                    require(not total - expected, f"{path}: d_eff", "d + all couplings")
+        return LEVELS[1] if acts else LEVELS[0]
+
+    def _leaves(self, targets: Pair) -> Pair:
+        """Return what the stage leaves: Y - Σ A H F with H = Σ E (1/d_eff)(T)."""
+        for item in self.learners:
+            total, one = item.drive.times(0), self.data.sizes.constant(1)
+            for a, c in enumerate(item.classes):
+                if c.d_eff is not None and c.inverse is not None:
+                    both = times(c.f, c.d_eff, c.inverse)
+                    good = both[0] == one and not any(both[1:])
+                    require(good, f"{self.path}: inverse_d_eff", "1/d_eff")
+                    total = total + item.drive @ item.combined(c.inverse, a)
+            outputs = total @ item.features
+            targets = targets - (outputs.summed(_OWN) if item.spec.each else outputs)
+        return targets
+
+
+def _norm(f: Element, a: Element) -> Ratio:
+    """Return the product of a over the roots of f, by Newton's identities."""
+    one = f[-1] / f[-1]
+    powers, symmetric = [one], [one]
+    work = times(f, [one], [one])
+    for k in range(1, len(f)):
+        work = times(f, work, a)
+        powers.append(trace(f, work))
+        total = one * 0
+        for i in range(1, k + 1):
+            total = total + symmetric[k - i] * powers[i] * (-1) ** (i - 1)
+        symmetric.append(total / k)
+    return symmetric[-1]
+
+
+def _meetings(p: _Learner, q: _Learner) -> list[tuple[Pair, Pair, tuple[str, ...], str]]:
+    """Return (features of q, of p, specials that q's drive takes on, the one summed over)."""
+    mine, theirs = p.features, q.features
+    if not q.spec.each:
+        if p is q:
+            return []
+        return (
+            [(theirs.refined(_OWN), mine, (_OWN,), "")] if p.spec.each else [(theirs, mine, (), "")]
+        )
+    if not p.spec.each:
+        return [(theirs, mine.refined(_OWN), (), _OWN)]
+    other = theirs.renamed(_OWN, _SECOND).refined(_OWN)
+    found = [(other, mine.refined(_SECOND), (_SECOND, _OWN), _SECOND)]
+    return found if p is q else [*found, (theirs, mine, (), "")]
+
+
+# -- beside the sizes at hand ----------------------------------------------------------------------
+
+
+def require_same(data: Data, stages: list[Stage], family: Any, path: str) -> None:
+    """Refuse a part for every size that says something else of the sizes at hand."""
+    here, where = _AtSizes(data, family), f"{path}.at"
+    same = here.number(family.data.samples) == data.samples
+    require(same, where, f"sizes with {data.samples} samples")
+    require(len(family.stages) <= len(stages), path, "of no more stages than the first part")
+    for n, (general, stage) in enumerate(zip(family.stages, stages, strict=False)):
+        where, count = f"{path}.stages[{n}]", here.number(family.data.count)
+        places = _places(general.specs, [p.name for p in stage.paths], count)
+        require(places is not None, where, "of the first part's pathways")
+        if general.level == OPEN or not here.proven:
+            continue
+        closed = any(family.at[name] in values for name, values in general.closed.items())
+        level = LEVELS[0] if closed else general.level
+        require(stage.level == level, where, f"of the first part's level, {stage.level}")
+        loss = sum(here.number(part.final) * many for part, many in here.each(general.parts))
+        same = loss % PRIME == data.ratio_at_point(stage.final_loss)
+        require(same, where, "of the first part's loss")
+        for p, place in zip(stage.paths, places or [], strict=True):
+            shown, scale = 1, here.number(family.data.per_sample)
+            for part, many in here.each(general.parts):
+                item = part.slots[place]
+                for c in item.classes if item else ():
+                    exponent = many * here.number(c.multiplicity)
+                    shown = shown * pow(_norm_at_point(here.sizes, c, scale), exponent, PRIME)
+            wanted = prod(pow(_norm_at_point(data, c, 1), c.size, PRIME) for c in p.root.classes)
+            same = (shown * shown - wanted * wanted) % PRIME == 0
+            require(same, where, f"of the modes of {named(p.name)} in the first part")
+
+
+class _AtSizes:
+    """Numbers of a family at the sizes at hand, modulo the prime, at a point of the parameters."""
+
+    def __init__(self, data: Data, family: Any) -> None:
+        self.sizes = sizes = copy.copy(family.data.sizes)
+        at = family.at
+        values = {**dict(zip(data.names, data.point, strict=True)), **at}
+        most = int(at.get(sizes.items, sizes.items)).bit_length() - 1 if sizes.copies else 1
+        copied = ({**values, sizes.copies: 2**n} for n in range(most))
+        self.points = [[known.get(name, 1) for name in sizes.names] for known in copied]
+        sizes.point = self.points[0]
+        self.proven = not any(
+            value_at(p, point) == 0 for point in self.points for p in sizes.divisors or ()
+        )
+
+    def number(self, value: Ratio) -> int:
+        """Return a number there."""
+        return self.sizes.ratio_at_point(value)
+
+    def each(self, parts: list[Any]) -> Iterator[tuple[Any, int]]:
+        """Go through every kind of copies of every sector; yield it with how many there are."""
+        for part in parts:
+            single = part.sector.multiplicity == self.sizes.constant(1)
+            for point in self.points[:1] if single else self.points:
+                self.sizes.point = point
+                yield part, self.number(part.sector.multiplicity)
+        self.sizes.point = self.points[0]
+
+
+def _norm_at_point(reader: Reader, c: Any, scale: int) -> int:
+    """Return the norm of z - λ - t d - t² d_eff of a class, up to its sign, at the point.
+
+    Eigenvalues of a family are divided by samples: ``scale`` is one over them.
+    """
+    elements = [(c.eigenvalue, scale * scale), (c.d, scale), ([] if c.null else c.d_eff, scale)]
+    scaled = [
+        [reader.constant(reader.ratio_at_point(x) * unit % PRIME) for x in element]
+        or [reader.constant(0)] * (len(c.f) - 1)
+        for element, unit in elements
+    ]
+    return characteristic(reader, c.f, scaled, _POINT)
+
+
+def _places(specs: list[Any], names: list[str], count: int) -> list[int] | None:
+    """Return the place in ``specs`` of every named pathway, None where they are others."""
+    found = []
+    for name in names:
+        fits = [n for n, spec in enumerate(specs) if re.fullmatch(_pattern(spec), name)]
+        if len(fits) != 1:
+            return None
+        found += fits
+    wanted = [count if spec.each else 1 for spec in specs]
+    return found if [found.count(n) for n in range(len(specs))] == wanted else None
+
+
+def _pattern(spec: Any) -> str:
+    fixed = [re.escape(part) for part in re.split(r"\{[^}]*\}", spec.name)]
+    return "(.+)".join(fixed) if spec.each else re.escape(spec.name)

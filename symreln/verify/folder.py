@@ -1,0 +1,107 @@
+"""A folder of results, verified as one thing: every file names the certificate that it belongs to.
+
+``derivation.json`` and ``validation.json`` have the key ``provenance``; the last line of
+``derivation.tex`` and of ``derivation.html`` is a comment with the same: the SHA-256 of the spec,
+of the certificate (its ``digest``), and of the rest of the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from .certificate import verify
+from .numbers import refused
+from .reading import parsed, read_bytes, read_json
+
+CERTIFICATE: Final = "certificate.json"
+JSON_FILES: Final = ("derivation.json", "validation.json")
+#: Documents, with what begins and ends a comment there.
+DOCUMENTS: Final = {"derivation.tex": ("% ", ""), "derivation.html": ("<!-- ", " -->")}
+
+
+def verify_file(path: str | Path) -> tuple[str, ...]:
+    """Read a certificate and check it; in a folder with all that lies beside it.
+
+    Args:
+        path: A certificate, "-" for stdin, or a folder of results.
+
+    Raises:
+        CertificateError: It is not proven, or the folder holds files of another derivation.
+    """
+    if path == "-" or not Path(path).is_dir():
+        return verify(read_json(path))
+    folder = Path(path)
+    certificate = read_json(folder / CERTIFICATE)
+    lines = verify(certificate)
+    require_one(folder, certificate)
+    return lines
+
+
+def require_one(folder: Path, certificate: dict[str, Any]) -> None:
+    """Refuse files beside a verified certificate that do not belong to it.
+
+    Raises:
+        CertificateError: One is of another derivation, was changed, or is not whole.
+    """
+    for name in JSON_FILES:
+        if (path := folder / name).exists():
+            content = read_json(path)
+            said = content.get("provenance") if isinstance(content, dict) else None
+            _belongs(path, said, certificate, _json_digest(content) if said else "")
+            verdict = content.get("verdict") if name == JSON_FILES[0] else None
+            level = verdict.get("level") if isinstance(verdict, dict) else certificate["level"]
+            if level != certificate["level"]:
+                _refuse(path, f"has another verdict, {level!r}")
+    for name, (begin, end) in DOCUMENTS.items():
+        if (path := folder / name).exists():
+            text, _, last = read_bytes(path).rstrip(b"\n").rpartition(b"\n")
+            pattern = f"{re.escape(begin)}provenance (.*?){re.escape(end)}"
+            found = re.fullmatch(pattern.encode(), last)
+            said = parsed(found[1], str(path)) if found else None
+            _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
+    others = sorted(p.name for p in folder.glob("certificate*.json") if p.name != CERTIFICATE)
+    if others:
+        _refuse(folder / others[0], "is a certificate beside another one")
+
+
+def sealed_json(content: dict[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON values with their provenance."""
+    names = {"spec": certificate["spec"], "certificate": certificate["digest"]}
+    found = {**content, "provenance": names}
+    return {**content, "provenance": {**names, "digest": _json_digest(found)}}
+
+
+def sealed_text(name: str, text: str, certificate: dict[str, Any]) -> str:
+    """Return a document with a last line that says its provenance."""
+    begin, end = DOCUMENTS[name]
+    text = text.rstrip("\n") + "\n"
+    said = {
+        "spec": certificate["spec"],
+        "certificate": certificate["digest"],
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+    }
+    return f"{text}{begin}provenance {json.dumps(said)}{end}\n"
+
+
+def _json_digest(content: dict[str, Any]) -> str:
+    names = {key: value for key, value in content["provenance"].items() if key != "digest"}
+    text = json.dumps({**content, "provenance": names}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) -> None:
+    if not isinstance(said, dict) or said.keys() != {"spec", "certificate", "digest"}:
+        _refuse(path, "does not say to which certificate it belongs")
+    if said["certificate"] != certificate["digest"] or said["spec"] != certificate["spec"]:
+        _refuse(path, "belongs to another derivation")
+    if said["digest"] != digest:
+        _refuse(path, "was changed after it was written")
+
+
+def _refuse(path: Path, reason: str) -> None:
+    msg = f"{path}: it lies beside {CERTIFICATE} and {reason}. Derive again, or remove it"
+    raise refused(msg)

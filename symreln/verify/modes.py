@@ -1,0 +1,465 @@
+r"""The modes of a pathway: its correlations, computed from the data, and their joint eigenvalues.
+
+From X, Y and the gates g (0, 1, gains, or "/": the inputs are made orthogonal to that sample) the
+verifier builds every pathway's features F_p = X_p diag(g_p), :math:`A = \Sigma^{yx} = O_p Y
+F_p^T/P`,
+:math:`M = A^T A` and :math:`B = \Sigma^x` itself; Y is what earlier stages leave.
+
+**Modes.** A class gives a matrix T (as a rule pM + qB), a polynomial f of degree k, polynomials
+lambda and d of degree < k, and generators w_1 … w_m. With v_ij = T^j w_i it is checked that
+
+1. f(T) w_i = 0;
+2. M v_ij = (lambda x^j mod f)(T) w_i and B v_ij = (d x^j mod f)(T) w_i for all j < k;
+3. the v_ij, j < k, of all classes together are as many as B has rows, and independent;
+4. lambda is 0 (a *null* class), or has an inverse modulo f (multiplication by it has full rank);
+5. no two classes have the same lambda and d and, for k > 1, the same f up to a factor; but without
+   symmetries, a stage closed by symmetry or of coupled modes may *split* a class into several.
+
+*Claim.* The pairs (lambda(theta), d(theta)) over the roots theta of f, each m times, over all
+classes, are exactly the joint eigenvalues of (M, B) with multiplicity, and M B = B M.
+*Proof.* For each i the v_ij with j < k span a space of dimension k, by 3. It is invariant under T
+and annihilated by f, by 1; being cyclic of dimension k = deg f, its characteristic polynomial
+under T is f up to the leading coefficient. By 2, M = lambda(T) and B = d(T) on it, so they commute
+there and, triangularised together with T, have on the diagonal the pairs (lambda(theta),
+d(theta)). By 3 the whole space is the direct sum of these spaces. ∎
+For k = 1 and T = pM + qB, 1 follows from 2 and f(p lambda + q d) = 0, which is what is computed. f
+need not be irreducible, nor square-free: by 4, lambda(theta) ≠ 0 at all roots or at none. M and B
+are symmetric at real parameters, hence diagonal in one orthonormal V, and
+:math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`.
+Independence: where the classes are found to be orthogonal, class by class, by a given inverse of
+the Gram matrix SᵀS of S = (T^j w)_{j<k}, or by a rank modulo a prime at one parameter point (a
+lower bound of the true one); else by the rank of all. A pathway that does not commute shows the
+first non-zero entry of MB - BM and ‖MB - BM‖²/‖MB‖²; then only M's equations are claimed.
+
+A pathway that is ``like`` an earlier one is its image under a symmetry and has that one's classes
+with the inputs permuted; :mod:`.stages` says why, and what is checked for it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations, product
+from types import SimpleNamespace
+from typing import Any, Final
+
+from .matrices import Matrix, combined, equal, placed
+from .numbers import PRIME, Element, Ratio, Span, multiply, power, quotient, rank, require, times
+from .reading import Data, Reader, integers, listed, take, text
+
+MOST_COMPARED: Final = 400  # pairs of eigenvalues of two classes: a tenth of a second
+SLOPE: Final = 1_000_003  # t of lambda + t d, in which modes differ that differ in either
+BOUNDARY: Final = "/"
+#: Entries of the features of a gate with "/", which are divided by each other.
+MOST_ORTHOGONAL: Final = 10**6
+
+
+class ModeClass(SimpleNamespace):
+    """Modes whose eigenvalues are the roots of one polynomial, as many vectors for each."""
+
+    def same(self, other: ModeClass) -> bool:
+        """Whether the two have the same eigenvalues, shown in the same way.
+
+        The scale of f, and f itself where it has one root only, are nothing that is shown.
+        """
+        if self is other:
+            return True
+        good = self.degree == other.degree
+        good = good and (self.eigenvalue, self.d) == (other.eigenvalue, other.d)
+        if good and self.degree > 1:
+            pairs = zip(self.f, other.f, strict=True)
+            good = all(x * other.f[-1] == y * self.f[-1] for x, y in pairs)
+        return good
+
+
+class Pathway(SimpleNamespace):
+    """A pathway; where it is the image of another one, ``root`` is that and carries the proofs."""
+
+    @cached_property
+    def a(self) -> Matrix:
+        """Sigma^yx, of a pathway that is no image."""
+        return combined([(self.per_sample, self.driven)]).reduced()
+
+    def action(self, data: Data, elements: dict[int, Element]) -> Matrix:
+        """Return N with words·N = (T^l q(T) w)_l side by side, for the classes with a q."""
+        entries = {}
+        for a, q in elements.items():
+            c = self.classes[a]
+            for exponent in range(c.degree):
+                for m, item in ((m, item) for m, item in enumerate(q) if item):
+                    for j in range(c.size):
+                        place = c.start + m * c.size + j, c.start + exponent * c.size + j
+                        entries[place] = item
+                q = times(c.f, q, power(data.constant(1), 1))
+        return data.assembled(entries, (self.words.shape[1],) * 2)
+
+    def coordinates(self, rows: Matrix) -> Matrix:
+        """Return Wᵀ·rows, for rows by the inputs of this pathway and words W of its root."""
+        return self.root.words.T @ (rows.rows(self.from_root) if self.moved else rows)
+
+    def outward(self, root_rows: Matrix) -> tuple[Matrix, Matrix]:
+        """Return (F_pᵀ, rows), for rows by the inputs of the root."""
+        return self.features.T, root_rows.rows(self.to_root) if self.moved else root_rows
+
+    def inputs_around(self, s: Any, other: Pathway) -> dict[int, int]:
+        """Return how the root's inputs move: here, by s to another image, and back."""
+        place = {i: k for k, i in enumerate(self.root.key[0])}
+        back = {i: place[k] for k, i in other.rho.items()}
+        return {place[k]: back[s.inputs[i]] for k, i in self.rho.items()}
+
+    def outputs_around(self, s: Any, other: Pathway) -> list[int]:
+        """Return how all outputs move: here, by s to another image, and back."""
+        every = range(len(s.outputs))
+        back = {o: k for k, o in enumerate(other.tau or every)}
+        return [back[s.outputs[o]] for o in self.tau or every]
+
+    def use(self, classes: Any) -> None:
+        """Make sure that the projectors on these classes are known."""
+        for a in classes:
+            c = self.root.classes[a]
+            require(c.gram is not None, f"{c.path}.gram_inverse", "shown: the class acts")
+            require(self.root.orthogonal, c.path, "orthogonal to the other classes")
+
+
+# -- what a pathway sees ---------------------------------------------------------------------------
+
+
+def read_gains(data: Data, value: Any, path: str) -> dict[Any, Ratio]:
+    """Return the numbers of a gate's entries: 0 and 1 as integers, gains as texts."""
+    listed(value, path, data.samples)
+    good = all(type(g) is str or (type(g) is int and g in (0, 1)) for g in value)
+    require(good, path, "0, 1 and texts")
+    one = data.constant(1)
+    gains: dict[Any, Ratio] = {g: data.ratio(g, path) for g in {*value} if type(g) is str}
+    require(all(g and g != one for g in gains.values()), path, "1 and 0 as integers")
+    return gains | {0: one * 0, 1: one}
+
+
+def gated(data: Data, inputs: list[int], gate: list[Any], gains: dict[Any, Ratio]) -> Matrix:
+    """Return F = X_p diag(g), some inputs by all samples; on "/" they are made orthogonal."""
+    place, shape = {i: k for k, i in enumerate(inputs)}, (len(inputs), data.samples)
+    on = [j for j, g in enumerate(gate) if g == BOUNDARY]
+    opened = {j: j for j, g in enumerate(gate) if g == BOUNDARY or gains[g]}
+    seen = data.x.moved(place, opened, shape)
+    if not on and all(g in (0, 1) for g in gate):
+        return seen
+    entries = seen.ratios()
+    if on:
+        require(len(entries) * len(on) <= MOST_ORTHOGONAL, "gate", "of fewer entries")
+        entries = _orthogonal(data, entries, on)
+    gained = {(i, j): e * gains.get(gate[j], data.constant(1)) for (i, j), e in entries.items()}
+    return data.assembled({at: e for at, e in gained.items() if e}, shape)
+
+
+def _orthogonal(data: Data, entries: Any, on: list[int]) -> Any:
+    """Return samples without their parts along those on the boundary, by Gram and Schmidt."""
+    columns: dict[int, dict[int, Ratio]] = {}
+    for (i, j), item in entries.items():
+        columns.setdefault(j, {})[i] = item
+    frame: list[dict[int, Ratio]] = []
+    zero = data.constant(0)
+
+    def inner(a: dict[int, Ratio], b: dict[int, Ratio]) -> Ratio:
+        return sum((a[i] * b[i] for i in a if i in b), start=zero)
+
+    def off(column: dict[int, Ratio]) -> dict[int, Ratio]:
+        for u in frame:
+            share = inner(column, u) / inner(u, u) * -1
+            both = {*column, *u}
+            column = {i: column.get(i, zero) + u.get(i, zero) * share for i in both}
+        return {i: item for i, item in column.items() if item}
+
+    for j in on:
+        if left := off(columns.get(j, {})):
+            frame.append(left)
+    return {(i, j): item for j, column in columns.items() for i, item in off(column).items()}
+
+
+def ascending(value: Any, path: str, most: int) -> list[int]:
+    """Return different indices in order."""
+    require(sorted(set(integers(value, path, most - 1))) == value, path, "ascending indices")
+    return value
+
+
+def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> Pathway:
+    """Read a pathway and check its modes, or that it is the image of an earlier one."""
+    v = take(value, path, "name gate inputs outputs like commutator classes")
+    inputs = ascending(listed(v.inputs, f"{path}.inputs"), f"{path}.inputs", data.x.shape[0])
+    outputs = ascending(listed(v.outputs, f"{path}.outputs"), f"{path}.outputs", data.y.shape[0])
+    where = f"{path}.gate"
+    bare = [1 if g == BOUNDARY else g for g in listed(v.gate, where, data.samples)]
+    gains = read_gains(data, bare, where)
+    require(any(gains[g] for g in bare), where, "open for some sample")
+    p = Pathway(name=text(v.name, f"{path}.name"), path=path, moved=False)
+    p.outputs = {i: i for i in outputs}
+    p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate))
+    p.features = gated(data, inputs, v.gate, gains)
+    if v.like is not None:
+        require(v.commutator is v.classes is None, path, "without claims where it is like another")
+        return _image(data, p, v, earlier)
+    p.root, p.tau, p.rho = p, None, {i: i for i in inputs}
+    p.driven = data.drive(p.features.T).rows(p.outputs)
+    p.per_sample = data.per_sample
+    p.b = combined([(data.per_sample, p.features @ p.features.T)]).reduced()
+    p.m = combined([(data.per_sample * data.per_sample, p.driven.gram())]).reduced()
+    p.commutes = v.commutator is None
+    if not p.commutes:
+        _commutator(data, p, v.commutator, f"{path}.commutator")
+    _spectrum(data, p, v.classes, f"{path}.classes")
+    return p
+
+
+def _image(data: Data, p: Pathway, v: Any, earlier: list[Pathway]) -> Pathway:
+    where = f"{p.path}.like"
+    most = max(len(earlier), len(data.symmetries)) - 1
+    place, n = integers(listed(v.like, where, 2), where, most)
+    good = place < len(earlier) and n < len(data.symmetries)
+    require(good, where, "an earlier pathway and a symmetry")
+    other, s = earlier[place], data.symmetries[n]
+    require(image(other.key, s) == p.key, where, "the image of that pathway")
+    root = p.root = other.root
+    p.rho = {i: s.inputs[k] for i, k in other.rho.items()}
+    p.tau = [s.outputs[o] for o in (other.tau or range(data.y.shape[0]))]
+    home = {i: k for k, i in enumerate(root.key[0])}
+    own = {i: k for k, i in enumerate(p.key[0])}
+    p.to_root = {home[i]: own[k] for i, k in p.rho.items()}
+    p.from_root = {own[k]: home[i] for i, k in p.rho.items()}
+    p.moved, p.commutes, p.classes = True, root.commutes, root.classes
+    return p
+
+
+def image(key: Any, s: Any) -> Any:
+    """Return (inputs, outputs, gate) of the image of a pathway."""
+    gate = tuple(map(key[2].__getitem__, s.origins))
+    inputs = sorted(s.inputs[i] for i in key[0])
+    return tuple(inputs), tuple(sorted(map(s.outputs.__getitem__, key[1]))), gate
+
+
+def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:
+    w = take(value, where, "row column value relative_norm_squared")
+    forward, difference = _forward_and_difference(p)
+    require(difference, where, "null exactly where M and B commute")
+    (row, column), top = min(difference.entries().items())
+    norm = data.ratio(w.relative_norm_squared, where)
+    good = type(w.row) is int is type(w.column) and (w.row, w.column) == (row, column)
+    good = good and norm == difference.inner(difference) / forward.inner(forward)
+    good = good and data.ratio(w.value, where) == Ratio(top, difference.below)
+    require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
+
+
+def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
+    """Return MB and MB - BM, of symmetric M and B."""
+    forward = p.m @ p.b
+    return forward, combined([(p.m.one, forward), (p.m.one * -1, forward.T)])
+
+
+# -- its modes -------------------------------------------------------------------------------------
+
+
+def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
+    p.classes, start = [], 0
+    for n, item in enumerate(listed(value, path)):
+        c = _class(data, p, item, f"{path}[{n}]")
+        c.start, start = start, start + c.degree * c.size
+        p.classes.append(c)
+    size = p.b.shape[0]
+    require(start == size, path, f"a basis: {size} vectors")
+    _unlike(data, p)
+    words = [
+        (word, 0, c.start + exponent * c.size)
+        for c in p.classes
+        for exponent, word in enumerate(c.words[: c.degree])
+    ]
+    p.words = placed(words, (size, size), data.one)
+    kept = _deciding_words(p)
+    shape, every = (size, len(kept)), {i: i for i in range(size)}
+    places = {column: n for n, column in enumerate(kept)}
+    decisive = p.words.moved(every, places, shape)
+    for field, matrix in [("eigenvalue", p.m), ("d", p.b)][: 1 + p.commutes]:
+        action = p.action(data, {a: getattr(c, field) for a, c in enumerate(p.classes)})
+        one = matrix.one
+        seen, shown = matrix @ decisive, p.words @ action.moved(every, places, shape)
+        if wrong := combined([(one, seen), (one * -1, shown)]):
+            column = kept[min(j for _, j in wrong.entries())]
+            c = next(c for c in p.classes if column < c.start + c.degree * c.size)
+            require(False, f"{c.path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
+    for c in p.classes:
+        require(not c.left, f"{c.path}.minpoly", "f with f(T) w = 0")
+    _independent(data, p, path)
+
+
+def _deciding_words(p: Pathway) -> list[int]:
+    """Return the words T^l w on which it is decided how M and B act on all.
+
+    Those of l = 0 where M and B commute with T = aM + bB: then M T^l w = T^l g(T) w follows from
+    M w = g(T) w.
+    """
+    long = any(c.degree > 1 and c.weights for c in p.classes)
+    commute = p.commutes and long and not _forward_and_difference(p)[1]
+
+    def decided(c: ModeClass) -> bool:
+        return c.weights and (commute or not (p.commutes or c.weights[1]))
+
+    return [
+        c.start + place
+        for c in p.classes
+        for place in range(c.size if decided(c) else c.degree * c.size)
+    ]
+
+
+def _unlike(data: Data, p: Pathway) -> None:
+    """Find a class that could be part of another one: see :mod:`.stages`."""
+    p.split = None
+    known: dict[Any, list[ModeClass]] = {}
+    for c in p.classes:  # compared where they are equal at a point
+        at = tuple(data.ratio_at_point(x) for x in [*c.eigenvalue, *(c.d or [])])
+        for other in known.setdefault(at, []):
+            if c.same(other):
+                where = "of other eigenvalues than the other classes, as symmetries exchange them"
+                require(not data.symmetries, c.path, where)
+                p.split = c.path
+        known[at].append(c)
+
+
+def _class(data: Data, p: Pathway, value: Any, path: str) -> ModeClass:
+    keys = "operator minpoly eigenvalue d generators gram_inverse inverse_d_eff"
+    v = take(value, path, keys)
+    f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
+    c = ModeClass(f=f, degree=len(f) - 1, path=path, left=None, inverse_text=v.inverse_d_eff)
+    require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
+    c.eigenvalue = data.ratios(v.eigenvalue, f"{path}.eigenvalue", c.degree)
+    require(p.commutes or v.d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
+    c.d = data.ratios(v.d, f"{path}.d", c.degree) if p.commutes else None
+    c.null = not any(c.eigenvalue)
+    good = c.null or c.degree == 1 or _invertible(data, c)
+    require(good, f"{path}.eigenvalue", "zero at every root of f, or at none")
+    c.words = [data.matrix(v.generators, f"{path}.generators", size)]
+    c.size = c.words[0].shape[1]
+    require(c.size, f"{path}.generators", "at least one vector")
+    weights = c.weights = c.operator = None
+    if isinstance(v.operator, list):
+        weights = c.weights = data.ratios(v.operator, f"{path}.operator", 2)
+    if c.degree == 1 and weights and (p.commutes or not weights[1]):
+        # w will be shown to be an eigenvector of M and B, so that T w is known.
+        theta = weights[0] * c.eigenvalue[0]
+        c.left = f[0] + f[1] * (theta + weights[1] * c.d[0] if c.d else theta)
+    else:
+        _powers(data, p, c, v.operator)
+    span, where = c.degree * c.size, f"{path}.gram_inverse"
+    shown = v.gram_inverse is not None
+    c.gram = data.matrix(v.gram_inverse, where, span, span) if shown else None
+    return c
+
+
+def _powers(data: Data, p: Pathway, c: ModeClass, operator: Any) -> None:
+    """Find T^l w, and check that f(T) w = 0."""
+    if c.weights:
+        t = combined(list(zip(c.weights, (p.m, p.b), strict=True))).reduced()
+    else:
+        size = p.b.shape[0]
+        t = c.operator = data.matrix(operator, f"{c.path}.operator", size, size)
+    while len(c.words) <= c.degree:
+        c.words.append((t @ c.words[-1]).reduced())
+    left = combined(list(zip(c.f, c.words, strict=True)))
+    require(not left, f"{c.path}.minpoly", "f with f(T) w = 0")
+
+
+def _invertible(data: Data, c: ModeClass) -> bool:
+    """Whether lambda has an inverse modulo f: multiplication by it has full rank."""
+    columns, element = [], c.eigenvalue
+    for _ in range(c.degree):
+        whole = data.common(item.below for item in element)
+        columns.append(
+            {
+                n: data.at_point(multiply(x.top, quotient(whole, x.below) or {}))
+                for n, x in enumerate(element)
+            }
+        )
+        element = times(c.f, element, power(data.constant(1), 1))
+    return rank(columns) == c.degree
+
+
+def _orthogonal_classes(data: Data, p: Pathway) -> bool:
+    """Whether the words of every class are orthogonal to those of the others.
+
+    M and Sigma^x are symmetric and act on the classes as was shown: what has other eigenvalues is
+    orthogonal, and no products of words are needed, which have thousands of terms in parameters.
+    """
+    if data.names and all(_apart(data, *pair) for pair in combinations(p.classes, 2)):
+        return True
+    return all(p.class_of[i] == p.class_of[j] for i, j in (p.words.T @ p.words).entries())
+
+
+def _apart(data: Data, a: ModeClass, b: ModeClass) -> bool:
+    """Whether no eigenvalues of two classes are equal, as far as a point modulo a prime tells.
+
+    The determinant of G -> AᵀG - GB is the product of all differences, for the matrices A and B of
+    lambda + t d; where it is not zero there it is not zero over Q(parameters).
+    """
+    if a.degree * b.degree > MOST_COMPARED:
+        return False
+    try:
+        shown = ([c.eigenvalue, *([c.d] if c.d else [])] for c in (a, b))
+        first, second = (multiplication(data, c.f, q) for c, q in zip((a, b), shown, strict=True))
+    except ValueError:  # not finite at the point
+        return False
+    columns = []
+    for i, j in product(range(a.degree), range(b.degree)):
+        column = {(k, j): first[i][k] for k in range(a.degree)}
+        for k in range(b.degree):
+            column[i, k] = column.get((i, k), 0) - second[k][j]
+        columns.append(column)
+    return rank(columns) == len(columns)
+
+
+def multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[list[int]]:
+    """Return Σ t^n q_n as a matrix on Q[x]/f, at the reader's point modulo the prime.
+
+    Raises:
+        ValueError: It is not finite there.
+    """
+    below = [reader.ratio_at_point(x) for x in f]
+    row = [0] * (len(f) - 1)
+    for n, element in enumerate(elements):
+        scale = pow(SLOPE, n, PRIME)
+        row = [
+            (x + scale * reader.ratio_at_point(y)) % PRIME
+            for x, y in zip(row, element, strict=True)
+        ]
+    lead, rows = pow(below[-1], -1, PRIME), []
+    for _ in row:
+        rows.append(row)
+        top = row[-1] * lead
+        row = [(x - top * y) % PRIME for x, y in zip([0, *row[:-1]], below[:-1], strict=True)]
+    return rows
+
+
+def _independent(data: Data, p: Pathway, path: str) -> None:
+    """Prove that the words are a basis."""
+    p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.degree * c.size)]
+    p.orthogonal = _orthogonal_classes(data, p)
+    for c in p.classes:
+        if c.gram is not None:
+            places = {c.start + k: k for k in range(c.degree * c.size)}
+            own = p.words.moved(range(len(p.class_of)), places, (len(p.class_of), len(places)))
+            unit = data.assembled({(k, k): data.constant(1) for k in places.values()}, c.gram.shape)
+            good = equal(own.T @ own @ c.gram, unit)
+            require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
+    grams = [(c.gram, c.start, c.start) for c in p.classes if c.gram is not None]
+    p.gram = placed(grams, p.words.shape, data.one)
+    columns: list[dict[int, int]] = [{} for _ in p.class_of]
+    for (i, j), entry in p.words.entries().items():
+        columns[j][i] = data.at_point(entry)
+    if not p.orthogonal:
+        require(rank(columns) == len(columns), path, "a basis")
+    for c in p.classes:
+        if p.orthogonal and c.gram is None:
+            own = columns[c.start : c.start + c.degree * c.size]
+            require(rank(own) == len(own), path, "a basis")
+
+
+def characteristic(reader: Reader, f: Element, elements: list[Element], z: int) -> int:
+    """Return the norm of z - Σ t^n q_n over f modulo the prime, up to its sign."""
+    span, rows = Span(), multiplication(reader, f, elements)
+    for n, row in enumerate(rows):
+        span.add({k: (z * (n == k) - x) % PRIME for k, x in enumerate(row)})
+    return span.volume if len(span.pivots) == len(rows) else 0

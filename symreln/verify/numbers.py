@@ -1,0 +1,289 @@
+r"""The verifier's one arithmetic: polynomials over Z, ratios of two, and Q(parameters)[x]/f.
+
+What is refused is refused here, in text that no certificate can make look like another one.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import reduce
+from itertools import product
+from math import gcd, lcm, prod
+from typing import Any, Final
+
+try:
+    from symreln.errors import CertificateError  # pyright: ignore[reportAssignmentType]
+except ImportError:  # this folder alone, without the package
+
+    class CertificateError(ValueError):
+        """A certificate is malformed or one of its identities does not hold."""
+
+
+Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
+
+#: Digits of an integer that are written and read: half a second for the longest. Python's own
+#: bound, 4300, guards programs that read numbers of any length.
+MOST_DIGITS: Final = 200_000
+#: Terms of a polynomial: those of a denominator double with every new factor.
+MOST_TERMS: Final = 50_000
+#: Pairs of terms from which on polynomials are multiplied as integers, and coefficients below which
+#: that is quicker than term by term.
+MOST_PAIRS: Final = 400
+SMALL: Final = 1 << 512
+#: Ranks are taken modulo this: they are lower bounds of the true ones.
+PRIME: Final = 2**61 - 1
+
+
+def allow_long_integers() -> None:
+    """Raise Python's bound on the digits of integers; one that the user has set is kept."""
+    chosen = sys.flags.int_max_str_digits not in (-1, sys.int_info.default_max_str_digits)
+    if not chosen and 0 < sys.get_int_max_str_digits() < MOST_DIGITS:
+        sys.set_int_max_str_digits(MOST_DIGITS)
+
+
+allow_long_integers()
+
+
+def visible(text: object) -> str:
+    """Return text with everything escaped that a terminal would not print as itself."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+
+
+def refused(message: str) -> CertificateError:
+    """Return the error of a certificate that is not accepted, its text escaped."""
+    return CertificateError(visible(message))
+
+
+def require(holds: object, path: str, needed: str) -> None:
+    """Raise CertificateError, which names the field, unless ``holds``."""
+    if not holds:
+        msg = f"certificate, {path}: this needs to be {needed}, and is not"
+        raise refused(msg)
+
+
+# -- polynomials -----------------------------------------------------------------------------------
+
+
+def add(a: Poly, b: Poly) -> Poly:
+    """Return a + b."""
+    total = dict(a)
+    for key, value in b.items():
+        total[key] = total.get(key, 0) + value
+    return {key: value for key, value in total.items() if value}
+
+
+def multiply(a: Poly, b: Poly) -> Poly:
+    """Return a·b."""
+    if len(a) * len(b) > MOST_PAIRS:
+        degrees = (map(max, zip(*part, strict=True)) for part in (a, b))
+        spans = [x + y + 1 for x, y in zip(*degrees, strict=True)]
+        small = all(max(map(abs, part.values())) < SMALL for part in (a, b))
+        if small and prod(spans) < len(a) * len(b):
+            return _multiplied_whole(a, b, spans)
+    total: Poly = {}
+    for (x, p), (y, q) in product(a.items(), b.items()):
+        key = tuple(map(int.__add__, x, y))
+        total[key] = total.get(key, 0) + p * q
+        if len(total) > MOST_TERMS:
+            msg = f"certificate: a polynomial has more than {MOST_TERMS} terms"
+            raise refused(msg)
+    return {key: value for key, value in total.items() if value}
+
+
+def _multiplied_whole(a: Poly, b: Poly, spans: list[int]) -> Poly:
+    """Return a·b by one product of integers, a slot a monomial (Kronecker's substitution)."""
+    largest = [max(map(abs, part.values())) for part in (a, b)]
+    size = (largest[0] * largest[1] * min(len(a), len(b))).bit_length() // 8 + 1  # and a sign
+    count, places = prod(spans), [prod(spans[:n]) for n in range(len(spans))]
+    whole = [
+        sum(value << 8 * size * sum(map(int.__mul__, key, places)) for key, value in part.items())
+        for part in (a, b)
+    ]
+    half = int.from_bytes((b"\0" * (size - 1) + b"\x80") * count, "little")
+    raw, middle = (whole[0] * whole[1] + half).to_bytes(size * count, "little"), 1 << 8 * size - 1
+    total: Poly = {}
+    for n, key in enumerate(product(*map(range, reversed(spans)))):
+        value = int.from_bytes(raw[n * size : (n + 1) * size], "little") - middle
+        if value:
+            total[key[::-1]] = value
+    return total
+
+
+def quotient(a: Poly, b: Poly) -> Poly | None:
+    """Return a/b where that is a polynomial over Z, else None."""
+    lead = max(b)
+    found: Poly = {}
+    left = dict(a)
+    while left:
+        most = max(left)
+        shift = tuple(map(int.__sub__, most, lead))
+        if min(shift, default=0) < 0 or left[most] % b[lead]:
+            return None
+        factor = found[shift] = left[most] // b[lead]
+        for key, value in b.items():
+            place = tuple(map(int.__add__, key, shift))
+            if rest := left.get(place, 0) - factor * value:
+                left[place] = rest
+            else:
+                del left[place]
+    return found
+
+
+def divides(a: Poly, b: Poly) -> bool:
+    """Whether b is a multiple of a, both up to numbers, and a is more than a number."""
+    content = gcd(*a.values())
+    constant = len(a) == 1 and not any(max(a))
+    return not constant and quotient(b, {key: v // content for key, v in a.items()}) is not None
+
+
+def common_multiple(a: Poly, b: Poly) -> Poly:
+    """Return a common multiple, the least one where the polynomial parts divide each other."""
+    x, y = gcd(*a.values()), gcd(*b.values())
+    left, right = ({key: v // n for key, v in p.items()} for p, n in ((a, x), (b, y)))
+    if quotient(left, right) is not None:
+        found = left
+    else:
+        found = right if quotient(right, left) is not None else multiply(left, right)
+    return {key: value * lcm(x, y) for key, value in found.items()}
+
+
+def render(polynomial: Poly, names: Any) -> str:
+    """Return the one spelling of a polynomial: terms from the highest power down."""
+    terms = sorted(polynomial.items(), reverse=True)
+    shown = (
+        str(c) + "".join(f"*{n}^{e}" for n, e in zip(names, key, strict=True) if e)
+        for key, c in terms
+    )
+    return " + ".join(shown) or "0"
+
+
+class Ratio:
+    """A rational function top/below; equal ones may be spelled differently."""
+
+    __slots__ = ("below", "top")
+
+    def __init__(self, top: Poly, below: Poly) -> None:
+        common = gcd(*top.values(), *below.values())
+        if common > 1:
+            top, below = ({key: v // common for key, v in p.items()} for p in (top, below))
+        one = {(0,) * len(next(iter(below))): 1}
+        if not top:
+            below = one
+        elif len(below) > 1 or any(next(iter(below))):
+            if (whole := quotient(top, below)) is not None:
+                top, below = whole, one
+            elif (whole := quotient(below, top)) is not None:
+                top, below = one, whole
+        self.top, self.below = top, below
+
+    def __bool__(self) -> bool:
+        return bool(self.top)
+
+    def __add__(self, other: Ratio) -> Ratio:
+        if self.below == other.below:
+            return Ratio(add(self.top, other.top), self.below)
+        below = common_multiple(self.below, other.below)
+        parts = (multiply(r.top, quotient(below, r.below) or {}) for r in (self, other))
+        return Ratio(reduce(add, parts), below)
+
+    def __sub__(self, other: Ratio) -> Ratio:
+        return self + other * -1
+
+    def __mul__(self, other: Ratio | int) -> Ratio:
+        if isinstance(other, int):
+            return Ratio({k: v * other for k, v in self.top.items() if other}, self.below)
+        return Ratio(multiply(self.top, other.top), multiply(self.below, other.below))
+
+    def __truediv__(self, other: Ratio | int) -> Ratio:
+        if isinstance(other, int):
+            return Ratio(self.top, {key: value * other for key, value in self.below.items()})
+        if self.below == other.below:
+            return Ratio(self.top, other.top)
+        return Ratio(multiply(self.top, other.below), multiply(self.below, other.top))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ratio):
+            return False
+        # One of them is often in lowest terms: the other's factor is short, cross products are not.
+        for one, more in ((self, other), (other, self)):
+            if (factor := quotient(more.below, one.below)) is not None:
+                return multiply(one.top, factor) == more.top
+        return multiply(self.top, other.below) == multiply(other.top, self.below)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+# -- elements of Q(parameters)[x]/f ----------------------------------------------------------------
+
+Element = list[Ratio]  # low to high
+
+
+def convolved(a: Element, b: Element) -> Element:
+    """Return the product of two polynomials in x."""
+    found = [a[0] * 0] * (len(a) + len(b) - 1)
+    for (n, x), (m, y) in product(enumerate(a), enumerate(b)):
+        found[n + m] = found[n + m] + x * y
+    return found
+
+
+def times(f: Element, a: Element, b: Element) -> Element:
+    """Return a·b modulo f."""
+    work, degree = convolved(a, b), len(f) - 1
+    while len(work) > degree:
+        if top := work.pop():
+            lead = top / f[-1] * -1
+            for m in range(degree):
+                place = len(work) - degree + m
+                work[place] = work[place] + lead * f[m]
+    return work + [f[0] * 0] * (degree - len(work))
+
+
+def power(one: Ratio, exponent: int) -> Element:
+    """Return x^exponent."""
+    return [one * 0] * exponent + [one]
+
+
+def trace(f: Element, a: Element) -> Ratio:
+    """Return the sum of a over the roots of f."""
+    total, x = f[0] * 0, power(f[-1] / f[-1], 1)
+    for place in range(len(f) - 1):
+        total = total + a[place]
+        a = times(f, a, x)
+    return total
+
+
+# -- modulo a prime --------------------------------------------------------------------------------
+
+
+def value_at(polynomial: Poly, point: list[int]) -> int:
+    """Return a polynomial's value modulo the prime."""
+    return sum(n * prod(map(pow, point, powers)) for powers, n in polynomial.items()) % PRIME
+
+
+class Span:
+    """A space of vectors modulo the prime, given as dicts; ``volume`` is the product of pivots."""
+
+    def __init__(self) -> None:
+        self.pivots: dict[Any, dict[Any, int]] = {}
+        self.volume = 1
+
+    def add(self, vector: dict[Any, int]) -> bool:
+        """Add a vector; return whether it is independent of the others."""
+        work = dict(vector)
+        for row, pivot in self.pivots.items():
+            if factor := work.get(row, 0) % PRIME:
+                for key, item in pivot.items():
+                    work[key] = (work.get(key, 0) - factor * item) % PRIME
+        found = next((key for key, item in work.items() if item % PRIME), None)
+        if found is None:
+            return False
+        inverse = pow(work[found], -1, PRIME)
+        self.volume = self.volume * work[found] % PRIME
+        self.pivots[found] = {key: item * inverse % PRIME for key, item in work.items() if item}
+        return True
+
+
+def rank(vectors: list[dict[Any, int]]) -> int:
+    """Return the rank modulo the prime."""
+    span = Span()
+    return sum(span.add(vector) for vector in vectors)

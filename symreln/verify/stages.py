@@ -1,0 +1,557 @@
+r"""The stages of gated pathways: what modes do to each other, the level, the minimum, the loss.
+
+**Symmetries.** A symmetry permutes inputs, outputs and samples; X and Y stay the same, and every
+stage's pathways (inputs, outputs, gates) go to pathways of that stage, as is checked. Least-squares
+outputs are unique, so what a stage leaves to the next one stays the same too, and with it
+everything that is claimed of a stage: spaces of modes, couplings, sums of couplings, minimal loss.
+So a pathway that is ``like`` another one, its image, has that one's classes with the inputs
+permuted, and what is checked for one pathway of every orbit holds for all, *if* these classes do
+not depend on the way to the image. Let h be the way from the orbit's first pathway to an image, by
+a listed symmetry (or none) to an image, equal to the pathway found there, and back. If all k are 1,
+the classes' spaces are those of all modes with one pair (lambda, d), by 3 and 5 of :mod:`.modes`,
+and T is a number there: h keeps them. Else, where h moves inputs, the classes must be orthogonal,
+h S must be orthogonal to the other classes for the words S of each, so that it spans what S does,
+and h must keep every T that is not pM + qB (which it keeps as it keeps M and B). An orbit has one
+pathway whose classes are shown. Components of couplings must be invariant, also where equal
+pathways of an orbit change places, and are compared. A ``map`` is shown for the orbit's first
+pathway and brought to the images; every symmetry must take these maps to each other, equal pathways
+in any order, so that the normal equations of one pathway of the orbit hold for all.
+
+**Couplings** (all pathways of the stage commute). E_i = S(SᵀS)^{-1}Sᵀ is the orthogonal projector
+on class i of pathway j: all classes of j are required to be orthogonal. Class i acts on class a of
+p by A_kl = O_p A_j E_i T_j^k Sigma^x(j,p) T_p^l w, computed
+over samples as O_p O_j Y' F_jᵀ(…)/P², Y' being what earlier stages leave. Where p writes all
+outputs of j it vanishes if and only if :math:`S^T \Sigma^x(j,p) T_p^l w = 0`: A_j is one to one on
+classes with lambda ≠ 0, as A_jᵀA_j = M.
+
+- ``closed``, ``closed by symmetry``: the classes with s > 0 fall into parts, ``components`` and
+  single classes. In a part k, lambda, d and, for k > 1, f up to a factor are equal, and d_eff =
+  d + Gamma (Gamma = 0 for single classes). For all p, a, k, l, *the sum of A_kl over the classes
+  of the part on other pathways is A_p T_p^{k+l} Gamma(T_p) w for classes a of the part, and 0 for
+  all others*, null ones included. Then strengths that start equal in a part stay equal with d_eff
+  for d. Without components no class acts on another pathway; with components at least one does, as
+  is checked, so that the stage is not ``closed``.
+- ``coupled modes``: every action that does not vanish is listed with factors q_k,
+  A_kl = A_p q_k(T_p) T_p^l w, and none is on a null class; so the stage is not ``closed``. The sums
+  of the factors over all sources show that the classes, in parts as above, do not stay equal. That
+  other classes (with m > 1 or k > 1: another eigenbasis, a factor of f, another operator) do not
+  close by symmetry is not certified.
+- ``coupled matrices``: a pathway does not commute, or one action is shown that is on a null class,
+  or is not A_p q(T_p) w with one q for all generators, by a rank: then the stage is not ``closed``,
+  and these classes are not of coupled modes. Not certified is that no sum of such actions closes by
+  symmetry, and, for m > 1 or k > 1, that no other eigenbasis of the same spaces closes. So the last
+  two levels are upper bounds: what is said of coupled modes and of matrices holds in any case.
+
+**Minimum.** The loss is convex in the weights, so W is a minimum if and only if
+(Y' - Σ W_j F_j) F_pᵀ = 0 on the outputs of every p; the outputs of a minimum are unique. A stage
+that is not closed shows such ``map``\ s. In a closed one W_p = A_p Σ_a E_a g_a(T_p) is a minimum,
+with g = ``inverse_d_eff``, g d_eff ≡ 1 modulo f: for a class b with s > 0 the sums above and the
+pathway's own part give Σ_j O_p W_j Sigma^x(j,p) w = A_p (g (Gamma + d))(T_p) w = A_p w; for a null
+class both sides vanish. (Y' - Σ W F) ⊥ F gives the loss, ‖Y'‖²/2P - ½ Σ_p ⟨W_p, A_p⟩, which is
+½ Σ m tr_f(lambda g) less in a closed stage. It is ``final_loss``; later stages learn the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any, Final
+
+from .matrices import Matrix, Part, combined, products
+from .modes import ModeClass, Pathway, image, read_pathway
+from .numbers import Element, Ratio, power, rank, require, times, trace
+from .reading import Data, integers, listed, named, take
+
+LEVELS: Final = ("closed", "closed by symmetry", "coupled modes", "coupled matrices")
+Node = tuple[int, int]  # place of a pathway in its stage, class of modes
+
+
+def check_pathways(data: Data, value: Any, path: str) -> tuple[str, list[str], list[Stage]]:
+    """Check one set of gates; return the level, a line a stage, and the stages."""
+    v = take(value, path, "kind step symmetries stages level")
+    data = data.afresh()
+    require(isinstance(v.symmetries, list), f"{path}.symmetries", "a list")
+    data.symmetries = [
+        _symmetry(data, s, f"{path}.symmetries[{n}]") for n, s in enumerate(v.symmetries)
+    ]
+    listed(v.stages, f"{path}.stages")
+    stages = [
+        Stage(data, item, f"{path}.stages[{n}]", last=n + 1 == len(v.stages))
+        for n, item in enumerate(v.stages)
+    ]
+    weakest = max((stage.level for stage in stages), key=LEVELS.index)
+    require(v.level == weakest, f"{path}.level", weakest)
+    lines = []
+    for n, stage in enumerate(stages):
+        names = ", ".join(named(p.name) for p in stage.paths)
+        lines.append(f"stages[{n}]: {names}: {stage.level}")
+    return weakest, lines, stages
+
+
+def _symmetry(data: Data, value: Any, path: str) -> Any:
+    v = take(value, path, "inputs outputs samples")
+    sizes = (data.x.shape[0], data.y.shape[0], data.samples)
+    for name, size in zip(("inputs", "outputs", "samples"), sizes, strict=True):
+        moved = integers(getattr(v, name), f"{path}.{name}", size - 1)
+        require(sorted(moved) == list(range(size)), f"{path}.{name}", f"a permutation of {size}")
+    maps = [dict(enumerate(moved)) for moved in (v.inputs, v.outputs, v.samples)]
+    for matrix, rows in ((data.x, maps[0]), (data.y, maps[1])):
+        same = matrix.moved(rows, maps[2], matrix.shape).terms == matrix.terms
+        require(same, path, "a symmetry of inputs and targets")
+    v.origins = sorted(range(sizes[2]), key=v.samples.__getitem__)
+    return v
+
+
+def _fixed(root: Pathway, inputs: dict[int, int]) -> None:
+    """Prove that a symmetry of a pathway moves the space of every class into itself."""
+    for c in (c for c in root.classes if c.degree > 1):
+        t = c.operator
+        same = t is None or t.moved(inputs, inputs, t.shape).terms == t.terms
+        require(same, f"{c.path}.operator", "an operator that symmetries of the pathway fix")
+    met = (root.words.T @ root.words.rows(inputs)).entries()
+    places = ((root.class_of[i], root.class_of[k]) for i, k in met)
+    wrong = next((a for b, a in places if a != b), None if root.orthogonal else 0)
+    where = root.path if wrong is None else root.classes[wrong].path
+    require(wrong is None, where, "orthogonal to the other classes and their symmetric images")
+
+
+def _moved(p: Pathway, s: Any, q: Pathway) -> bool:
+    """Whether a symmetry moves the map of one image of a root to that of another one."""
+    w, inputs, outputs = p.root.map, p.inputs_around(s, q), p.outputs_around(s, q)
+    if all(i == k for i, k in (*inputs.items(), *enumerate(outputs))):
+        return True
+    return w.moved(dict(enumerate(outputs)), inputs, w.shape).terms == w.terms
+
+
+class Stage:
+    """The pathways of a stage, checked: what they do to each other, and what they leave."""
+
+    def __init__(self, data: Data, value: Any, path: str, *, last: bool) -> None:
+        v = take(value, path, "pathways components couplings level map final_loss")
+        self.data, self.path, self.paths = data, path, list[Pathway]()
+        for n, item in enumerate(listed(v.pathways, f"{path}.pathways")):
+            self.paths.append(read_pathway(data, item, f"{path}.pathways[{n}]", self.paths))
+        self.one = data.constant(1)
+        self.roots = [(place, p) for place, p in enumerate(self.paths) if not p.moved]
+        self.moves = self._moves()
+        self.commutes = all(p.commutes for p in self.paths)
+        if self.commutes:
+            self._fixed_classes()
+        self.level = self._level(v)
+        require(v.level == self.level, f"{path}.level", self.level)
+        # Spaces that are split help to close sums and factors; against a level they say nothing.
+        useful = self.level in LEVELS[1:3]
+        split = next((p.split for _, p in self.roots if p.split and not useful), None)
+        require(split is None, split or path, "of other eigenvalues than the other classes")
+        if self.level in LEVELS[:2]:
+            require(v.map is None, f"{path}.map", "null: the modes give the minimum")
+            learned = self._closed_minimum()
+        else:
+            learned = self._map_minimum(v.map, f"{path}.map")
+        self.final_loss = data.loss = data.loss + learned * -1 / 2
+        holds = data.ratio(v.final_loss, f"{path}.final_loss") == data.loss
+        require(holds, f"{path}.final_loss", "|Y - W F|²/2P at the minimum")
+        needed = self.commutes and (len(self.paths) > 1 or not last)
+        for c in (c for _, p in self.roots for c in p.classes):
+            good = (c.gram is not None) == (needed and not c.null)
+            where = f"{c.path}.gram_inverse"
+            require(good, where, "null exactly where no other class or stage needs it")
+
+    # -- symmetries --
+
+    def _moves(self) -> list[list[int]]:
+        """Return what every symmetry does to the places of pathways."""
+        moves = []
+        places: dict[Any, list[int]] = {}
+        for place, p in enumerate(self.paths):
+            places.setdefault(p.key, []).append(place)
+        for s in self.data.symmetries:
+            move = []
+            for place, p in enumerate(self.paths):
+                own, images = places[p.key], places.get(image(p.key, s), [])
+                move.append(images[own.index(place)] if len(images) == len(own) else -1)
+            good = sorted(move) == list(range(len(self.paths)))
+            roots = [p.root for p in self.paths]
+            good = good and all(roots[m] is roots[n] for n, m in enumerate(move))
+            needed = "moved into itself by every symmetry, one pathway claimed an orbit"
+            require(good, self.path, needed)
+            moves.append(move)
+        for equal in places.values():  # equal pathways can change places
+            for a, b in combinations(equal, 2):
+                if self.paths[a].root is self.paths[b].root:
+                    swap = {a: b, b: a}
+                    moves.append([swap.get(n, n) for n in range(len(self.paths))])
+        return moves
+
+    def _fixed_classes(self) -> None:
+        """Prove that the classes do not depend on the way from a root to its images.
+
+        They do not where all classes have one eigenvalue, since no two are alike: the space of
+        each is that of all modes with this eigenvalue, and its operator a number there.
+        """
+        still = SimpleNamespace(inputs=range(self.data.x.shape[0]))
+        simple = {id(p) for _, p in self.roots if all(c.degree == 1 for c in p.classes)}
+        known = set[Any]()
+        swaps = [still] * (len(self.moves) - len(self.data.symmetries))
+        for s, move in zip([*self.data.symmetries, *swaps], self.moves, strict=True):
+            for p, place in zip(self.paths, move, strict=True):
+                if id(p.root) in simple:
+                    continue
+                inputs = p.inputs_around(s, self.paths[place])
+                key = id(p.root), *sorted(inputs.items())
+                if key not in known and any(i != k for i, k in inputs.items()):
+                    known.add(key)
+                    _fixed(p.root, inputs)
+
+    def _keeps_maps(self, s: Any, move: list[int]) -> bool:
+        """Whether a symmetry takes the maps to each other, those of equal pathways in any order."""
+        left = dict.fromkeys(range(len(self.paths)))
+        for place, p in enumerate(self.paths):
+            key = self.paths[move[place]].key
+            for n in left:
+                q = self.paths[n]
+                if q.root is p.root and q.key == key and _moved(p, s, q):
+                    del left[n]
+                    break
+            else:
+                return False
+        return True
+
+    # -- the level --
+
+    def _level(self, v: Any) -> str:
+        where = f"{self.path}.couplings"
+        for name in ("components", "couplings"):
+            require(isinstance(getattr(v, name), list), f"{self.path}.{name}", "a list")
+        if not self.commutes:
+            bare = not v.components and not v.couplings
+            require(bare, self.path, "without couplings between modes")
+            return LEVELS[3]
+        if not v.couplings:
+            self._components(v.components, f"{self.path}.components")
+            return LEVELS[1 if v.components else 0]
+        require(not v.components, f"{self.path}.components", "empty where there are couplings")
+        known: dict[tuple[Node, Node], Any] = {}
+        for item in v.couplings:
+            c = take(item, where, "target source factors")
+            pair = self._node_list([c.target], where)[0], self._node_list([c.source], where)[0]
+            good = pair not in known and (not known or max(known) < pair)
+            good = good and not self.paths[pair[0][0]].moved
+            require(good, where, "ascending pairs of roots")
+            if c.factors is None:
+                good = len(v.couplings) == 1 and self._leak(*pair)
+                require(good, where, "one action that is proven to leave the modes it acts on")
+                return LEVELS[3]
+            degree = self._class(pair[0]).degree
+            known[pair] = [self.data.ratios(q, where, degree) for q in listed(c.factors, where)]
+        symmetric = self._coupled_modes(known, where)
+        require(not symmetric, f"{self.path}.level", LEVELS[1])
+        return LEVELS[2]
+
+    def _class(self, node: Node) -> ModeClass:
+        return self.paths[node[0]].root.classes[node[1]]
+
+    def _node_list(self, value: Any, path: str) -> list[Node]:
+        known = {(n, a) for n, p in enumerate(self.paths) for a in range(len(p.root.classes))}
+        found: Any = [tuple(integers(item, path, len(known))) for item in listed(value, path)]
+        good = found == sorted(set(found)) and known.issuperset(found)
+        require(good, path, "ascending classes [pathway, class]")
+        return found
+
+    def nodes(self) -> Iterator[tuple[Node, ModeClass]]:
+        """Every class of modes that learn something."""
+        for place, p in enumerate(self.paths):
+            yield from (((place, a), c) for a, c in enumerate(p.root.classes) if not c.null)
+
+    def _components(self, value: Any, path: str) -> None:
+        """Check the parts that classes of modes fall into, and find d_eff of all classes."""
+        data, parts, gamma = self.data, dict[Node, int](), dict[Node, Element]()
+        classes = dict(self.nodes())
+        shown = []
+        for n, item in enumerate(value):
+            where = f"{path}[{n}]"
+            v = take(item, where, "members d_eff")
+            members = self._node_list(v.members, f"{where}.members")
+            good = all(node in classes and node not in parts for node in members)
+            good = good and all(classes[node].same(classes[members[0]]) for node in members)
+            needed = "equal classes that learn something, each named once"
+            require(good, f"{where}.members", needed)
+            c = classes[members[0]]
+            d_eff = data.ratios(v.d_eff, f"{where}.d_eff", c.degree)
+            shown.append((members, v.d_eff))
+            for node in members:
+                parts[node] = n
+                classes[node].d_eff = d_eff
+                gamma[node] = [x - y for x, y in zip(d_eff, c.d, strict=True)]
+        require([m for m, _ in shown] == sorted(m for m, _ in shown), path, "in ascending order")
+        for move in self.moves:
+            moved = [(sorted((move[p], a) for p, a in m), given) for m, given in shown]
+            require(sorted(moved) == shown, path, "moved into themselves by every symmetry")
+        for node, c in classes.items():
+            if node not in parts:
+                parts[node] = len(parts) + len(value)
+                c.d_eff = c.d
+        coupled = self._closure(parts, {node: g for node, g in gamma.items() if any(g)})
+        require(coupled or not value, path, "empty where no class acts on another pathway")
+
+    # -- actions --
+
+    def _overlaps(
+        self, place: int, only: int | None = None
+    ) -> Iterator[tuple[int, Pathway, Matrix]]:
+        """Yield (j, pathway j, Wᵀ F_j F_pᵀ W) for the pathways that write where p does."""
+        p = self.paths[place]
+        seen = p.features.T @ p.words
+        for j, q in enumerate(self.paths):
+            if only in (None, j) and j != place and not q.outputs.keys().isdisjoint(p.outputs):
+                yield j, q, q.coordinates(q.features @ seen)
+
+    def _acting(self, q: Pathway, exponent: int, part: Matrix) -> tuple[Pathway, Part]:
+        """Return F_qᵀ T^exponent W (WᵀW)^{-1}·part per sample, as a product."""
+        root = q.root
+        used = {root.class_of[i] for rows in part.terms.values() for i in rows}
+        q.use(used)
+        shifts = dict.fromkeys(used, power(self.one, exponent))
+        shifted = root.words @ root.action(self.data, shifts)
+        inner = (shifted @ (root.gram @ part).reduced()).reduced()
+        return q, (self.data.per_sample, *q.outward(inner), None)
+
+    def _effect(self, p: Pathway, parts: list[tuple[Pathway, Part]]) -> Matrix:
+        """Return what pathways, summed over samples, make of the targets on the outputs of p."""
+        groups: dict[frozenset[int], list[Part]] = {}
+        for q, piece in parts:
+            groups.setdefault(frozenset(q.outputs.keys() & p.outputs.keys()), []).append(piece)
+        shown = [
+            self.data.drive(products(pieces)).rows({i: i for i in shared})
+            for shared, pieces in groups.items()
+        ]
+        return shown[0] if len(shown) == 1 else combined([(self.one, rows) for rows in shown])
+
+    def _expected(self, p: Pathway, elements: dict[int, Element]) -> tuple[Pathway, Part]:
+        """Return -F_pᵀ q(T) w as a product, for :meth:`_effect`."""
+        words = p.words @ p.action(self.data, elements)
+        return p, (self.one * -1, p.features.T, words.reduced(), None)
+
+    def _low(self, p: Pathway, elements: dict[int, Element], exponent: int) -> dict[int, Element]:
+        """Return T^exponent q for the classes whose degree is above the exponent."""
+        x, found = power(self.one, exponent), {a: p.root.classes[a] for a in elements}
+        return {a: times(c.f, elements[a], x) for a, c in found.items() if c.degree > exponent}
+
+    def _restricted(
+        self, p: Pathway, q: Pathway, overlap: Matrix, choose: Any
+    ) -> dict[Any, Matrix]:
+        """Cut an overlap by choose(class of q, class of p), leaving out what that calls None."""
+        tables: dict[Any, Any] = {}
+        for key, rows in overlap.terms.items():
+            for i, row in rows.items():
+                for k, value in row.items():
+                    slot = choose(q.root.class_of[i], p.class_of[k])
+                    if slot is not None:
+                        table = tables.setdefault(slot, {}).setdefault(key, {})
+                        table.setdefault(i, {})[k] = value
+        return {slot: Matrix(overlap.shape, t, overlap.below) for slot, t in tables.items()}
+
+    def _powers(self, q: Pathway, block: Matrix) -> Iterator[tuple[int, tuple[Pathway, Part]]]:
+        """Yield (k, what acts with T^k) for every k below the degrees of the block's classes."""
+        degrees = [q.root.classes[a].degree for a in q.root.class_of]
+        columns = {k: k for k in range(block.shape[1])}
+        for exponent in range(max(degrees)):
+            kept = {i: i for i, degree in enumerate(degrees) if degree > exponent}
+            part = block.moved(kept, columns, block.shape)
+            if part:
+                yield exponent, self._acting(q, exponent, part)
+
+    def _closure(self, parts: dict[Node, int], gamma: dict[Node, Element]) -> bool:
+        """Check the sums over every part; return whether some class acts on another pathway."""
+        coupled = False
+        for place, p in self.roots:
+            sums: dict[tuple[int, int], list] = {}
+            for j, q, overlap in self._overlaps(place):
+
+                def part(i: int, a: int, j: int = j, place: int = place) -> int | None:
+                    found = parts.get((j, i))
+                    return -1 if found == parts.get((place, a), -1) else found
+
+                for slot, block in self._restricted(p, q, overlap, part).items():
+                    for exponent, piece in self._powers(q, block):
+                        sums.setdefault((slot, exponent), []).append(piece)
+                        inside = coupled or q.outputs.keys() <= p.outputs.keys()
+                        coupled = inside or bool(self._effect(p, [piece]))
+            own = {a: item for (n, a), item in gamma.items() if n == place}
+            for exponent in range(max((c.degree for c in p.classes), default=1)):
+                if elements := self._low(p, own, exponent):
+                    sums.setdefault((-1, exponent), []).append(self._expected(p, elements))
+            for pieces in sums.values():
+                where = f"{self.path}.components"
+                needed = f"parts whose sums close on {p.name}"
+                require(not self._effect(p, pieces), where, needed)
+        return coupled
+
+    # -- coupled --
+
+    def _table(
+        self, place: int, only: int | None = None
+    ) -> Iterator[tuple[Node, Node, Pathway, Matrix]]:
+        """Yield (target, source, pathway of the source, overlap) for the pairs that may couple."""
+        p = self.paths[place]
+        for j, q, overlap in self._overlaps(place, only):
+
+            def pair(i: int, a: int, q: Pathway = q) -> tuple[int, int] | None:
+                return None if q.root.classes[i].null else (i, a)
+
+            for (i, a), block in sorted(self._restricted(p, q, overlap, pair).items()):
+                yield (place, a), (j, i), q, block
+
+    def _leak(self, target: Node, source: Node) -> bool:
+        """Whether the action of a class on another one is proven to leave the latter's modes."""
+        p = self.paths[target[0]]
+        block = {(t, s): (q, block) for t, s, q, block in self._table(target[0], source[0])}
+        if p.moved or (target, source) not in block:
+            return False
+        actions = [self._effect(p, [piece]) for _, piece in self._powers(*block[target, source])]
+        c = p.classes[target[1]]
+        drives = []
+        for exponent in range(0 if c.null else c.degree):
+            element = [self.data.constant(int(n == exponent)) for n in range(c.degree)]
+            drives.append(self._effect(p, [self._expected(p, {target[1]: element})]))
+        driven = {i for drive in drives for i in drive.written}
+        if any(not a.written <= driven for a in actions):
+            return True  # it writes outputs that the modes do not
+        known = [self._at_point(drive) for drive in drives]
+        ranks = [rank([*known, self._at_point(action)]) for action in actions]
+        return max(ranks, default=0) > len(drives)
+
+    def _at_point(self, matrix: Matrix) -> dict[Any, int]:
+        return {at: self.data.at_point(entry) for at, entry in matrix.entries().items()}
+
+    def _coupled_modes(self, known: dict[tuple[Node, Node], Any], path: str) -> bool:
+        """Check a complete list of couplings; return whether it is closed by symmetry."""
+        left = dict(known)
+        for place, p in self.roots:
+            for target, source, q, block in self._table(place):
+                factors = left.pop((target, source), None)
+                pieces = dict(self._powers(q, block))
+                if factors is None:
+                    none = not any(self._effect(p, [piece]) for piece in pieces.values())
+                    require(none, path, f"complete: {source} acts on {target}")
+                    continue
+                good = len(factors) == q.root.classes[source[1]].degree
+                good = good and not p.classes[target[1]].null
+                require(good, path, "a factor for every power, and no action on null modes")
+                for exponent, factor in enumerate(factors):
+                    both = [self._expected(p, {target[1]: factor})]
+                    both += [pieces[exponent]] if exponent in pieces else []
+                    holds = not self._effect(p, both)
+                    require(holds, path, "factors q_k with A_kl = A_p q_k(T) T^l w")
+                alone = any(self._effect(p, [piece]) for piece in pieces.values())
+                require(alone, path, "couplings that do not vanish")
+        require(not left, path, "about classes that couple")
+        return self._symmetric(known)
+
+    def _symmetric(self, known: dict[tuple[Node, Node], Any]) -> bool:
+        """Whether factors close by symmetry: parts have equal eigenvalues and equal sums."""
+        classes, acting = dict(self.nodes()), dict[Node, list]()
+        for (target, source), factors in known.items():
+            acting.setdefault(target, []).append((source, factors))
+        gamma: dict[tuple[str, int], Element] = {}
+
+        def name(node: Node) -> tuple[str, int]:
+            return self.paths[node[0]].root.path, node[1]
+
+        def nothing(node: Node) -> Element:
+            return [self.data.constant(0)] * classes[node].degree
+
+        def summed(target: Node, rows: list[Element]) -> Element:
+            total = nothing(target)
+            for row in rows:
+                total = [x + y for x, y in zip(total, row, strict=True)]
+            return total
+
+        for target, items in acting.items():
+            own = [q for source, q in items if classes[source].same(classes[target])]
+            gamma[name(target)] = summed(target, [factors[0] for factors in own])
+
+        def one_part(a: Node, b: Node) -> bool:
+            sums = [gamma.get(name(node)) or nothing(node) for node in (a, b)]
+            return classes[a].same(classes[b]) and sums[0] == sums[1]
+
+        for target, items in acting.items():
+            f = self._class(target).f
+            while items:
+                first = items[0][0]
+                group = [factors for source, factors in items if one_part(source, first)]
+                items = [item for item in items if not one_part(item[0], first)]
+                wanted = gamma[name(target)] if one_part(target, first) else nothing(target)
+                for rows in zip(*group, strict=True):
+                    if summed(target, list(rows)) != wanted:
+                        return False
+                    wanted = times(f, wanted, power(self.one, 1))
+        return True
+
+    # -- the minimum --
+
+    def _closed_minimum(self) -> Ratio:
+        """Return what a stage with closed modes takes off the loss; the minimum is then known."""
+        data, total = self.data, self.data.constant(0)
+        for _, p in self.roots:
+            orbit = sum(q.root is p for q in self.paths)
+            p.inverses = dict[int, Element]()
+            for a, c in enumerate(p.classes):
+                where = f"{c.path}.inverse_d_eff"
+                require((c.inverse_text is None) == c.null, where, "null exactly where s = 0")
+                if not c.null:
+                    inverse = p.inverses[a] = data.ratios(c.inverse_text, where, c.degree)
+                    one = times(c.f, c.d_eff, inverse)
+                    require(one[0] == self.one and not any(one[1:]), where, "1/d_eff modulo f")
+                    learned = trace(c.f, times(c.f, c.eigenvalue, inverse))
+                    total = total + learned * (c.size * orbit)
+
+        def fit(seen: Matrix) -> list[Part]:
+            parts: list[Part] = []
+            for p in self.paths:
+                root = p.root
+                p.use(root.inverses)
+                if not hasattr(root, "solution"):
+                    root.solution = (root.words @ root.action(data, root.inverses)).reduced()
+                inside = root.gram @ p.coordinates(p.features @ seen).reduced()
+                learned = (root.solution @ inside.reduced()).reduced()
+                parts.append((self.one * -1, root.a, learned, p.tau))
+            return parts
+
+        data.fits.append(fit)
+        return total
+
+    def _map_minimum(self, value: Any, path: str) -> Ratio:
+        """Check a minimiser that is given, and return what it takes off the loss."""
+        data, total = self.data, self.data.constant(0)
+        listed(value, path, len(self.paths))
+        for n, (p, item) in enumerate(zip(self.paths, value, strict=True)):
+            where = f"{path}[{n}]"
+            alike = (item is None) == p.moved
+            require(alike, where, "null exactly where a pathway is like another")
+            if not p.moved:
+                p.map = data.matrix(item, where, data.y.shape[0], len(p.key[0]))
+                good = all(i in p.outputs for i, _ in p.map.entries())
+                require(good, where, "one column an input, on the pathway's outputs")
+                wrong = [c.path for c in p.classes if c.inverse_text is not None]
+                require(not wrong, f"inverse_d_eff of {wrong}", "null in a stage not closed")
+                orbit = sum(q.root is p for q in self.paths)
+                total = total + p.map.inner(p.a) * orbit
+        for s, move in zip(data.symmetries, self.moves, strict=False):  # then swaps of equal ones
+            require(self._keeps_maps(s, move), path, "maps that every symmetry takes to each other")
+
+        def fit(seen: Matrix) -> list[Part]:
+            parts: list[Part] = []
+            for p in self.paths:
+                rows = (p.features @ seen).reduced()
+                rows = rows.rows(p.from_root) if p.moved else rows
+                parts.append((self.one * -1, p.root.map, rows, p.tau))
+            return parts
+
+        for _, p in self.roots:
+            learned = products(fit(p.features.T)).rows(p.outputs)
+            wrong = combined([(self.one, p.driven), (self.one, learned)])
+            require(not wrong, path, "a minimiser of the stage's loss")
+        data.fits.append(fit)
+        return total

@@ -1,0 +1,118 @@
+"""What a graph may be, and what is said where it is none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from symreln.errors import LimitReachedError, SpecError
+from symreln.exact.scalar import Scalar
+from symreln.network.model import MAX_PATHS, Network
+from symreln.network.parts import Edge, Node
+
+IN = Node(name="x", size=2, inputs=(0, 1))
+OUT = Node(name="y", size=1, outputs=(0,))
+
+
+def hidden(*names: str) -> tuple[Node, ...]:
+    return tuple(Node(name=name, size=3) for name in names)
+
+
+def edges(*ends: str) -> tuple[Edge, ...]:
+    return tuple(Edge(name=end, source=end[0], target=end[1]) for end in ends)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "arrows", "message"),
+    [
+        ((IN, OUT), (), "no edge"),
+        ((IN, OUT, *hidden("h", "h")), edges("xy"), 'the name "h", which node[2] has'),
+        ((IN, OUT), edges("xy", "xz"), 'edge[1].to: found the unknown node "z"'),
+        ((IN, OUT), edges("yx"), 'the output node "y"'),
+        ((IN, OUT), edges("yx"), 'edge[0].to: found the input node "x"'),
+        ((IN, OUT, *hidden("h")), edges("xh", "hh", "hy"), "the cycle h → h"),
+        ((IN, OUT, *hidden("h", "k")), edges("xh", "hk", "kh", "ky"), "the cycle"),
+        ((IN, OUT, *hidden("h")), edges("xy", "xh"), 'the hidden node "h" with no edge out of it'),
+        ((IN, OUT, *hidden("h")), edges("xy", "hy"), 'the hidden node "h" with no edge into it'),
+        ((IN, OUT, Node(name="z", size=2, outputs=(1,))), edges("xy", "xz"), "node[2].size"),
+        ((IN, OUT, Node(name="z", size=1, inputs=(1,), outputs=(0,))), edges("xy"), "and outputs"),
+        ((IN, OUT, Node(name="h", size=0)), edges("xh", "hy"), "at least one unit"),
+        (
+            (IN, OUT, Node(name="h", size=1, gate=(1, 0)), Node(name="k", size=1, gate=(1,))),
+            edges("xh", "hk", "ky"),
+            "gates for 1 and for 2 samples",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(nodes: tuple[Node, ...], arrows: tuple[Edge, ...], message: str):
+    with pytest.raises(SpecError) as caught:
+        Network(nodes=nodes, edges=arrows)
+    assert message in str(caught.value)
+
+
+def test_the_cycle_that_is_named_is_one():
+    with pytest.raises(SpecError, match="cycle") as caught:
+        Network(
+            nodes=(IN, OUT, *hidden("a", "b", "c", "d")),
+            edges=edges("xa", "ab", "bc", "cb", "cd", "dy"),
+        )
+    (problem,) = caught.value.problems
+    assert problem.found in ("the cycle b → c → b", "the cycle c → b → c")
+
+
+def test_pathways_are_the_gated_paths():
+    nodes = (
+        IN,
+        OUT,
+        Node(name="h", size=3, gate=(1, 1, 0)),
+        Node(name="k", size=2, gate=(0, 1, 1)),
+    )
+    graph = Network(nodes=nodes, edges=edges("xh", "xk", "hk", "hy", "ky", "xy"))
+    found = {graph.name(path): path.gate for path in graph.paths(3)}
+    assert found == {
+        "x → h → k → y": (0, 1, 0),
+        "x → h → y": (1, 1, 0),
+        "x → k → y": (0, 1, 1),
+        "x → y": (1, 1, 1),
+    }
+    assert graph.depth == 3
+
+
+def test_a_path_that_is_closed_everywhere_is_none():
+    nodes = (IN, OUT, Node(name="h", size=3, gate=(1, 0)), Node(name="k", size=2, gate=(0, 1)))
+    graph = Network(nodes=nodes, edges=edges("xh", "hk", "ky", "xk", "hy"))
+    assert {graph.name(path) for path in graph.paths(2)} == {"x → k → y", "x → h → y"}
+
+
+def test_parallel_edges_are_two_pathways_by_their_names():
+    graph = Network(
+        nodes=(IN, OUT),
+        edges=(Edge(name="one", source="x", target="y"), Edge(name="two", source="x", target="y")),
+    )
+    assert [graph.name(path) for path in graph.paths(1)] == ["one", "two"]
+
+
+def test_too_many_pathways_are_refused():
+    layers = 12
+    names = [f"{k}" for k in range(2 * layers)]
+    nodes = (IN, OUT, *hidden(*names))
+    arrows = [("x", "0"), ("x", "1"), (names[-1], "y"), (names[-2], "y")]
+    for layer in range(layers - 1):
+        a, b, c, d = names[2 * layer : 2 * layer + 4]
+        arrows += [(a, c), (a, d), (b, c), (b, d)]
+    graph = Network(
+        nodes=nodes, edges=tuple(Edge(name=f"{a}{b}>", source=a, target=b) for a, b in arrows)
+    )
+    with pytest.raises(LimitReachedError, match=f"more than {MAX_PATHS} pathways"):
+        graph.paths(1)
+
+
+def test_closed_samples_stay_whole_numbers_beside_gains():
+    """Gates are read elsewhere as 0, 1 or a gain: a product that vanishes is the whole number."""
+    half = Scalar.of(Fraction(1, 2))
+    nodes = (IN, OUT, Node(name="h", size=3, gate=(0, half, 1)))
+    arrows = (edges("xh")[0], Edge(name="up", source="h", target="y", gate=(half, half, 1)))
+    (path,) = Network(nodes=nodes, edges=arrows).paths(3)
+    assert path.gate == (0, Scalar.of(Fraction(1, 4)), 1)
+    assert [type(value) for value in path.gate] == [int, Scalar, int]
