@@ -21,7 +21,7 @@ from symreln.dynamics.early_phase import (
 )
 from symreln.dynamics.initial import pathway_units
 from symreln.exact.numeric import numpy_modes
-from symreln.gates.orbits import pathway_orbits
+from symreln.network.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

@@ -41,8 +41,8 @@ from flint import arb
 
 from symreln.dynamics.competition import Competition, null_space
 from symreln.exact.enclosure import ball, precision
+from symreln.exact.linear_programming import Direction, direction, fractions
 from symreln.exact.scalar import Scalar
-from symreln.gates.programming import Direction, direction, fractions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -32,9 +32,7 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.exact.integers import kernel, pivot_columns
-from symreln.exact.matrix import ExactMatrix
-from symreln.gates.int64 import (
+from symreln.exact.int64 import (
     common,
     fitted,
     lengths_to_keep,
@@ -44,8 +42,10 @@ from symreln.gates.int64 import (
     shortened,
     times_rows,
 )
+from symreln.exact.integers import kernel, pivot_columns
+from symreln.exact.linear_programming import Farkas, direction, fractions
+from symreln.exact.matrix import ExactMatrix
 from symreln.gates.planar_arrangement import planar_gates, planar_prefix
-from symreln.gates.programming import Farkas, direction, fractions
 
 
 class Found(NamedTuple):

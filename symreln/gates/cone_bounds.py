@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from symreln.dynamics.coupled_matrices import orthonormal_span
-from symreln.gates.orbits import SampleGroup
 from symreln.gates.sizes import orthogonal_to
+from symreln.network.orbits import SampleGroup
 
 #: What is proven: no unit is faster by more than this share of the rate. Rounding is far below.
 CLEAR = 1e-9

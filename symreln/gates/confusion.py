@@ -23,10 +23,10 @@ from symreln.dynamics.gate_classes import GateClass, gate_classes, gate_names, s
 from symreln.dynamics.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.experiment.trained import training_settings
 from symreln.gates.observed import ObservedNetworks, disagreement, observe
-from symreln.gates.orbits import moved_gates
 from symreln.gates.search import GateStage
 from symreln.gates.serialise import Result, table
 from symreln.gates.sliding import settle
+from symreln.network.orbits import moved_gates
 from symreln.spec.model import Spec
 from symreln.train.network import LayerWeights
 

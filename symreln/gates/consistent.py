@@ -30,13 +30,13 @@ from flint import fmpq
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
+from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.exact.real_algebraic import Real, RealField
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
 from symreln.gates.arrangement import without_parameters
-from symreln.gates.programming import Direction, Number, direction, dot
-from symreln.gates.real_algebraic import Real, RealField
 from symreln.gates.serialise import Result
 
 Vector = tuple[Number, ...]

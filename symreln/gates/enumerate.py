@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from symreln.errors import InputError
 from symreln.exact.domain import Range
+from symreln.exact.int64 import product, reduced_rows
+from symreln.exact.linear_programming import Farkas, Row, direction, realisable
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.real_algebraic import RealField
 from symreln.gates.arrangement import Cells, Found, gate_keys, whole_samples
-from symreln.gates.int64 import product, reduced_rows
 from symreln.gates.parameter_intervals import Piece, pieces
-from symreln.gates.programming import Farkas, Row, direction, realisable
-from symreln.gates.real_algebraic import RealField
 from symreln.gates.wall_polynomials import realisability
+from symreln.network.orbits import SampleGroup
 
 #: Samples up to which gates are listed at an irrational value: there each one takes a programme.
 MOST_SAMPLES = 24
@@ -30,6 +34,18 @@ MOST_SAMPLES = 24
 LIMIT = 2_000_000
 #: Directions are drawn as whole numbers of this size; which gate each gives is exact.
 DRAWN = 1 << 20
+
+
+class _GateOrbit(NamedTuple):
+    """Gates that are alike.
+
+    Attributes:
+        place: Of the representative in the list: the first of them.
+        size: How many of the listed gates are alike.
+    """
+
+    place: int
+    size: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,6 +84,35 @@ class RealisableGates:
     def pattern(self, index: int) -> str:
         """Return a gate as text, one digit a sample."""
         return pattern(self.gates[index])
+
+    def orbits(self, group: SampleGroup) -> tuple[_GateOrbit, ...]:
+        """Return one entry for every set of gates that the group maps onto each other.
+
+        Of sampled gates, those that are listed and joined by generators count as alike.
+        """
+        keys = gate_keys(self.gates)
+        order = np.argsort(keys)
+        ordered = keys[order]
+        sources, targets = [np.arange(len(keys))], [np.arange(len(keys))]
+        for images in group.generators:
+            moved = np.empty_like(self.gates)
+            moved[:, images] = self.gates
+            wanted = gate_keys(moved)
+            places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
+            known = ordered[places] == wanted
+            if not self.sampled and not known.all():
+                msg = "a symmetry maps a gate to one that is not listed"
+                raise ArithmeticError(msg)
+            sources.append(np.flatnonzero(known))
+            targets.append(order[places[known]])
+        links = np.concatenate(sources), np.concatenate(targets)
+        graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
+        _, labels = connected_components(graph, directed=False)
+        _, first, counts = np.unique(labels, return_index=True, return_counts=True)
+        return tuple(
+            _GateOrbit(int(index), int(size))
+            for index, size in sorted(zip(first, counts, strict=True))
+        )
 
     def index(self, gate: Sequence[int] | np.ndarray) -> int | None:
         """Return the place of a gate in the list, or None."""

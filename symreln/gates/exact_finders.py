@@ -10,11 +10,11 @@ from symreln.gates.confusion import Confusion, confusion, predicted_classes
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, sample_gates
 from symreln.gates.finders import FORMAT, GateReport
-from symreln.gates.orbits import gate_orbits, sample_group
 from symreln.gates.race_pieces import Runner
 from symreln.gates.remarks import remarks
 from symreln.gates.search import GateStage, predicted_stages
 from symreln.gates.serialise import Result, number_text
+from symreln.network.orbits import sample_group
 from symreln.spec.model import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
@@ -146,7 +146,7 @@ def all_gates(
     found = _realisable(spec, samples, limit, rng)
     with phase("symmetries of the gates"):
         group = sample_group(spec.dataset.inputs)
-        orbits = gate_orbits(found, group)
+        orbits = found.orbits(group)
     chosen = [gate for gate in found.gates.tolist() if any(gate)]
     notes = remarks(spec.dataset)
     if len(chosen) > MOST_PATHWAYS:

@@ -28,7 +28,7 @@ from scipy.optimize import brentq
 
 from symreln.dynamics.early_phase import EarlyMode, EarlyPhase
 from symreln.gates.consistent import SelfConsistentGate
-from symreln.gates.orbits import SampleGroup, moved_gates
+from symreln.network.orbits import SampleGroup, moved_gates
 from symreln.spec.model import Dataset, NetworkSpec
 
 #: A stream of its own: no network is trained with it.

@@ -25,6 +25,7 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
+from symreln.exact.linear_programming import realisable
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.gates.arrangement import without_parameters
@@ -39,14 +40,13 @@ from symreln.gates.consistent import (
     singular_pairs,
 )
 from symreln.gates.observed import observe
-from symreln.gates.orbits import gate_kinds, sample_group
-from symreln.gates.programming import realisable
 from symreln.gates.race import Course, Entrant
 from symreln.gates.race_pieces import Race, Runner
 from symreln.gates.search import stage_residuals
 from symreln.gates.serialise import Result
 from symreln.gates.sliding import sliding_gates
 from symreln.gates.wall_polynomials import consistency, ordering
+from symreln.network.orbits import gate_kinds, sample_group
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer
 

@@ -40,8 +40,10 @@ from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import complement_projector, pseudo_inverse, rank
+from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.exact.real_algebraic import Real
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.gates.arrangement import flats, without_parameters
@@ -53,10 +55,8 @@ from symreln.gates.consistent import (
     opened_by,
     singular_pairs,
 )
-from symreln.gates.orbits import SampleGroup, gate_kinds
-from symreln.gates.programming import Direction, Number, direction, dot
-from symreln.gates.real_algebraic import Real
 from symreln.gates.sizes import orthogonal_to, unit_floats
+from symreln.network.orbits import SampleGroup, gate_kinds
 
 #: Relative size from which float64 may say that a condition fails: its own errors, those of a
 #: singular vector included where its singular value is as far from the others, are below 1e-8.

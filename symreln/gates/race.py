@@ -20,7 +20,9 @@ from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.linear import rank
+from symreln.exact.linear_programming import realisable
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gates.arrangement import flats
 from symreln.gates.consistent import (
@@ -36,7 +38,6 @@ from symreln.gates.consistent import (
     singular_pairs,
 )
 from symreln.gates.enumerate import LIMIT, gates_along
-from symreln.gates.orbits import gate_kinds, moved_gates, sample_group
 from symreln.gates.parameter_intervals import (
     Piece,
     only_parameter,
@@ -47,12 +48,11 @@ from symreln.gates.parameter_intervals import (
     roots_of,
 )
 from symreln.gates.partial import Face, every_partial_gate, face_of, partial_gates, plausible
-from symreln.gates.programming import realisable
 from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
-from symreln.gates.real_algebraic import RealField
 from symreln.gates.search import may_be_kept
 from symreln.gates.sizes import unit_floats
 from symreln.gates.wall_polynomials import consistency, crossings, minors, realisability
+from symreln.network.orbits import gate_kinds, moved_gates, sample_group
 
 #: Relative distance from which float64 may say that two rates differ at a value.
 NEAR = 1e-6

@@ -28,9 +28,9 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.spectrum import ModeClass
 from symreln.gates.consistent import by_speed, sign_pattern
-from symreln.gates.orbits import SampleGroup, moved_gates
 from symreln.gates.parameter_intervals import Piece
 from symreln.gates.serialise import Result
+from symreln.network.orbits import SampleGroup, moved_gates
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24

@@ -23,12 +23,12 @@ from symreln.gates.consistent import (
     sign_pattern,
 )
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates
-from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
 from symreln.gates.partial import every_partial_gate
 from symreln.gates.serialise import Result
 from symreln.gates.sizes import unit_samples
 from symreln.gates.sliding import sliding_gates
 from symreln.network.effective import effective_dataset
+from symreln.network.orbits import SampleGroup, moved_gates, sample_group
 from symreln.network.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.verdict.residual import converged_outputs
@@ -131,7 +131,7 @@ def search(
     if found is None:
         found = enumerate_gates(inputs, limit=LIMIT)
     group = sample_group(inputs, residual)
-    orbits = gate_orbits(found, group)
+    orbits = found.orbits(group)
     gates = found.gates[[orbit.place for orbit in orbits]]
     with phase("self-consistent gates") as callback:
         x, r, scale = unit_samples(inputs, residual)

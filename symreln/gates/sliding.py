@@ -17,9 +17,9 @@ from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate
-from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats
+from symreln.network.orbits import moved_gates, sample_group
 
 #: Units that are followed, and the seed of their draw.
 UNITS, SEED = 1000, 77_003

@@ -13,9 +13,9 @@ from symreln.gates import arrangement
 from symreln.gates import cone_bounds as bounds
 from symreln.gates.cone_bounds import cone_bounds, none_faster
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.orbits import gate_orbits, sample_group
 from symreln.gates.search import search
 from symreln.gates.serialise import number_text
+from symreln.network.orbits import sample_group
 from tests.gates.test_partial import residual_of
 
 
@@ -28,7 +28,7 @@ def random_matrix(rng: Random, rows: int, columns: int) -> ExactMatrix:
 def decided(inputs: ExactMatrix, residual: ExactMatrix, rate: float) -> bool:
     group = sample_group(inputs, residual)
     found = enumerate_gates(inputs)
-    chosen = found.gates[[orbit.place for orbit in gate_orbits(found, group)]]
+    chosen = found.gates[[orbit.place for orbit in found.orbits(group)]]
     return none_faster(inputs.to_numpy(), residual.to_numpy(), chosen, rate, group)
 
 

@@ -11,10 +11,10 @@ from flint import fmpq
 from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
+from symreln.exact.linear_programming import Direction, direction, realisable
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.arrangement import Found, _apart, _Step
 from symreln.gates.enumerate import enumerate_gates, sample_gates
-from symreln.gates.programming import Direction, direction, realisable
 from symreln.tasks.load import load
 from tests.strategies import seeds
 

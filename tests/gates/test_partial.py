@@ -10,15 +10,15 @@ from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.real_algebraic import Real
 from symreln.gates import arrangement
 from symreln.gates.arrangement import flats
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.orbits import sample_group
 from symreln.gates.partial import every_partial_gate, partial_gates
-from symreln.gates.real_algebraic import Real
 from symreln.gates.search import predicted_stages, residual_after, search
 from symreln.gates.sliding import settle, settled_signs, sliding_gates
+from symreln.network.orbits import sample_group
 from symreln.tasks.load import load
 from tests.gates.test_context_subsets import formulas_at
 from tests.strategies import seeds

@@ -8,7 +8,7 @@ import symreln as sr
 from symreln.api import derive
 from symreln.claims.early import EarlyStrengths
 from symreln.claims.gate_support import why_unsupported
-from symreln.gates.orbits import pathway_orbits
+from symreln.network.orbits import pathway_orbits
 from symreln.tasks.load import load
 
 

@@ -18,13 +18,13 @@ from symreln.gates import wall_polynomials
 from symreln.gates.arrangement import flats
 from symreln.gates.consistent import self_consistent_gates, sign_pattern
 from symreln.gates.enumerate import enumerate_gates, gates_along
-from symreln.gates.orbits import moved_gates
 from symreln.gates.parameter_intervals import Piece, over, parameter_range, pieces
 from symreln.gates.partial import partial_gates
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Race, RacePiece
 from symreln.gates.race_report import RaceReport
 from symreln.gates.search import search
+from symreln.network.orbits import moved_gates
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 from tests.strategies import seeds

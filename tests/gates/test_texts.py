@@ -7,11 +7,11 @@ import numpy as np
 from symreln.gates.confronted import confront
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.orbits import sample_group
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.search import predicted_stages
 from symreln.gates.sliding import settled_signs
+from symreln.network.orbits import sample_group
 from symreln.tasks.load import load
 
 

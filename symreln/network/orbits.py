@@ -20,18 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.gate_classes import numbered, paired
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.arrangement import gate_keys
-from symreln.gates.enumerate import RealisableGates
+from symreln.network.dataset import Dataset
+from symreln.network.pathway import PathwaySpec
 
 #: Branches of one search for a permutation before it is given up.
 BRANCHES = 2000
@@ -55,18 +52,6 @@ class SampleGroup:
     complete: bool
 
 
-class _GateOrbit(NamedTuple):
-    """Gates that are alike.
-
-    Attributes:
-        place: Of the representative in the list: the first of them.
-        size: How many of the listed gates are alike.
-    """
-
-    place: int
-    size: int
-
-
 def sample_group(*matrices: ExactMatrix) -> SampleGroup:
     """Return the permutations of samples that keep MᵀM of every matrix, exactly.
 
@@ -74,7 +59,7 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
         matrices: Each with one column a sample; with parameters, the permutations keep MᵀM for
             all their values.
     """
-    relations = _relations(matrices)
+    relations = relations_of(*matrices)
     search = _Search(relations)
     base: list[int] = []
     sizes: list[int] = []
@@ -106,35 +91,6 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
         generators=tuple(generators),
         order=prod(sizes),
         complete=not search.cut_short,
-    )
-
-
-def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[_GateOrbit, ...]:
-    """Return one entry for every set of gates that the group maps onto each other.
-
-    Of sampled gates, those that are listed and joined by generators count as alike.
-    """
-    keys = gate_keys(found.gates)
-    order = np.argsort(keys)
-    ordered = keys[order]
-    sources, targets = [np.arange(len(keys))], [np.arange(len(keys))]
-    for images in group.generators:
-        moved = np.empty_like(found.gates)
-        moved[:, images] = found.gates
-        wanted = gate_keys(moved)
-        places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
-        known = ordered[places] == wanted
-        if not found.sampled and not known.all():
-            msg = "a symmetry maps a gate to one that is not listed"
-            raise ArithmeticError(msg)
-        sources.append(np.flatnonzero(known))
-        targets.append(order[places[known]])
-    links = np.concatenate(sources), np.concatenate(targets)
-    graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
-    _, labels = connected_components(graph, directed=False)
-    _, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    return tuple(
-        _GateOrbit(int(index), int(size)) for index, size in sorted(zip(first, counts, strict=True))
     )
 
 
@@ -240,27 +196,35 @@ class _Search:
             known = count
 
 
-def _relations(matrices: Sequence[ExactMatrix]) -> np.ndarray:
-    """Return one whole number for every pair of samples: the same where all products are."""
-    names: dict[tuple, int] = {}
-    grams = [matrix.gram().reduced() for matrix in matrices]
-    size = grams[0].shape[0]
-    tables = [_texts(gram) for gram in grams]
-    return np.array(
-        [
-            [names.setdefault(tuple(t[i][j] for t in tables), len(names)) for j in range(size)]
-            for i in range(size)
-        ],
-        dtype=np.int64,
-    )
+def relations_of(*matrices: ExactMatrix) -> np.ndarray:
+    """Return how samples lie to each other: one whole number a relation, shape (P, P).
+
+    Two pairs of samples have one number where their products in every matrix are the same, decided
+    exactly and for all values of parameters.
+
+    Args:
+        matrices: Each with one column a sample.
+    """
+    return reduce(paired, (_numbered(matrix.gram()) for matrix in matrices))
 
 
-def _texts(gram: ExactMatrix) -> list[list[object]]:
-    """Return entries as values that are equal exactly where the entries are."""
-    if gram.is_constant:
-        whole, _ = gram.integers()
-        return [[int(v) for v in row] for row in whole.tolist()]
-    return [[str(entry) for entry in row] for row in gram.rows()]
+def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Number the pairs of two numbers each."""
+    both = first * (int(second.max(initial=0)) + 1) + second
+    _, found = np.unique(both, return_inverse=True)
+    return found.reshape(first.shape)
+
+
+def _numbered(matrix: ExactMatrix) -> np.ndarray:
+    """Number the different entries; they have one denominator, so equal ones have equal terms."""
+    found = np.zeros(matrix.shape, dtype=np.int64)
+    for part in matrix.terms.values():
+        values = part.values.tolist()
+        numbers = {value: number for number, value in enumerate(sorted({0, *values}))}
+        own = np.full(matrix.shape, numbers[0])
+        own[part.rows, part.columns] = [numbers[value] for value in values]
+        found = paired(found, own)
+    return found
 
 
 def _orbit(point: int, generators: Sequence[np.ndarray]) -> set[int]:
@@ -275,16 +239,10 @@ def _orbit(point: int, generators: Sequence[np.ndarray]) -> set[int]:
     return seen
 
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symreln.spec.model import Dataset, PathwaySpec
-
-
 def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[int]:
     """Return for every pathway the first of its orbit, by place; itself where it is alone.
 
-    A search that is given up (:data:`symreln.gates.orbits.BRANCHES`) leaves a pathway alone.
+    A search that is given up (:data:`BRANCHES`) leaves a pathway alone.
 
     Args:
         dataset: X and Y, without parameters.
@@ -313,7 +271,7 @@ def _pathway_relations(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> lis
     x, y = dataset.inputs, dataset.targets
     inputs = [x, *(x.select(rows=pathway.inputs) for pathway in pathways)]
     outputs = [y, *(y.select(rows=pathway.outputs) for pathway in pathways)]
-    products = [numbered(ExactMatrix.beside([m.gram() for m in ms])) for ms in (inputs, outputs)]
+    products = [_numbered(ExactMatrix.beside([m.gram() for m in ms])) for ms in (inputs, outputs)]
     gates = np.hstack([np.diag(_sides(pathway)) for pathway in pathways])
     found = gates
     for each in products:

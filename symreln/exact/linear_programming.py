@@ -9,7 +9,7 @@ Motzkin's theorem: of the two
 
 exactly one exists. Phase 1 of the simplex method with Bland's rule, which ends, looks for the
 second and leaves the first as its dual solution. It runs over any ordered field (``fmpq``, or
-:class:`symreln.gates.real.Real`); what it finds is checked before it is given back.
+:class:`symreln.exact.real_algebraic.Real`); what it finds is checked before it is given back.
 """
 
 from __future__ import annotations
