@@ -47,8 +47,8 @@ def run_mean_field(derivation: Derivation) -> MeanField:
         derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
             is not possible.
     """
-    from symreln.laws.gate_classes import exact_relations
     from symreln.laws.mean_field import Descent, simulate_mean_field
+    from symreln.network.orbits import relations_of
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     second = network.init_std if network.init_std_out is None else network.init_std_out
@@ -63,5 +63,5 @@ def run_mean_field(derivation: Derivation) -> MeanField:
             weight_decay=float(network.weight_decay),
         ),
         SEED,
-        exact_relations(dataset.inputs, dataset.targets),
+        relations_of(dataset.inputs, dataset.targets),
     )
