@@ -81,13 +81,13 @@ def test_the_solution_of_a_shared_chain_has_two_lines():
 
 def test_heights_are_lowered_by_weight_decay_in_figures_and_words():
     found = derived(weight_decay="3/4")
-    sketches = {each["name"]: each for each in derivation_sketches(found, found.evaluate())}
+    sketches = {each.name: each.shown for each in derivation_sketches(found, found.evaluate())}
     (spectrum,) = sketches["spectrum"]["pathways"]
     assert sketches["spectrum"]["height"] == r"(s - \lambda)/d"
     # s = 3/2 and 1/2, d = 1/2: (3/2 − 3/4)/(1/2), and 0 where s is below.
-    assert spectrum["plateau"] == (1.5, 0.0)
+    assert spectrum.plateau == (1.5, 0.0)
     (modes,) = sketches["modes"]["pathways"]
-    np.testing.assert_allclose(modes["plateaus"], [1.5, 0.0])
+    np.testing.assert_allclose(modes.plateaus, [1.5, 0.0])
     text = str(spectrum_chapter(found, figures=True)) + str(dynamics_chapter(found, figures=True))
     assert text.replace("\\\\", "\\").count(r"(s - \lambda)/d") >= 3
     assert "0 where" in text

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
-from symreln.claims.prediction import mode_starts, probe_bases
+from symreln.claims.prediction import closed_forms, mode_starts, probe_bases
 from symreln.cli.commands import execute
 from symreln.cli.main import cli
 from symreln.cli.request import Request
@@ -25,9 +25,9 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
 from symreln.experiment.confront import Validation
 from symreln.experiment.decay import (
-    closed_prediction,
     compare_decay,
     decay_values,
+    decayed,
     trained_strengths,
     why_no_decay,
 )
@@ -49,6 +49,10 @@ SHORT = ("network.steps=1201", "network.hidden=60")
 
 #: Any weight decay: it chooses the law, whose own is given with its numbers.
 DECAYING = Regime(weight_decay=Fraction(1))
+
+
+def every_step(derivation: sr.Derivation) -> np.ndarray:
+    return np.arange(network_of(derivation.spec).steps, dtype=float)
 
 
 @lru_cache(maxsize=1)
@@ -150,9 +154,10 @@ def test_given_starts_of_the_flow_scale_the_closed_forms():
     network = network_of(numbers.spec)
     half = replace(network, hidden=network.hidden // 2)
     spec = replace(numbers.spec, network=half)
-    expected = closed_prediction(replace(numbers, spec=spec), 0.0).loss[::50]
+    steps = every_step(numbers)
+    expected = closed_forms(replace(numbers, spec=spec), steps).loss[::50]
     assert np.abs(flow - expected).max() < 2e-4 * flow[0]
-    assert np.abs(flow - closed_prediction(numbers, 0.0).loss[::50]).max() > 0.05 * flow[0]
+    assert np.abs(flow - closed_forms(numbers, steps).loss[::50]).max() > 0.05 * flow[0]
 
 
 def test_weight_decay_follows_the_closed_forms():
@@ -186,7 +191,7 @@ def test_weight_decay_on_an_aligned_start():
             )
         ).at_values
         value = decay_values(numbers)[2]
-        prediction = closed_prediction(numbers, value)
+        prediction = closed_forms(decayed(numbers, value), every_step(numbers))
         spec, (pathway,) = numbers.spec, numbers.pathways
         u, v, _ = probe_bases(pathway)
         amplitude = np.sqrt(float(numbers.strength0))
@@ -251,7 +256,7 @@ def test_closed_prediction_is_the_family_with_weight_decay():
     numbers_of = {"tau": tau, "strength0": start, "weight_decay": value}
     law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
     direct = law.strengths(times)
-    curve = closed_prediction(numbers, value).modes[0].best
+    curve = closed_forms(decayed(numbers, value), every_step(numbers)).modes[0].best
     np.testing.assert_allclose(curve, direct, rtol=1e-12)
 
 
@@ -323,7 +328,6 @@ def test_the_option_writes_them(tmp_path):
         seeds=2,
         rng=1,
         quiet=True,
-        cache=False,
         rules=True,
     )
     # Within a tolerance of 100 % nothing could disagree: that is not agreement.

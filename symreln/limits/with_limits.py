@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
+from symreln.api import Derivation, derive
 from symreln.base.progress import phase
-from symreln.base.signals import ended_by_signals
 from symreln.base.units import megabytes, seconds
+from symreln.cli.request import Request
 from symreln.errors import InputError, SymrelnError
-from symreln.limits.partial import Reached, partial_derivation
-from symreln.limits.supervise import Watch, require_measurable
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.exact.spectrum_json import spectrum_from_json
+from symreln.graphs.derivation import GraphDerivation, derive_graph
+from symreln.limits.partial import Finished, Json, Reached, partial_derivation
+from symreln.limits.supervise import watched
 from symreln.spec.finding import shown
+from symreln.spec.model import Spec
 from symreln.spec.overrides import override_texts
+from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 
 #: Seconds or bytes that nobody waits for or has.
 LARGEST = 1e18
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-    from symreln.cli.request import Request
-    from symreln.graphs.derivation import GraphDerivation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +36,8 @@ class PartialDerivation:
     """What is known of a derivation that a limit cut short.
 
     Attributes:
-        content: The values of its derivation.json: what is proven, what is enclosed, what is not
-            known, and the limit.
+        content: The values of its derivation.json: what is proven, what is not known, and the
+            limit.
     """
 
     content: Mapping[str, Any]
@@ -47,7 +49,7 @@ class PartialDerivation:
 
     @property
     def pathways(self) -> Sequence[Mapping[str, Any]]:
-        """The pathways, as in derivation.json; an unfinished one has ``enclosures``, no modes."""
+        """The pathways, as in derivation.json; an unfinished one has no modes."""
         return self.content["pathways"]
 
     def __repr__(self) -> str:
@@ -69,7 +71,7 @@ def derive_within(
     The limits are those of the child. When it is finished within them, the derivation is put
     together here from the spectra that it found: they come as JSON, never as pickles, and are
     proven again. That is beyond the limit: the child's work without those spectra, but with the
-    second derivation at declared values. At a limit the answer comes within two seconds.
+    second derivation at declared values. At a limit the answer comes at once.
 
     Args:
         source: A spec file or the name of a ready-made spec. A :class:`Spec` cannot travel to
@@ -87,9 +89,6 @@ def derive_within(
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
     """
-    from symreln.cli.commands import load_spec, spectra_folder
-    from symreln.cli.request import Request
-
     request = Request(
         command="steps",
         spec=_source(source),
@@ -99,35 +98,40 @@ def derive_within(
         time_limit=_limit("time_limit", time_limit, seconds),
         memory_limit=_bytes(memory_limit),
     )
-    require_measurable(request)
-    with tempfile.TemporaryDirectory(prefix="symreln-") as folder, ended_by_signals():
-        watch = Watch(request, Path(folder))
-        try:
-            outcome = watch.wait()
-            if isinstance(outcome, Reached):
-                content = partial_derivation(watch.enclose(), outcome, watch.bare)
-                return PartialDerivation(content=content)
-            if outcome == 0:
-                return _put_together(request, spectra_folder(watch.steps))
-            if outcome == InputError.exit_code:
-                load_spec(request)  # says what is wrong, where the spec is
-            msg = f"derive_within: the child process ended with exit code {outcome}"
-            raise SymrelnError(msg)
-        finally:
-            watch.end()
+    with watched(request) as watch:
+        outcome = watch.wait()
+        if isinstance(outcome, Reached):
+            return PartialDerivation(content=partial_derivation(Finished(watch.steps), outcome))
+        if outcome == 0:
+            return _put_together(request, watch.steps)
+    if outcome == InputError.exit_code:
+        _load(request)  # says what is wrong, where the spec is
+    msg = f"derive_within: the child process ended with exit code {outcome}"
+    raise SymrelnError(msg)
 
 
-def _put_together(request: Request, spectra: Path) -> Derivation | GraphDerivation:
-    """Derive from the spectra that a child has found and kept."""
-    from symreln.cache.spectra import cached_spectrum
-    from symreln.cache.store import Store
-    from symreln.cli.commands import load_spec
-    from symreln.graphs.derivation import derive_graph
-    from symreln.pipeline.derive import derive
+def _load(request: Request) -> Spec:
+    return load(request.spec, overrides=request.overrides, allow_outside=request.allow_outside)
 
-    spec = load_spec(request)
+
+def _put_together(request: Request, steps: Sequence[Json]) -> Derivation | GraphDerivation:
+    """Derive from the spectra that a child has told, in the order in which it found them."""
+    told = iter([line["classes"] for line in steps if line["step"] == "joint spectrum"])
+
+    def proven(
+        sigma_yx: ExactMatrix, sigma_x: ExactMatrix, values: Mapping[str, Fraction] | None = None
+    ) -> JointSpectrum:
+        content = next(told, None)
+        yx, x = sigma_yx.aligned(sigma_x)
+        with suppress(ValueError):  # the spec has been changed since
+            if content is not None:
+                return spectrum_from_json(content, yx.reduced(), x.reduced(), values or {})
+        return joint_spectrum(sigma_yx, sigma_x, values)
+
+    spec = _load(request)
     work = derive if spec.graph is None else derive_graph
-    return work(spec, spectrum=cached_spectrum(Store(folder=spectra), keep_from=0.0))
+    # A graph's spectra are found in the child's order where somebody is told of them.
+    return work(spec, spectrum=proven, progress=lambda step, payload: None)
 
 
 def _bytes(value: int | str | None) -> int | None:

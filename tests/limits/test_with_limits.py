@@ -8,8 +8,8 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError, NotSupportedError, SymrelnError
-from symreln.limits import supervise, within
-from symreln.limits.partial import Reached
+from symreln.limits import supervise
+from symreln.limits.partial import REFUSED
 
 
 def test_within_its_limits_the_derivation_is_the_ordinary_one():
@@ -57,11 +57,21 @@ def test_memory_that_cannot_be_measured_is_not_promised(monkeypatch):
         sr.derive_within("xor", memory_limit="2GB")
 
 
-def test_a_child_that_crashes_gives_what_is_known(monkeypatch):
-    monkeypatch.setattr(within, "Watch", _Crashed)
-    found = sr.derive_within("xor")
+@pytest.mark.parametrize(
+    ("code", "kind", "said"),
+    [
+        (-signal.SIGKILL, "ended", "the system or someone ended the process"),
+        (-signal.SIGABRT, "memory", "memory limit of 2 GB was reached"),
+        (REFUSED, "memory", "an allocation was refused"),
+        (-signal.SIGSEGV, "crash", "ended with SIGSEGV"),
+    ],
+)
+def test_however_the_child_ends_the_answer_says_so(monkeypatch, code, kind, said):
+    monkeypatch.setattr(supervise.Child, "poll", lambda _: code)
+    found = sr.derive_within("xor", memory_limit="2GB")
     assert isinstance(found, sr.PartialDerivation)
-    assert "SIGSEGV" in repr(found)
+    assert said in repr(found)
+    assert found.content["limits"]["kind"] == kind
 
 
 def test_at_a_limit_the_answer_says_what_is_known(tmp_path):
@@ -80,18 +90,6 @@ def test_wrong_specs_and_limits_are_refused():
 
 
 def test_a_child_that_fails_is_said_so(monkeypatch):
-    monkeypatch.setattr(within, "Watch", _Failed)
+    monkeypatch.setattr(supervise.Child, "poll", lambda _: 1)
     with pytest.raises(SymrelnError, match="exit code 1"):
         sr.derive_within("xor")
-
-
-class _Crashed(within.Watch):
-    def wait(self) -> Reached:
-        found = self._ended(-signal.SIGSEGV)
-        assert isinstance(found, Reached)
-        return found
-
-
-class _Failed(within.Watch):
-    def wait(self) -> int:
-        return 1
