@@ -13,9 +13,10 @@ from symreln.limits.partial import REFUSED
 
 
 def test_within_its_limits_the_derivation_is_the_ordinary_one():
-    found = sr.derive_within("xor", time_limit="5min", overrides=["parameters.Delta.value=2"])
+    overrides = ["parameters.Delta.value=2"]
+    found = sr.derive_within("xor", time_limit="5min", overrides=overrides)
     assert isinstance(found, sr.Derivation)
-    assert found.certificate == sr.derive(sr.load("xor")).certificate
+    assert found.certificate == sr.derive(sr.load("xor", overrides=overrides)).certificate
     assert found.spec.values["Delta"] == 2
 
 
