@@ -21,20 +21,21 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+import numpy as np
 import sympy as sp
 
 from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
+from symreln.laws.lambda_numbers import Blocks, MatrixFlow, blocks_ball, gram_float, learned_by
 from symreln.laws.law import Regime
 from symreln.spec.arguments import exact_times, float_times, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from flint import arb_mat
 
 NAME = "lambda-balanced matrices"
@@ -51,20 +52,6 @@ _LAMBDA, _BETA = sp.symbols("lambda beta", real=True)
 
 def _words(names: str) -> list[sp.Symbol]:
     return list(sp.symbols(names, commutative=False))
-
-
-class Blocks(NamedTuple):
-    """The blocks of QQᵀ at one time, or at several along a first axis.
-
-    Attributes:
-        input_gram: W₁ᵀW₁, n_x × n_x.
-        product: The network W₂W₁, n_y × n_x.
-        output_gram: W₂W₂ᵀ, n_y × n_y.
-    """
-
-    input_gram: Any
-    product: Any
-    output_gram: Any
 
 
 def unfit(regime: Regime) -> str:
@@ -171,7 +158,7 @@ def _multiple(matrix: ExactMatrix) -> Fraction | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BalancedMatrices:
+class BalancedMatrices(MatrixFlow):
     r"""The flow of two weight matrices in closed form.
 
     Solves :math:`\tau \dot W_1 = W_2^T(\Sigma^{yx} - \beta W_2W_1)`,
@@ -180,23 +167,11 @@ class BalancedMatrices:
     Source: [Fukumizu1998], [Braun2022], [Domine2024]; β by scaling the weights.
 
     Attributes:
-        sigma_yx: Σ^{yx}, n_y × n_x, exact and without parameters.
-        w1: W₁ at t = 0, H × n_x, exact.
-        w2: W₂ at t = 0, n_y × H, exact.
-        beta: β, the scale of white inputs.
-        balance: λ.
-        tau: Time constant in steps.
         white_defect: ‖Σ^x − βI‖/‖βI‖; 0 where the inputs are exactly white. Beyond 0, β is the mean
             eigenvalue, and the flow differs from this solution in proportion to the defect.
         balance_defect: The same of W₂ᵀW₂ − W₁W₁ᵀ against λI, over ‖W₁‖² + ‖W₂‖².
     """
 
-    sigma_yx: ExactMatrix
-    w1: ExactMatrix
-    w2: ExactMatrix
-    beta: Fraction
-    balance: Fraction
-    tau: Fraction = Fraction(1)
     white_defect: float = 0.0
     balance_defect: float = 0.0
 
@@ -224,8 +199,6 @@ class BalancedMatrices:
             NoClosedFormError: It is not proven that everything is learned: weights that miss a
                 direction, or fewer hidden units than modes, leave something.
         """
-        from symreln.laws.lambda_numbers import learned_by
-
         self._require_exact("plateau")
         if learned_by(self) is None:
             msg = (
@@ -264,22 +237,10 @@ class BalancedMatrices:
 
     def _gram(self, times: np.ndarray) -> np.ndarray | None:
         """Return QQᵀ at times in steps, None where float64 has no room for it or loses Q."""
-        import numpy as np
-
-        from symreln.laws.lambda_numbers import gram_float
-
         try:
             with np.errstate(over="ignore", invalid="ignore"):
+                found = gram_float(self, times)
                 w1, w2 = self.w1.to_numpy(), self.w2.to_numpy()
-                found = gram_float(
-                    self.sigma_yx.to_numpy(),
-                    w1,
-                    w2,
-                    beta=float(self.beta),
-                    balance=float(self.balance),
-                    tau=float(self.tau),
-                    times=times,
-                )
                 lost = not (np.linalg.norm(w1) or np.linalg.norm(w2))  # its squares are zero
         except (OverflowError, FloatRangeError, np.linalg.LinAlgError):
             return None
@@ -302,8 +263,6 @@ class BalancedMatrices:
 
     def enclose_blocks(self, time: Fraction, bits: int = 200) -> Blocks:
         """Return certified balls of all blocks of QQᵀ, as :meth:`enclose` does of one."""
-        from symreln.laws.lambda_numbers import blocks_ball
-
         self._require_exact("enclose")
         (moment,) = exact_times([time])
         rows = [entry for row in self.sigma_yx.to_fractions() for entry in row]

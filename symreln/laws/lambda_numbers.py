@@ -11,20 +11,17 @@ of their growth.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from symreln.errors import LimitReachedError
-from symreln.laws.lambda_balanced import Blocks
+from symreln.exact.enclosure import ball, precision, real_roots
+from symreln.exact.matrix import ExactMatrix
 from symreln.laws.ops import phi
-
-if TYPE_CHECKING:
-    from flint import arb, arb_mat
-
-    from symreln.exact.matrix import ExactMatrix
-    from symreln.laws.lambda_balanced import BalancedMatrices
 
 #: A row that is smaller than this, relative to what it was computed from, is rounding.
 _ROUNDING = 1e-14
@@ -35,41 +32,64 @@ _FEW_BITS = 1 << 12
 _DOUBLINGS = 60
 
 
-def gram_float(
-    sigma_yx: np.ndarray,
-    w1: np.ndarray,
-    w2: np.ndarray,
-    beta: float,
-    balance: float,
-    tau: float,
-    times: np.ndarray,
-) -> np.ndarray:
+class Blocks(NamedTuple):
+    """The blocks of QQᵀ at one time, or at several along a first axis.
+
+    Attributes:
+        input_gram: W₁ᵀW₁, n_x × n_x.
+        product: The network W₂W₁, n_y × n_x.
+        output_gram: W₂W₂ᵀ, n_y × n_y.
+    """
+
+    input_gram: Any
+    product: Any
+    output_gram: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixFlow:
+    r"""Two weight matrices that are lambda-balanced, and what drives them: white inputs.
+
+    Attributes:
+        sigma_yx: Σ^{yx}, n_y × n_x, exact and without parameters.
+        w1: W₁ at t = 0, H × n_x, exact.
+        w2: W₂ at t = 0, n_y × H, exact.
+        beta: β, the scale of white inputs.
+        balance: λ.
+        tau: Time constant in steps.
+    """
+
+    sigma_yx: ExactMatrix
+    w1: ExactMatrix
+    w2: ExactMatrix
+    beta: Fraction
+    balance: Fraction
+    tau: Fraction = Fraction(1)
+
+
+def gram_float(flow: MatrixFlow, times: np.ndarray) -> np.ndarray:
     """Return QQᵀ in float64 at any times, shape (times, n_x + n_y, n_x + n_y).
 
     Directions in which Q(0) is below 1e-14 of its size count as empty: in floats they cannot be
     told from it. Errors are relative to the largest entry.
 
     Args:
-        sigma_yx: n_y × n_x.
-        w1: H × n_x.
-        w2: n_y × H.
-        beta: Scale of white inputs.
-        balance: λ.
-        tau: Time constant in steps.
+        flow: The matrices.
         times: Times in steps, >= 0, of any order.
     """
-    basis, eigenvalues = eigenbasis(sigma_yx, beta * balance)
-    start = np.vstack([w1.T, w2])
+    beta = float(flow.beta)
+    basis, eigenvalues = _eigenbasis(flow.sigma_yx.to_numpy(), beta * float(flow.balance))
+    start = np.vstack([flow.w1.to_numpy().T, flow.w2.to_numpy()])
     rows = basis.T @ start
     rows[np.linalg.norm(rows, axis=1) < _ROUNDING * np.linalg.norm(start)] = 0
     found = np.empty((len(times), len(start), len(start)))
-    for index, time in enumerate(np.asarray(times, dtype=float) / tau):
+    for index, time in enumerate(np.asarray(times, dtype=float) / float(flow.tau)):
         factor = start if time == 0 else basis @ _factor(rows, eigenvalues, beta, float(time))
         found[index] = factor @ factor.T
     return found
 
 
-def eigenbasis(sigma_yx: np.ndarray, shift: float) -> tuple[np.ndarray, np.ndarray]:
+def _eigenbasis(sigma_yx: np.ndarray, shift: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the orthonormal eigenvectors of F in columns, and its eigenvalues.
 
     Every singular triple (u, s, v) of Σ gives the eigenvalues ±sqrt(s² + shift²/4), in the plane
@@ -135,9 +155,7 @@ def _pivoted(rows: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return lower, np.array(scales)
 
 
-def blocks_ball(
-    solution: BalancedMatrices, time: Fraction, bits: int, most: int = 1 << 17
-) -> Blocks:
+def blocks_ball(flow: MatrixFlow, time: Fraction, bits: int, most: int = 1 << 17) -> Blocks:
     """Return certified balls of the blocks of QQᵀ at an exact time in steps.
 
     The working precision is raised until every entry has ``bits`` correct bits relative to the
@@ -147,12 +165,10 @@ def blocks_ball(
         LimitReachedError: That would take more than ``most`` bits: the modes have grown too far
             apart.
     """
-    from symreln.exact.enclosure import precision
-
     working = 2 * bits
     while working <= most:
         with precision(working):
-            found = _gram(solution, time)
+            found = _gram(flow, time)
             if found is not None and all(_narrow(block, bits) for block in found):
                 return found
         working *= 2
@@ -162,33 +178,29 @@ def blocks_ball(
 
 def _narrow(block: arb_mat, bits: int) -> bool:
     """Whether every entry has so many correct bits, relative to the largest one."""
-    from flint import arb
-
     largest = max((abs(entry).upper() for entry in block.entries()), default=arb(0))
     return all(entry.rad() <= largest * arb(2) ** -bits for entry in block.entries())
 
 
-def learned_by(solution: BalancedMatrices) -> Fraction | None:
+def learned_by(flow: MatrixFlow) -> Fraction | None:
     """Return a time in steps from which everything is proven to be learned in the end.
 
     None where none was found: times are doubled until the modes have grown too far apart for
     :func:`blocks_ball`, or nothing moves any more.
     """
-    from symreln.exact.enclosure import precision
-
-    least = _least_square(solution.sigma_yx)
+    least = _least_square(flow.sigma_yx)
     if least is None:
         return Fraction(0)
-    goal = solution.sigma_yx.scale(1 / solution.beta).to_fractions()
-    time = solution.tau
+    goal = flow.sigma_yx.scale(1 / flow.beta).to_fractions()
+    time = flow.tau
     for _ in range(_DOUBLINGS):
         try:
-            found = blocks_ball(solution, time, _BITS, _FEW_BITS).product
+            found = blocks_ball(flow, time, _BITS, _FEW_BITS).product
         except LimitReachedError:
             return None
         with precision(2 * _BITS):
             left = _distance(goal, found)
-            if left * solution.beta.numerator**2 < least * solution.beta.denominator**2:
+            if left * flow.beta.numerator**2 < least * flow.beta.denominator**2:
                 return time
         time *= 2
     return None
@@ -196,10 +208,6 @@ def learned_by(solution: BalancedMatrices) -> Fraction | None:
 
 def _distance(goal: list[list[Fraction]], found: arb_mat) -> arb:
     """Return the sum of all squared differences."""
-    from flint import arb
-
-    from symreln.exact.enclosure import ball
-
     total = arb(0)
     for i, row in enumerate(goal):
         for j, value in enumerate(row):
@@ -209,10 +217,6 @@ def _distance(goal: list[list[Fraction]], found: arb_mat) -> arb:
 
 def _least_square(sigma_yx: ExactMatrix) -> arb | None:
     """Return a ball of the least s² of Σ^{yx} that is not 0, or None for a zero matrix."""
-    from flint import fmpq, fmpq_mat
-
-    from symreln.exact.enclosure import real_roots
-
     rows = (sigma_yx @ sigma_yx.T).to_fractions()
     gram = fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in rows])
     coefficients = [Fraction(int(c.p), int(c.q)) for c in gram.charpoly()]
@@ -221,22 +225,18 @@ def _least_square(sigma_yx: ExactMatrix) -> arb | None:
     return roots[0] if roots else None
 
 
-def _gram(solution: BalancedMatrices, time: Fraction) -> Blocks | None:
+def _gram(flow: MatrixFlow, time: Fraction) -> Blocks | None:
     """Return the blocks of QQᵀ at the working precision, or None where balls are too wide."""
-    from flint import arb_mat
-
-    from symreln.exact.enclosure import ball
-
-    sigma, w1, w2 = (m.to_fractions() for m in (solution.sigma_yx, solution.w1, solution.w2))
+    sigma, w1, w2 = (m.to_fractions() for m in (flow.sigma_yx, flow.w1, flow.w2))
     n_y, n_x, hidden = len(sigma), len(sigma[0]), len(w1)
-    n, shift = n_x + n_y, solution.beta * solution.balance / 2
+    n, shift = n_x + n_y, flow.beta * flow.balance / 2
     f = [[Fraction(0)] * n for _ in range(n)]
     for i in range(n):
         f[i][i] = -shift if i < n_x else shift
     for k in range(n_y):
         for i in range(n_x):
             f[n_x + k][i] = f[i][n_x + k] = sigma[k][i]
-    t = time / solution.tau
+    t = time / flow.tau
     # exp of [[2F, I], [0, 0]] t holds exp(2Ft) and its integral.
     big = [[2 * t * x for x in row] + [t * (i == j) for j in range(n)] for i, row in enumerate(f)]
     big += [[Fraction(0)] * (2 * n) for _ in range(n)]
@@ -248,7 +248,7 @@ def _gram(solution: BalancedMatrices, time: Fraction) -> Blocks | None:
         + [[ball(x) for x in row] for row in w2]
     )
     one = arb_mat([[int(i == j) for j in range(hidden)] for i in range(hidden)])
-    middle = one + ball(solution.beta) * (q.transpose() * integral * q)
+    middle = one + ball(flow.beta) * (q.transpose() * integral * q)
     right = q.transpose() * grown
     try:
         whole = right.transpose() * middle.solve(right)

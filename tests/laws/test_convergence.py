@@ -137,7 +137,7 @@ def by_tables(derivation):
             gains = []
             for early in first:
                 cross = early.effective.cross_sigma_x(own).to_numpy()
-                for source, (s, _, w) in zip(early.modes, numpy_modes(early.spectrum), strict=True):
+                for source, (s, w) in zip(early.modes, numpy_modes(early.spectrum), strict=True):
                     if not source.is_null:
                         u = early.effective.sigma_yx.to_numpy() @ w / s
                         gains.append(np.linalg.norm(u @ w.T @ cross @ v, 2))

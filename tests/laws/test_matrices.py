@@ -12,11 +12,17 @@ from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
 from symreln.laws.lambda_balanced import solve
-from symreln.laws.lambda_numbers import eigenbasis, gram_float
+from symreln.laws.lambda_numbers import MatrixFlow, _eigenbasis, gram_float
 
 
 def exact(rows) -> ExactMatrix:
     return ExactMatrix.from_rows([[Fraction(x) for x in row] for row in rows])
+
+
+def as_flow(sigma, w1, w2, beta=1.0, balance=0.0) -> MatrixFlow:
+    """Return the flow of matrices in floats, whose values are taken as they are."""
+    numbers = {"beta": Fraction(beta), "balance": Fraction(balance)}
+    return MatrixFlow(sigma_yx=exact(sigma), w1=exact(w1), w2=exact(w2), **numbers)
 
 
 def orthogonal(rng, size):
@@ -67,7 +73,7 @@ def worst(count: int, seed: int) -> float:
         size = float(np.linalg.norm(sigma, 2)) or 1.0
         start = np.linalg.norm(np.vstack([w1.T, w2]), 2) ** 2
         t = rng.uniform(0, 12) / max(size, beta * start)
-        value = gram_float(sigma, w1, w2, beta, balance, 1.0, np.array([t]))[0]
+        value = gram_float(as_flow(sigma, w1, w2, beta, balance), np.array([t]))[0]
         expected = flow(sigma, w1, w2, beta, t)
         found = max(found, float(np.abs(value - expected).max() / np.abs(expected).max()))
     return found
@@ -157,7 +163,7 @@ def test_few_hidden_units_learn_the_strongest_modes():
     r = orthogonal(rng, 2)
     w1 = 1e-4 * r @ orthogonal(rng, 4)[:2]
     w2 = orthogonal(rng, 4)[:, :2] @ (1e-4 * r.T)
-    found = gram_float(u * s @ v.T, w1, w2, 1.0, 0.0, 1.0, np.array([1e3, 1e12]))[:, 4:, :4]
+    found = gram_float(as_flow(u * s @ v.T, w1, w2), np.array([1e3, 1e12]))[:, 4:, :4]
     expected = u[:, :2] * s[:2] @ v[:, :2].T
     np.testing.assert_allclose(found, [expected, expected], atol=1e-12)
 
@@ -168,7 +174,7 @@ def test_eigenbasis(shift):
     for n_y, n_x in ((2, 3), (4, 2), (3, 3)):
         sigma = rng.normal(size=(n_y, n_x))
         sigma[0] = 0
-        o, values = eigenbasis(sigma, shift)
+        o, values = _eigenbasis(sigma, shift)
         half = shift / 2
         f = np.block([[-half * np.eye(n_x), sigma.T], [sigma, half * np.eye(n_y)]])
         np.testing.assert_allclose(o.T @ o, np.eye(n_x + n_y), atol=1e-14)
