@@ -3,21 +3,122 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from symreln.train.arrays import AbstractArithmetic, Array
-from symreln.train.network import TrainingSettings, Weights
-from symreln.train.record import Observer, Quantity, Recording
+from symreln.errors import InputError
+from symreln.train.arrays import Array, arithmetic_of
+from symreln.train.network import GatedNetwork, GatedNode, own_inputs
+from symreln.train.settings import TrainingSettings
+from symreln.train.weights import Weights
+
+
+class Model(ABC):
+    """A network with its data, without weights.
+
+    There is a class for every order in which a step can multiply; all take the same step but for
+    rounding.
+
+    Attributes:
+        inputs: X, shape (n_x, P), in the library that it is trained in.
+        targets: Y, shape (n_y, P).
+        network: Nodes, edges and gates.
+        settings: Hyper-parameters.
+        stages: Stages of the output nodes; (None,) where they are trained jointly.
+    """
+
+    def __init__(
+        self,
+        inputs: Array,
+        targets: Array,
+        network: GatedNetwork,
+        settings: TrainingSettings,
+        *,
+        staged: bool = False,
+    ) -> None:
+        self.n_x, self.samples = inputs.shape
+        self.n_y = targets.shape[0]
+        network.check_fits(self.n_x, self.n_y, self.samples)
+        settings.check_fits(self.samples)
+        self.arithmetic = arithmetic_of(inputs, settings.precision)
+        self.inputs = self.arithmetic.array(inputs)
+        self.targets = self.arithmetic.array(targets)
+        self.network, self.settings = network, settings
+        stages = {node.stage for node in network.nodes if node.outputs}
+        self.stages: tuple[int | None, ...] = tuple(sorted(stages)) if staged else (None,)
+        self.live_nodes, self.live_edges = network.live(self.samples)
+        if not any(live.any() for live in self.live_edges):
+            msg = "graph: no path from an input to an output is open on any sample. Open a gate."
+            raise InputError(msg)
+
+    @property
+    def weight_count(self) -> int:
+        """Weights in all."""
+        return sum(target * source for target, source in self.network.shapes)
+
+    @property
+    def working_bytes(self) -> int:
+        """Memory that one seed takes while it trains: weights, gradients, activations, batches."""
+        return self.arithmetic.item_bytes * (2 * self.weight_count + self._working_numbers())
+
+    @property
+    @abstractmethod
+    def multiplications(self) -> int:
+        """Scalar multiplications of one step of one seed, about."""
+
+    @abstractmethod
+    def _working_numbers(self) -> int:
+        """Numbers of one seed in training besides weights and gradients."""
+
+    @abstractmethod
+    def start(self, weights: Weights) -> AbstractState:
+        """A chunk of seeds with these initial weights."""
+
+    def fixed_inputs(self, node: GatedNode) -> np.ndarray:
+        """What an input node sees of the samples before its gate, shape (its inputs, P)."""
+        return own_inputs(node, self.arithmetic.numpy(self.inputs))
+
+    def stable_learning_rate(self) -> float:
+        """About the largest learning rate at which descent ends in a minimum; for messages."""
+        targets = self.arithmetic.numpy(self.targets)
+        # A gate of 0 and 1 only takes samples away; gains change what a pathway has to fit.
+        seen = [self.arithmetic.numpy(self.inputs)] + [
+            self.fixed_inputs(node) * np.array(node.gate)
+            for node in self.network.nodes
+            if node.inputs and node.gate is not None and not {0.0, 1.0}.issuperset(node.gate)
+        ]
+        depth = self.network.depth
+        return min(curvature_limit(inputs, targets, self.settings, depth) for inputs in seen)
+
+
+class Written(Protocol):
+    """What writes outputs of a network: a pathway, an output node."""
+
+    def written(self) -> Array:
+        """What it adds to the outputs now, shape (seeds, P, n_y)."""
+        ...
 
 
 class AbstractState(ABC):
     """A chunk of seeds in training; ``evaluate`` and ``update`` are called in turn."""
 
-    @abstractmethod
-    def evaluate(self) -> Any:
+    def __init__(self, model: Model, seeds: int, stages: Sequence[Sequence[Written]]) -> None:
+        do = self.do = model.arithmetic
+        self.samples, self.stages = model.samples, stages
+        self.targets = do.array(do.transpose(model.targets))
+        #: What stages up to each leave of the targets, (seeds, P, n_y).
+        self.residuals = [do.buffer(seeds, model.samples, model.n_y) for _ in stages]
+
+    def evaluate(self) -> Array:
         """Mean loss 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖² of each seed at the present weights. Shape (S,)."""
+        left = self.targets
+        for stage, members in enumerate(self.stages):
+            for member in members:
+                left = self.do.subtract(left, member.written(), out=self.residuals[stage])
+            self.residuals[stage] = left
+        return self.do.square_sums(left) * (0.5 / self.samples)
 
     @abstractmethod
     def update(self, factors: Array | None = None) -> None:
@@ -29,99 +130,7 @@ class AbstractState(ABC):
 
     @abstractmethod
     def weights(self) -> Weights:
-        """Copies of the present weights, one entry a pathway or an edge."""
-
-
-class AbstractModel(ABC):
-    """A network with its data, without weights."""
-
-    inputs: Any
-    targets: Any
-
-    @property
-    @abstractmethod
-    def description(self) -> dict[str, Any]:
-        """What, besides data and settings, makes this model again; JSON."""
-
-    @property
-    @abstractmethod
-    def multiplications(self) -> int:
-        """Scalar multiplications of one step of one seed, about."""
-
-    @property
-    @abstractmethod
-    def arithmetic(self) -> AbstractArithmetic:
-        """Arithmetic of the library that the data came in."""
-
-    @property
-    @abstractmethod
-    def hidden_units(self) -> int:
-        """Hidden units in all."""
-
-    @property
-    def hidden_layers(self) -> int:
-        """Matrices that the quantity "similarity" holds."""
-        return 1
-
-    @property
-    @abstractmethod
-    def weight_count(self) -> int:
-        """Weights in all."""
-
-    @property
-    @abstractmethod
-    def map_count(self) -> int:
-        """Maps that the quantity "maps" holds."""
-
-    @property
-    @abstractmethod
-    def data_shape(self) -> tuple[int, int, int]:
-        """(n_x, n_y, P)."""
-
-    @property
-    @abstractmethod
-    def working_bytes(self) -> int:
-        """Memory that one seed takes while it trains: weights, gradients, activations, batches."""
-
-    @abstractmethod
-    def start(self, weights: Any) -> AbstractState:
-        """A chunk of seeds with these initial weights."""
-
-    @abstractmethod
-    def observer(self, quantity: Quantity, record: Recording) -> Observer:
-        """Observer of a built-in quantity.
-
-        Raises:
-            InputError: This network does not have it.
-        """
-
-    @abstractmethod
-    def stable_learning_rate(self) -> float:
-        """About the largest learning rate at which descent ends in a minimum; for messages."""
-
-
-class AbstractTwoLayerModel(AbstractModel):
-    """Pathways of two layers of weights each."""
-
-    @property
-    @abstractmethod
-    def shapes(self) -> list[tuple[int, int, int]]:
-        """(n_x, H, n_y) of each pathway."""
-
-    @property
-    def hidden_units(self) -> int:
-        """Hidden units in all."""
-        return sum(width for _, width, _ in self.shapes)
-
-    @property
-    def weight_count(self) -> int:
-        """Weights in all."""
-        return sum(width * (left + right) for left, width, right in self.shapes)
-
-    @property
-    def map_count(self) -> int:
-        """One map a pathway."""
-        return len(self.shapes)
+        """Copies of the present weights, one matrix an edge."""
 
 
 def curvature_limit(

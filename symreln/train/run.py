@@ -6,24 +6,28 @@ BLAS thread, on operands of one layout.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from symreln.errors import InputError
+from symreln.processors import cores
+from symreln.summaries import short_repr
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.machine import machine
 from symreln.train.memory import MemoryEstimate, estimate_memory
-from symreln.train.model import AbstractModel
-from symreln.train.network import EdgeWeights, LayerWeights, TrainingRun, TrainingSettings
-from symreln.train.randomness import InitialWeights, Seed, seed_children
-from symreln.train.record import Recording
+from symreln.train.model import Model
+from symreln.train.record import Recording, observer_of
+from symreln.train.settings import TrainingSettings
+from symreln.train.weights import InitialWeights, LayerWeights, seed_children
+from symreln.train.workers import train_in_workers
 
 Progress = Callable[[int, int], None]
 """Called with seed-steps done and in all."""
@@ -57,11 +61,54 @@ class Running(TypedDict, total=False):
     progress: Progress | None
 
 
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingRun:
+    """Recorded training of many seeds.
+
+    Attributes:
+        settings: As handed in.
+        losses: Shape (seeds, steps), float64. Always the MEAN loss L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²,
+            whichever loss was descended; ``losses[:, k]`` is taken after k updates.
+        snapshot_steps: The K steps at which quantities were recorded, on the scale of ``losses``.
+        snapshots: Recorded quantities by name, each of shape (seeds, K, …); see ``record``.
+        weights: Final weights (after steps − 1 updates), one entry a pathway, or one in all; empty
+            for a graph or a deep network.
+        memory: What was predicted before the training began.
+        seconds: Wall time of the training.
+        matrices: Final weights of a graph's edges or of a deep network's layers, each of shape
+            (seeds, target, source); else empty.
+    """
+
+    settings: TrainingSettings
+    losses: np.ndarray
+    snapshot_steps: tuple[int, ...]
+    snapshots: dict[str, np.ndarray]
+    weights: tuple[LayerWeights, ...] = ()
+    memory: MemoryEstimate
+    seconds: float
+    matrices: tuple[np.ndarray, ...] = ()
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return self.losses.shape[0]
+
+    @property
+    def mean_loss(self) -> np.ndarray:
+        """Mean over seeds of the recorded loss. Shape (steps,)."""
+        return self.losses.mean(axis=0)
+
+    @property
+    def seed_steps_per_second(self) -> float:
+        """Throughput: one unit is one step of one seed."""
+        return self.losses.size / self.seconds
+
+
 def run_training(
-    model: AbstractModel,
-    draw: Callable[[list[Seed]], InitialWeights],
+    model: Model,
+    draw: Callable[[list[np.random.SeedSequence]], InitialWeights],
     given: tuple[int, InitialWeights] | None,
-    settings: TrainingSettings,
     *,
     seeds: int = 1,
     rng: Any = None,
@@ -70,13 +117,12 @@ def run_training(
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> TrainingRun:
-    """Train the networks of one model; see :class:`Running` for how.
+    """Train the networks of one model.
 
     Args:
-        model: Network and data.
+        model: Network, data and hyper-parameters.
         draw: Initial weights from the streams of the seeds.
         given: Number of seeds and their initial weights, in place of ``draw``.
-        settings: Hyper-parameters.
         seeds: As in :class:`Running`, like what follows.
         rng: Random streams.
         record: What to keep.
@@ -90,122 +136,86 @@ def run_training(
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
     seeds = seeds if given is None else given[0]
-    record = record or Recording()
+    record, steps = record or Recording(), model.settings.steps
     if seeds < 1 or (workers is not None and workers < 1):
         msg = f"training: {seeds} seeds, workers {workers}. Give at least 1 of each."
         raise InputError(msg)
     for quantity in record.quantities:
-        model.observer(quantity, record)  # a quantity that the model lacks is told before training
+        observer_of(model, quantity, record)  # what is missing is told before training
     children = seed_children(rng, seeds)
     source = draw(children) if given is None else given[1]
-    wanted = worker_count(model, settings.steps, seeds, record) if workers is None else workers
-    usable = wanted if _can_share(model, record) else 1
     plan = estimate_memory(
         model,
-        steps=settings.steps,
+        steps=steps,
         seeds=seeds,
         record=record,
-        workers=usable,
         memory_limit=machine().room if memory_limit is None else memory_limit,
+        workers=_worker_count(model, seeds, record, workers),
     )
     if (tell := machine().tell) is not None:
         tell(plan)
     started = time.perf_counter()
-    keys = None if settings.batch_size is None else batch_keys(children)
-    chunks = _train_chunks(model, source, settings, seeds, record, plan, progress, keys)
-    return _gather(chunks, settings, record, plan, time.perf_counter() - started)
+    keys = None if model.settings.batch_size is None else batch_keys(children)
+    chunks = _train_chunks(model, source, record, plan, progress, keys)
+    return TrainingRun(
+        settings=model.settings,
+        losses=np.concatenate([chunk.losses for chunk in chunks]),
+        snapshot_steps=record.snapshot_steps(steps),
+        snapshots={
+            name: np.concatenate([chunk.snapshots[name] for chunk in chunks])
+            for name in chunks[0].snapshots
+        },
+        matrices=tuple(
+            np.concatenate(parts) for parts in zip(*(c.matrices for c in chunks), strict=True)
+        ),
+        memory=plan,
+        seconds=time.perf_counter() - started,
+    )
 
 
-def worker_count(model: AbstractModel, steps: int, seeds: int, record: Recording) -> int:
-    """Processes worth using: all processors for long trainings, one for short ones."""
+def _worker_count(model: Model, seeds: int, record: Recording, asked: int | None) -> int:
+    """Processes that are asked for, else worth using: all processors for long trainings."""
+    if not model.arithmetic.on_host or record.observers or not sys.executable:
+        return 1
+    if asked is not None:
+        return asked
     per_step = model.multiplications / MULTIPLICATIONS_PER_SECOND + STEP_SECONDS
-    long = seeds * steps * per_step > WORKER_PAYS_SECONDS
-    return min(processors(), seeds) if long and _can_share(model, record) else 1
+    long = seeds * model.settings.steps * per_step > WORKER_PAYS_SECONDS
+    return min(cores(), seeds) if long else 1
 
 
-def processors() -> int:
-    """Processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _can_share(model: AbstractModel, record: Recording) -> bool:
-    return model.arithmetic.on_host and not record.observers and bool(sys.executable)
-
-
-def one_blas_thread(model: AbstractModel) -> AbstractContextManager[object]:
+def one_blas_thread(model: Model) -> AbstractContextManager[object]:
     """A context in which a model's products on this machine take one thread."""
     # The matrices are small: a threaded BLAS loses more in waiting than it gains. One thread also
     # fixes the order of summation.
-    if not model.arithmetic.on_host:
-        return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(limits=1, user_api="blas")
+    on_host = model.arithmetic.on_host
+    return threadpool_limits(limits=1, user_api="blas") if on_host else nullcontext()
 
 
 def _train_chunks(
-    model: AbstractModel,
+    model: Model,
     source: InitialWeights,
-    settings: TrainingSettings,
-    seeds: int,
     record: Recording,
     plan: MemoryEstimate,
     progress: Progress | None,
     keys: np.ndarray | None,
 ) -> list[Chunk]:
-    size, total = plan.seeds_per_chunk, seeds * settings.steps
+    seeds, size, steps = plan.seeds, plan.seeds_per_chunk, model.settings.steps
     bounds = [(start, min(start + size, seeds)) for start in range(0, seeds, size)]
-    report = (lambda done: progress(done, total)) if progress else (lambda done: None)
-    if plan.workers > 1:
-        from symreln.train.workers import train_in_workers
 
-        return train_in_workers(model, source, settings, record, bounds, plan.workers, report, keys)
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(done, seeds * steps)
+
+    if plan.workers > 1:
+        return train_in_workers(model, source, record, bounds, plan.workers, report, keys)
     chunks = []
     with one_blas_thread(model):
         for start, stop in bounds:
-            before = start * settings.steps
 
-            def here(done: int, before: int = before) -> None:
+            def here(done: int, before: int = start * steps) -> None:
                 report(before + done)
 
-            weights = source(start, stop)
             own = None if keys is None else keys[start:stop]
-            chunks.append(train_chunk(model, weights, settings, record, start, here, own))
+            chunks.append(train_chunk(model, source(start, stop), record, start, here, own))
     return chunks
-
-
-def _gather(
-    chunks: list[Chunk],
-    settings: TrainingSettings,
-    record: Recording,
-    plan: MemoryEstimate,
-    seconds: float,
-) -> TrainingRun:
-    snapshots = {
-        name: np.concatenate([chunk.snapshots[name] for chunk in chunks])
-        for name in chunks[0].snapshots
-    }
-    places = list(zip(*(chunk.weights for chunk in chunks), strict=True))
-    return TrainingRun(
-        settings=settings,
-        losses=np.concatenate([chunk.losses for chunk in chunks]),
-        snapshot_steps=record.snapshot_steps(settings.steps),
-        snapshots=snapshots,
-        weights=tuple(
-            LayerWeights(
-                w1=np.concatenate([layer.w1 for layer in layers]),
-                w2=np.concatenate([layer.w2 for layer in layers]),
-            )
-            for layers in places
-            if isinstance(layers[0], LayerWeights)
-        ),
-        matrices=tuple(
-            np.concatenate([edge.matrix for edge in edges])
-            for edges in places
-            if isinstance(edges[0], EdgeWeights)
-        ),
-        memory=plan,
-        seconds=seconds,
-    )
