@@ -27,10 +27,14 @@ class Arithmetic:
         on_host: Whether it computes on this machine's processors in one thread, so that workers
             help.
         buffered: Whether it writes into buffers; else every operation makes a new array.
+        fused: Whether it has :meth:`TorchArithmetic.descend`.
+        has_gates: Whether :meth:`passed` needs what :meth:`opened` finds; else what :meth:`rectify`
+            leaves.
         item_bytes: Bytes of a number.
     """
 
-    on_host = buffered = False  # the library has threads or a device of its own
+    on_host = buffered = fused = False  # the library has threads or a device of its own
+    has_gates = True
 
     def __init__(self, like: Array, precision: Precision = "float64") -> None:
         self.xp = array_api_compat.array_namespace(like)
@@ -58,9 +62,9 @@ class Arithmetic:
         """Zero-filled memory to hand in as ``out=``; None where the library has no use for it."""
         return None
 
-    def step_buffer(self, *shape: int) -> Array | None:
-        """The buffer of :meth:`descend`."""
-        return self.buffer(*shape)
+    def put(self, values: np.ndarray, out: Array | None) -> Array:
+        """Values in this library and precision, in the buffer where there is one."""
+        return self.array(values)
 
     def transpose(self, values: Array) -> Array:
         """The last two axes exchanged."""
@@ -82,16 +86,16 @@ class Arithmetic:
         """Product, entry by entry."""
         return left * right
 
-    def rectify(self, values: Array, gate: Array | None) -> tuple[Array, Array]:
-        """Where an entry is > 0 itself, else 0; and its gate, for :meth:`passed`.
+    def opened(self, values: Array, out: Array | None = None) -> Array:
+        """1 where an entry is > 0, else 0."""
+        return self.xp.astype(values > 0, values.dtype)
 
-        ``values`` may be overwritten, ``gate`` is a buffer of the same shape.
-        """
-        gate = self.xp.astype(values > 0, values.dtype)
-        return values * gate, gate
+    def rectify(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        """Where an entry is > 0 itself, else 0."""
+        return values * gate
 
-    def passed(self, values: Array, gate: Array) -> Array:
-        """What a gate of :meth:`rectify` lets through; ``values`` may be overwritten."""
+    def passed(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        """What is let through where entries were > 0."""
         return values * gate
 
     def take(self, values: Array, index: Array, axis: int, out: Array | None = None) -> Array:
@@ -125,26 +129,6 @@ class Arithmetic:
             values = array_api_compat.to_device(values, "cpu")
         return np.array(values)
 
-    def descend(
-        self, weights: Array, left: Array, right: Array, kept: float, step: Array | None
-    ) -> tuple[Array, Array | None]:
-        """A step of gradient descent, kept · weights + left @ right.
-
-        Args:
-            weights: May be overwritten.
-            left: First factor of the negative gradient times the learning rate.
-            right: Second one.
-            kept: What weight decay leaves of a weight.
-            step: Buffer of the weights' shape; None where :meth:`step_buffer` gave none.
-
-        Returns:
-            The weights, and the buffer for the next step.
-        """
-        step = self.matmul(left, right, out=step)
-        if kept != 1:
-            weights = self.multiply(weights, kept, out=weights)
-        return self.add(weights, step, out=weights), step if self.buffered else None
-
 
 @final
 class NumpyArithmetic(Arithmetic):
@@ -155,6 +139,7 @@ class NumpyArithmetic(Arithmetic):
     add = staticmethod(np.add)  # pyright: ignore[reportAssignmentType]
     subtract = staticmethod(np.subtract)  # pyright: ignore[reportAssignmentType]
     multiply = staticmethod(np.multiply)  # pyright: ignore[reportAssignmentType]
+    rectify = passed = multiply  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, precision: Precision = "float64") -> None:
         self.dtype = np.dtype(precision)
@@ -172,14 +157,14 @@ class NumpyArithmetic(Arithmetic):
     def transpose(self, values: Array) -> np.ndarray:
         return values.swapaxes(-1, -2)
 
-    def rectify(self, values: Array, gate: Array | None) -> tuple[np.ndarray, np.ndarray]:
-        gates = np.empty_like(values) if gate is None else gate
-        # Gates as numbers: multiplying by truth values converts them first, which takes longer.
-        np.greater(values, 0.0, out=gates)
-        return np.multiply(values, gates, out=values), gates
+    def put(self, values: np.ndarray, out: Array | None) -> np.ndarray:
+        assert out is not None
+        out[...] = values
+        return out
 
-    def passed(self, values: Array, gate: Array) -> np.ndarray:
-        return np.multiply(values, gate, out=values)
+    def opened(self, values: Array, out: Array | None = None) -> np.ndarray:
+        # Gates as numbers: multiplying by truth values converts them first, which takes longer.
+        return np.greater(values, 0.0, out=out)
 
     def take(self, values: Array, index: Array, axis: int, out: Array | None = None) -> np.ndarray:
         # mode="raise" would make numpy buffer the output; the indices were checked at the door.
@@ -216,7 +201,8 @@ class TorchArithmetic(Arithmetic):
     it, and ReLU needs no array of gates beside what it lets through.
     """
 
-    buffered = True
+    buffered = fused = True
+    has_gates = False
 
     def __init__(self, like: Array, precision: Precision = "float64") -> None:
         super().__init__(like, precision)
@@ -231,8 +217,9 @@ class TorchArithmetic(Arithmetic):
         dtype = getattr(self.torch, self.precision)
         return self.torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def step_buffer(self, *shape: int) -> None:
-        return None  # the product adds to the weights
+    def put(self, values: np.ndarray, out: Array | None) -> Array:
+        assert out is not None
+        return out.copy_(self.torch.as_tensor(values))
 
     def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
         if left.ndim == right.ndim == 2:
@@ -248,11 +235,10 @@ class TorchArithmetic(Arithmetic):
     def multiply(self, left: Array, right: Array | float, out: Array | None = None) -> Array:
         return self.torch.mul(left, right, out=out)
 
-    def rectify(self, values: Array, gate: Array | None) -> tuple[Array, Array]:
-        active = values.clamp_(min=0)
-        return active, active
+    def rectify(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        return values.clamp_(min=0)
 
-    def passed(self, values: Array, gate: Array) -> Array:
+    def passed(self, values: Array, gate: Array, out: Array | None = None) -> Array:
         # Zero where the gate is not above zero: one pass, into the same memory.
         back = self.torch.ops.aten.threshold_backward.grad_input
         return back(values, gate, 0, grad_input=values)
@@ -275,9 +261,10 @@ class TorchArithmetic(Arithmetic):
         return values.detach().cpu().numpy().copy()
 
     def descend(
-        self, weights: Array, left: Array, right: Array, kept: float, step: Array | None
-    ) -> tuple[Array, None]:
-        return weights.baddbmm_(*_one_batch(left, right), beta=kept), None
+        self, weights: Array, left: Array, right: Array, kept: float, out: Array | None = None
+    ) -> Array:
+        """A step of gradient descent in place, kept · weights + left @ right."""
+        return weights.baddbmm_(*_one_batch(left, right), beta=kept)
 
 
 def _one_batch(left: Array, right: Array) -> tuple[Array, Array]:

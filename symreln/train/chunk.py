@@ -12,7 +12,9 @@ from symreln.errors import InputError
 from symreln.summaries import short_repr
 from symreln.train.batches import Batches
 from symreln.train.model import Model
+from symreln.train.program import State
 from symreln.train.record import Observer, Recording, observer_of
+from symreln.train.steps import program_of
 from symreln.train.weights import Weights
 
 BLOCK = 64  # steps between two looks at finiteness and two reports of progress
@@ -48,7 +50,8 @@ def train_chunk(
             where a batch size is given.
     """
     seeds, steps = len(weights[0]), model.settings.steps
-    state, batches = model.start(weights), _batches(model, keys)
+    state = State(program_of(model), weights, model.gates)
+    batches = _batches(model, keys)
     snapshot_steps = record.snapshot_steps(steps)
     observers: dict[str, Observer] = {
         **{name: observer_of(model, name, record) for name in record.quantities},
@@ -67,8 +70,7 @@ def train_chunk(
             for step in range(start, stop):
                 block.append(state.evaluate())
                 if step + 1 < steps:
-                    factors = None if batches is None else batches.next()
-                    state.update(None if factors is None else model.arithmetic.array(factors))
+                    state.update(None if batches is None else batches.next())
             losses[:, start:stop] = model.arithmetic.stack(block)
             _check_finite(model, losses[:, start:stop], first_seed, start)
             report(stop * seeds)

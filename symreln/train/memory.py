@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from symreln.errors import LimitReachedError
 from symreln.train.model import Model
 from symreln.train.record import Recording, snapshot_bytes
+from symreln.train.steps import program_of
 
 # Half of the level-2 cache of a present server core: a chunk that stays in it trains faster than
 # a larger one (benchmarks/train.py measures it); a smaller one pays more Python a step.
@@ -55,10 +56,15 @@ class MemoryEstimate:
         return f"{size:.0f} MiB, {own:.0f} MiB of them results{where}"
 
 
+def working_bytes(model: Model) -> int:
+    """Memory that one seed takes while it trains: weights, gradients, activations, batches."""
+    order = 0 if model.settings.batch_size is None else model.samples
+    return model.arithmetic.item_bytes * (program_of(model).numbers + order)
+
+
 def estimate_memory(
     model: Model,
     *,
-    steps: int,
     seeds: int,
     record: Recording,
     memory_limit: int,
@@ -68,7 +74,6 @@ def estimate_memory(
 
     Args:
         model: Network and data.
-        steps: Recorded steps.
         seeds: Seeds in all.
         record: What is kept.
         memory_limit: Bytes.
@@ -77,14 +82,15 @@ def estimate_memory(
     Raises:
         LimitReachedError: It cannot be kept to, not even with one seed at a time.
     """
+    steps, weights = model.settings.steps, model.network.weight_count
     kept = len(record.snapshot_steps(steps)) * snapshot_bytes(model, record)
-    weights = model.arithmetic.item_bytes * model.weight_count
-    own = 8 * steps + weights + kept
+    own = 8 * steps + model.arithmetic.item_bytes * weights + kept
+    here = working_bytes(model)
     # Initial weights are drawn in double precision and stay while their chunk trains.
-    working = model.working_bytes + 8 * model.weight_count + kept
+    working = here + 8 * weights + kept
     most = -(-seeds // workers) if workers > 1 else seeds
     if model.arithmetic.on_host:
-        most = min(most, max(1, CACHE_BYTES // model.working_bytes))
+        most = min(most, max(1, CACHE_BYTES // here))
 
     def plan(processes: int, chunk: int) -> MemoryEstimate:
         return MemoryEstimate(

@@ -1,10 +1,8 @@
-"""What the training loop needs of a network: start it with weights, evaluate, update."""
+"""A network with the data that it is trained on, without weights."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, final
 
 import numpy as np
 
@@ -12,21 +10,29 @@ from symreln.errors import InputError
 from symreln.train.arrays import Array, arithmetic_of
 from symreln.train.network import GatedNetwork, GatedNode, own_inputs
 from symreln.train.settings import TrainingSettings
-from symreln.train.weights import Weights
+
+Order = Literal["samples", "rows", "maps"]
 
 
-class Model(ABC):
-    """A network with its data, without weights.
-
-    There is a class for every order in which a step can multiply; all take the same step but for
-    rounding.
+@final
+class Model:
+    """A network, its data, and how it is trained on them.
 
     Attributes:
         inputs: X, shape (n_x, P), in the library that it is trained in.
         targets: Y, shape (n_y, P).
         network: Nodes, edges and gates.
         settings: Hyper-parameters.
+        staged: Whether outputs of early stages do not see later ones.
         stages: Stages of the output nodes; (None,) where they are trained jointly.
+        order: In which order a step multiplies; all take the same step but for rounding.
+            "samples": sample by sample. "rows": so too, the last layer's weights stored as
+            (target, source) and the inputs in both orders; with one hidden layer every product
+            then meets BLAS as it likes. "maps": a pathway's two layers first
+            (:mod:`symreln.train.steps`).
+        gates: Gates of hidden units that are given for every step, shape (seeds, steps, ΣH, P).
+        rate: Factor of the summed loss's gradient in a step.
+        kept: What weight decay leaves of a weight in a step.
     """
 
     def __init__(
@@ -37,6 +43,8 @@ class Model(ABC):
         settings: TrainingSettings,
         *,
         staged: bool = False,
+        order: Order = "samples",
+        gates: np.ndarray | None = None,
     ) -> None:
         self.n_x, self.samples = inputs.shape
         self.n_y = targets.shape[0]
@@ -45,92 +53,33 @@ class Model(ABC):
         self.arithmetic = arithmetic_of(inputs, settings.precision)
         self.inputs = self.arithmetic.array(inputs)
         self.targets = self.arithmetic.array(targets)
-        self.network, self.settings = network, settings
+        self.network, self.settings, self.staged = network, settings, staged
+        self.order, self.gates = order, gates
         stages = {node.stage for node in network.nodes if node.outputs}
         self.stages: tuple[int | None, ...] = tuple(sorted(stages)) if staged else (None,)
+        self.rate = settings.rate(self.samples)
+        self.kept = 1 - settings.decay(self.samples)
         self.live_nodes, self.live_edges = network.live(self.samples)
         if not any(live.any() for live in self.live_edges):
             msg = "graph: no path from an input to an output is open on any sample. Open a gate."
             raise InputError(msg)
 
-    @property
-    def weight_count(self) -> int:
-        """Weights in all."""
-        return sum(target * source for target, source in self.network.shapes)
-
-    @property
-    def working_bytes(self) -> int:
-        """Memory that one seed takes while it trains: weights, gradients, activations, batches."""
-        return self.arithmetic.item_bytes * (2 * self.weight_count + self._working_numbers())
-
-    @property
-    @abstractmethod
-    def multiplications(self) -> int:
-        """Scalar multiplications of one step of one seed, about."""
-
-    @abstractmethod
-    def _working_numbers(self) -> int:
-        """Numbers of one seed in training besides weights and gradients."""
-
-    @abstractmethod
-    def start(self, weights: Weights) -> AbstractState:
-        """A chunk of seeds with these initial weights."""
-
-    def fixed_inputs(self, node: GatedNode) -> np.ndarray:
-        """What an input node sees of the samples before its gate, shape (its inputs, P)."""
-        return own_inputs(node, self.arithmetic.numpy(self.inputs))
+    def held_inputs(self, node: GatedNode) -> np.ndarray:
+        """What an input node holds of the samples, shape (its inputs, P)."""
+        seen = own_inputs(node, self.arithmetic.numpy(self.inputs))
+        return seen if node.gate is None else seen * np.array(node.gate, dtype=seen.dtype)
 
     def stable_learning_rate(self) -> float:
         """About the largest learning rate at which descent ends in a minimum; for messages."""
         targets = self.arithmetic.numpy(self.targets)
         # A gate of 0 and 1 only takes samples away; gains change what a pathway has to fit.
         seen = [self.arithmetic.numpy(self.inputs)] + [
-            self.fixed_inputs(node) * np.array(node.gate)
+            self.held_inputs(node)
             for node in self.network.nodes
             if node.inputs and node.gate is not None and not {0.0, 1.0}.issuperset(node.gate)
         ]
         depth = self.network.depth
         return min(curvature_limit(inputs, targets, self.settings, depth) for inputs in seen)
-
-
-class Written(Protocol):
-    """What writes outputs of a network: a pathway, an output node."""
-
-    def written(self) -> Array:
-        """What it adds to the outputs now, shape (seeds, P, n_y)."""
-        ...
-
-
-class AbstractState(ABC):
-    """A chunk of seeds in training; ``evaluate`` and ``update`` are called in turn."""
-
-    def __init__(self, model: Model, seeds: int, stages: Sequence[Sequence[Written]]) -> None:
-        do = self.do = model.arithmetic
-        self.samples, self.stages = model.samples, stages
-        self.targets = do.array(do.transpose(model.targets))
-        #: What stages up to each leave of the targets, (seeds, P, n_y).
-        self.residuals = [do.buffer(seeds, model.samples, model.n_y) for _ in stages]
-
-    def evaluate(self) -> Array:
-        """Mean loss 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖² of each seed at the present weights. Shape (S,)."""
-        left = self.targets
-        for stage, members in enumerate(self.stages):
-            for member in members:
-                left = self.do.subtract(left, member.written(), out=self.residuals[stage])
-            self.residuals[stage] = left
-        return self.do.square_sums(left) * (0.5 / self.samples)
-
-    @abstractmethod
-    def update(self, factors: Array | None = None) -> None:
-        """One step of gradient descent, from the residual of the last ``evaluate``.
-
-        Args:
-            factors: Factor of each sample's part of the gradient, shape (S, P, 1); None for 1.
-        """
-
-    @abstractmethod
-    def weights(self) -> Weights:
-        """Copies of the present weights, one matrix an edge."""
 
 
 def curvature_limit(

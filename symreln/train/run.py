@@ -26,6 +26,7 @@ from symreln.train.memory import MemoryEstimate, estimate_memory
 from symreln.train.model import Model
 from symreln.train.record import Recording, observer_of
 from symreln.train.settings import TrainingSettings
+from symreln.train.steps import program_of
 from symreln.train.weights import InitialWeights, LayerWeights, seed_children
 from symreln.train.workers import train_in_workers
 
@@ -146,7 +147,6 @@ def run_training(
     source = draw(children) if given is None else given[1]
     plan = estimate_memory(
         model,
-        steps=steps,
         seeds=seeds,
         record=record,
         memory_limit=machine().room if memory_limit is None else memory_limit,
@@ -179,7 +179,7 @@ def _worker_count(model: Model, seeds: int, record: Recording, asked: int | None
         return 1
     if asked is not None:
         return asked
-    per_step = model.multiplications / MULTIPLICATIONS_PER_SECOND + STEP_SECONDS
+    per_step = program_of(model).multiplications / MULTIPLICATIONS_PER_SECOND + STEP_SECONDS
     long = seeds * model.settings.steps * per_step > WORKER_PAYS_SECONDS
     return min(cores(), seeds) if long else 1
 

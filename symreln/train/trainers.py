@@ -13,12 +13,10 @@ from symreln.train.arrays import Array
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.machine import prepared
-from symreln.train.maps import MapsModel
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pathway_network
 from symreln.train.record import Recording
 from symreln.train.run import Running, TrainingRun, one_blas_thread, run_training
-from symreln.train.samples import SamplesModel
 from symreln.train.settings import TrainingSettings
 from symreln.train.weights import (
     LayerWeights,
@@ -83,9 +81,8 @@ def network_model(
     network = dense_network(
         inputs.shape[0], (settings.hidden,), targets.shape[0], relu=relu, biases=biases
     )
-    if relu or biases:
-        return SamplesModel(inputs, targets, network, settings, rows=not biases)
-    return MapsModel(inputs, targets, network, settings)
+    order = "samples" if biases else "rows" if relu else "maps"
+    return Model(inputs, targets, network, settings, order=order)
 
 
 def train_deep_network(
@@ -125,7 +122,7 @@ def train_deep_network(
     inputs, targets, settings = prepared(inputs, targets, settings)
     relu = settings.activation == "relu"
     network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=relu, biases=biases)
-    model = SamplesModel(inputs, targets, network, settings)
+    model = Model(inputs, targets, network, settings)
     # One stream for all layers, as a pathway has: one hidden layer draws what train_network does.
     layers = len(network.edges)
     return _train(model, initial, settings.layer_stds(layers), (0,) * layers, running)
@@ -172,7 +169,7 @@ def replay_gates(
         raise InputError(msg)
     keys = None if settings.batch_size is None else batch_keys(seed_children(rng, seeds))
     given = np.asarray(gates, dtype=float)
-    model = SamplesModel(inputs, targets, network, settings, gates=given)
+    model = Model(inputs, targets, network, settings, gates=given)
     with one_blas_thread(model):
         return train_chunk(
             model, source(0, seeds), record or Recording(), 0, lambda done: None, keys
@@ -241,8 +238,8 @@ def pathway_model(
         pathway.check_fits(inputs.shape[0], targets.shape[0], inputs.shape[1])
     # A bias is gated with what it is added to, so the gate is behind it.
     network = pathway_network(pathways, 2, "outputs" if biases else "inputs", biases=biases)
-    model = SamplesModel if biases else MapsModel
-    return model(inputs, targets, network, settings, staged=_staged(training))
+    order, staged = "samples" if biases else "maps", _staged(training)
+    return Model(inputs, targets, network, settings, staged=staged, order=order)
 
 
 def train_graph(
@@ -285,7 +282,7 @@ def train_graph(
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = SamplesModel(inputs, targets, graph, settings, staged=_staged(training))
+    model = Model(inputs, targets, graph, settings, staged=_staged(training))
     names = [edge.name for edge in graph.edges]
     given = None if initial is None else by_name(initial, names)
     return _train(model, given, settings.layer_stds(len(names)), range(len(names)), running)
