@@ -18,8 +18,8 @@ import time
 from dataclasses import replace
 
 import symreln as sr
-from symreln.train.network import TrainingSettings
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
 from symreln.validation.rules import RuleComparison, compare_rules
 from symreln.validation.trained import training_settings
 

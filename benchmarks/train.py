@@ -18,17 +18,18 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from threadpoolctl import threadpool_limits
-
 from symreln.train.deep import DeepModel
-from symreln.train.gdln import GatedModel, train_gdln
+from symreln.train.gdln import GatedModel
 from symreln.train.graph import GraphModel
 from symreln.train.loop import processors
+from symreln.train.relu import ReluModel
+from threadpoolctl import threadpool_limits
+
 from symreln.train.model import AbstractModel, AbstractTwoLayerModel
-from symreln.train.network import EdgeWeights, GatedPathway, TrainingSettings
-from symreln.train.randomness import gaussian_weights, seed_children
-from symreln.train.relu import ReluModel, train_network
-from symreln.train.topology import chain_graph
+from symreln.train.network import EdgeWeights, GatedPathway, pathway_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln, train_network
+from symreln.train.weights import gaussian_weights, seed_children
 
 N_X, N_Y, ITEMS, CONTEXTS = 11, 60, 8, 3
 SAMPLES = ITEMS * CONTEXTS
@@ -219,7 +220,7 @@ def main() -> None:
                 max(4, count // scale),
                 repeats,
             )
-        whole = chain_graph(pathways(350), 2)
+        whole = pathway_network(pathways(350), 2)
         compare(
             "the same pathways as a graph, joint, 1 seed",
             stepper(GraphModel(inputs, targets, whole, settings(350, 1)), 1, std),

@@ -37,12 +37,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from symreln.train.relu import ReluModel
 
 from benchmarks.train import N_X, N_Y, SAMPLES, data, relu_products, settings
 from symreln.errors import InputError
 from symreln.train.machine import Machine
-from symreln.train.randomness import gaussian_weights, seed_children
-from symreln.train.relu import ReluModel
+from symreln.train.weights import gaussian_weights, seed_children
 
 CHUNKS = (64, 128, 256, 512, 1024)
 #: Passes over the P · H numbers of a seed in one step, see above.

@@ -10,14 +10,15 @@ import numpy as np
 from symreln.errors import InputError
 from symreln.gates.remarks import exact_columns, unseparable
 from symreln.summaries import short_repr
-from symreln.train.network import LayerWeights, TrainingSettings
-from symreln.train.randomness import gaussian_weights, seed_children
+from symreln.train.network import dense_network
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights, gaussian_weights, seed_children
 
 if TYPE_CHECKING:
     from symreln.spec.model import Dataset, Spec
-    from symreln.train.loop import Progress
+    from symreln.train.run import Progress
 
 
 @short_repr
@@ -93,10 +94,10 @@ def train_and_sample(
     settings = relu_settings(spec)
     check_samples(spec.dataset)
     inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    shapes = [(len(inputs), settings.hidden, len(targets))]
-    draw = gaussian_weights(seed_children(rng, seeds), shapes, settings.layer_stds(2))
-    (initial,) = draw(0, seeds)
-    assert isinstance(initial, LayerWeights)
+    network = dense_network(len(inputs), (settings.hidden,), len(targets), relu=True)
+    draw = gaussian_weights(network, seed_children(rng, seeds), settings.layer_stds(2), (0, 0))
+    w1, w2 = draw(0, seeds)
+    initial = LayerWeights(w1=w1, w2=w2)
     run = train_network(
         inputs,
         targets,

@@ -25,9 +25,9 @@ from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
 from symreln.summaries import short_repr
-from symreln.train.network import LayerWeights
 from symreln.train.record import Recording, contribution
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights
 from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:

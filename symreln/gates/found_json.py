@@ -14,7 +14,7 @@ from symreln.gates.kmeans import Coverage, FoundGates, Stability
 from symreln.gates.selectivity import selectivity, weighted_mean
 from symreln.gates.windows import WindowedGates
 from symreln.spec.model import PathwaySpec
-from symreln.train.network import LayerWeights
+from symreln.train.weights import LayerWeights
 from symreln.validation.metrics import seed_floor
 
 Json = dict[str, Any]

@@ -16,8 +16,9 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.summaries import short_repr
-from symreln.train.deep import replay_gates
-from symreln.train.network import EdgeWeights, LayerWeights, TrainingSettings
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import replay_gates
+from symreln.train.weights import LayerWeights
 from symreln.validation.metrics import compare
 
 
@@ -83,7 +84,7 @@ def replay_schedule(
         )
         chunk = replay_gates(inputs, targets, constant, replace(settings, steps=steps), weights)
         losses.append(chunk.losses[:, : end - start])
-        weights = [edge.matrix for edge in chunk.weights if isinstance(edge, EdgeWeights)]
+        weights = list(chunk.matrices)
     return np.concatenate(losses, axis=1)
 
 

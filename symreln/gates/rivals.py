@@ -23,8 +23,8 @@ from symreln.gates.trained import train_and_look
 from symreln.integration import network_of
 from symreln.spec.model import PathwaySpec
 from symreln.summaries import short_repr
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
+from symreln.train.trainers import train_gdln
 from symreln.validation.trained import gated_pathways, training_settings
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import classes_by_name, require_gates
 from symreln.integration import network_of
 from symreln.summaries import short_repr
-from symreln.train.deep import train_deep_network
 from symreln.train.record import Recording
+from symreln.train.trainers import train_deep_network
 from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def trained_second_layer(spec: Spec, seeds: int, rng: int) -> SecondLayerGates:
 
 def _second_weights(step: int, weights: tuple) -> np.ndarray:
     """Length of incoming times outgoing weights of the second layer's units, (seeds, H)."""
-    incoming, outgoing = weights[1].matrix, weights[2].matrix
+    incoming, outgoing = weights[1], weights[2]
     return np.linalg.norm(incoming, axis=2) * np.linalg.norm(outgoing, axis=1)
 
 

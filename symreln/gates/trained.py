@@ -13,15 +13,15 @@ from symreln.errors import InputError
 from symreln.integration import network_of
 from symreln.summaries import short_repr
 from symreln.train.record import Recording, contribution
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
 from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
     from symreln.train.record import Observer
+    from symreln.train.run import TrainingRun
 
 
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
@@ -81,7 +81,7 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
     owner = np.array([k for k, alike in enumerate(classes) for _ in alike])
 
     def observe(step: int, weights: tuple) -> np.ndarray:
-        seen = np.matmul(weights[0].w1, inputs)
+        seen = np.matmul(weights[0], inputs)
         squares = seen**2
         opened = squares * (seen > 0)
         # |1[w·x > 0] − g| by sample: what is open but should not be, and the other way.

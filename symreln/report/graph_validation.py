@@ -23,7 +23,7 @@ from symreln.validation.metrics import drop_time, seed_band
 
 if TYPE_CHECKING:
     from symreln.report.sketches import Sketch
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.graph_start import GraphStart
     from symreln.validation.graphs import GraphValidation
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from symreln.dynamics.mean_field import MeanField
     from symreln.prediction import ModeCurve, Prediction
     from symreln.report.document import Drawing
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.confront import Validation
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.

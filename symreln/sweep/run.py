@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
+from symreln.integration import network_of
 from symreln.sweep.board import Board, Failure
-from symreln.train.gdln import GatedModel
-from symreln.train.memory import CACHE_BYTES
-from symreln.train.relu import ReluModel
+from symreln.train.memory import CACHE_BYTES, working_bytes
+from symreln.train.trainers import network_model, pathway_model
 from symreln.validation.intervals import CHUNK_BYTES
 from symreln.validation.switching import gated_phases
 from symreln.validation.trained import gated_settings, training_settings
@@ -195,10 +195,10 @@ def _working_bytes(spec: Spec) -> int:
     numbers = spec.at_values()
     settings = training_settings(numbers)
     data = numbers.dataset.inputs.to_numpy(), numbers.dataset.targets.to_numpy()
-    staged = numbers.network is not None and numbers.network.training == "staged"
-    gated = gated_phases(numbers)[0][1]
+    gated, asked = gated_phases(numbers)[0][1], gated_settings(numbers, settings)
+    training = network_of(numbers).training
     models = (
-        ReluModel(*data, settings),
-        GatedModel(*data, gated, gated_settings(numbers, settings), staged=staged),
+        network_model(*data, settings),
+        pathway_model(*data, gated, asked, training=training),
     )
-    return max(model.working_bytes for model in models)
+    return max(working_bytes(model) for model in models)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.dynamics.chain_start import ChainStart
     from symreln.prediction import Judged, ModeCurve
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.band import PredictedBand
     from symreln.validation.metrics import CurveComparison
     from symreln.validation.trained import ProgressCallback

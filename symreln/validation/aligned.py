@@ -14,7 +14,7 @@ from symreln.validation.narrow import held_modes
 
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, PathwayDerivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @short_repr

@@ -20,11 +20,9 @@ from symreln.dynamics.switchboard import expected_start
 from symreln.errors import InputError, NotSupportedError
 from symreln.integration import LARGEST, check_range, network_of
 from symreln.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
-from symreln.train.deep import train_deep_network
-from symreln.train.gdln import train_gdln
-from symreln.train.graph import train_graph
-from symreln.train.network import GatedPathway, LayerWeights
-from symreln.train.topology import chain_graph
+from symreln.train.network import GatedPathway, pathway_network
+from symreln.train.trainers import train_deep_network, train_gdln, train_graph
+from symreln.train.weights import LayerWeights
 from symreln.validation.trained import gated_pathways, gated_settings, training_settings
 
 if TYPE_CHECKING:
@@ -34,7 +32,8 @@ if TYPE_CHECKING:
     from symreln.dynamics.chain_start import ChainStart
     from symreln.prediction import Prediction
     from symreln.spec.model import NetworkSpec
-    from symreln.train.network import TrainingRun, TrainingSettings
+    from symreln.train.run import TrainingRun
+    from symreln.train.settings import TrainingSettings
 
 
 def closed_start(network: NetworkSpec) -> ChainStart | None:
@@ -308,7 +307,7 @@ def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
             for name, layers in weights.items()
         }
         return train_gdln(*data, gated, settings, initial=initial)
-    graph = chain_graph(gated, network_of(spec).layers)
+    graph = pathway_network(gated, network_of(spec).layers)
     edges = [layer[None] for one in gated for layer in weights[one.name]]
     initial = {edge.name: layer for edge, layer in zip(graph.edges, edges, strict=True)}
     return train_graph(*data, graph, settings, initial=initial)
@@ -334,4 +333,4 @@ def train_chains(
 ) -> TrainingRun:
     """Train a GDLN whose pathways have other than two layers; arguments as of ``train_gdln``."""
     assert training == "joint"  # the spec has seen to it
-    return train_graph(inputs, targets, chain_graph(pathways, layers), settings, **options)
+    return train_graph(inputs, targets, pathway_network(pathways, layers), settings, **options)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.derivation import Derivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.foretold import Foretold
 
 #: Names of the pairs of curves, fixed by the interface.

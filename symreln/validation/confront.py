@@ -22,7 +22,7 @@ from symreln.validation.strengths import marks, measured_strengths
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.spec.model import NetworkSpec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.foretold import Foretold
     from symreln.validation.trained import ProgressCallback
 

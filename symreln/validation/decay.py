@@ -18,8 +18,8 @@ import numpy as np
 from symreln.integration import network_of
 from symreln.prediction import closed_forms, learning_modes, predict_training, probe_bases
 from symreln.summaries import short_repr
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
+from symreln.train.trainers import train_gdln
 from symreln.validation.metrics import CurveComparison, compare
 from symreln.validation.trained import (
     ProgressCallback,
@@ -31,7 +31,7 @@ from symreln.validation.trained import (
 if TYPE_CHECKING:
     from symreln.derivation import Derivation
     from symreln.prediction import Prediction
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Relative difference from which two values of s are two: they are exact numbers, rounded once.
 DISTINCT = 1e-9

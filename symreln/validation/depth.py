@@ -24,8 +24,7 @@ from symreln.integration import network_of
 from symreln.progress import phase
 from symreln.provenance import library_versions
 from symreln.summaries import short_repr
-from symreln.train.deep import train_deep_network
-from symreln.train.graph import train_graph
+from symreln.train.trainers import train_deep_network, train_graph
 from symreln.validation.distributions import (
     LEVELS,
     SIGNIFICANT,
@@ -42,8 +41,8 @@ from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
-    from symreln.train.topology import GatedGraph
+    from symreln.train.network import GatedNetwork
+    from symreln.train.run import TrainingRun
     from symreln.validation.trained import ProgressCallback
 
 FORMAT = "symreln-depth/1"
@@ -255,7 +254,7 @@ def compare_depth(
     )
 
 
-def _counted(spec: Spec, share: float | None) -> GatedGraph:
+def _counted(spec: Spec, share: float | None) -> GatedNetwork:
     """Return the gated network with as many units as are open together in a ReLU layer."""
     if spec.graph is None:
         msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"

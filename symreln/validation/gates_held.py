@@ -23,7 +23,7 @@ from symreln.validation.words import percent
 if TYPE_CHECKING:
     from symreln.derivation import Derivation, StageDerivation
     from symreln.prediction import Prediction
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 from symreln.integration import network_of
 from symreln.progress import both, phase
 from symreln.summaries import short_repr
-from symreln.train.graph import train_graph
 from symreln.train.record import Recording
+from symreln.train.trainers import train_graph
 from symreln.validation.graph_start import GraphStart, graph_start
 from symreln.validation.metrics import compare
 from symreln.validation.scalar_modes import GraphPrediction, ScalarModes, gated_graph
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.metrics import CurveComparison
     from symreln.validation.trained import ProgressCallback
 

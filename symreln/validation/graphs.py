@@ -36,7 +36,7 @@ from symreln.validation.words import metric_cells, percent
 
 if TYPE_CHECKING:
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.trained import ProgressCallback
 
 #: What every pair of curves is called (see :func:`titles`), and its networks after

@@ -13,8 +13,8 @@ import numpy as np
 
 from symreln.integration import network_of
 from symreln.prediction import probe_bases
-from symreln.train.gdln import train_gdln
-from symreln.train.network import LayerWeights
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 from symreln.validation.pair import pair_streams
 from symreln.validation.trained import gated_pathways, gated_settings, training_settings
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.derivation import Derivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 def why_no_growing_part(numbers: Derivation) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from symreln.derivation import Derivation, PathwayDerivation
     from symreln.narrow_law import NarrowLaw
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.widths import NarrowPathway
 
 

@@ -11,7 +11,7 @@ from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.mean_field import MeanField
 from symreln.prediction import Prediction
 from symreln.summaries import short_repr
-from symreln.train.network import TrainingRun
+from symreln.train.run import TrainingRun
 from symreln.validation.again import ALIGNED
 from symreln.validation.aligned import PathwayAlignment
 from symreln.validation.assumptions import AssumptionCost, assumption_costs

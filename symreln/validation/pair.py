@@ -9,7 +9,7 @@ import numpy as np
 
 from symreln.integration import network_of
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
 from symreln.validation.closed import train_chains, train_layers
 from symreln.validation.switching import gated_phases, train_phases
 from symreln.validation.trained import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
     from symreln.validation.trained import ProgressCallback
 
 

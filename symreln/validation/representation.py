@@ -27,10 +27,9 @@ from symreln.integration import network_of
 from symreln.prediction import probe_bases
 from symreln.summaries import short_repr
 from symreln.switched import first_starts
-from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 from symreln.validation.distributions import spread_moments
 from symreln.validation.pair import pair_streams
 from symreln.validation.scaling import paths, shown_share, spread

@@ -21,9 +21,9 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.integration import check_two_layers, network_of, reduced_flow
 from symreln.prediction import mode_starts, predict_training
 from symreln.summaries import short_repr
-from symreln.train.gdln import train_gdln
-from symreln.train.network import TrainingRun, TrainingSettings
-from symreln.train.relu import train_network
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln, train_network
 from symreln.validation.decay import DecayRule, compare_decay, decay_values, why_no_decay
 from symreln.validation.metrics import CurveComparison, compare, seed_band
 from symreln.validation.trained import (

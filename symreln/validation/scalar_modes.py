@@ -16,7 +16,7 @@ from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.modes import graph_modes
 from symreln.integration import network_of
 from symreln.summaries import short_repr
-from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
 from symreln.truth import Truth
 from symreln.validation.trained import gain_value
 
@@ -223,9 +223,9 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-def gated_graph(graph: Graph) -> GatedGraph:
+def gated_graph(graph: Graph) -> GatedNetwork:
     """Return a spec's graph in floats; its gains must have no parameters left."""
-    return GatedGraph(
+    return GatedNetwork(
         nodes=tuple(
             GatedNode(
                 name=node.name,

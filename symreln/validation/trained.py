@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from symreln.dynamics.initial import pathway_units
 from symreln.dynamics.solutions import odd_relu
 from symreln.integration import network_of
-from symreln.train.network import GatedPathway, TrainingSettings
+from symreln.train.network import GatedPathway
 from symreln.train.record import Recording
+from symreln.train.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from symreln.spec.model import Gain, Spec

@@ -16,8 +16,8 @@ import symreln as sr
 from symreln.integration import coupled_matrices
 from symreln.prediction import probe_bases
 from symreln.spec.model import Spec
-from symreln.train.gdln import train_gdln
-from symreln.train.network import LayerWeights
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 from symreln.validation.trained import gated_pathways, training_settings
 from symreln.verdict import Level
 from tests.cases import contexts_spec, matrix_spec

@@ -12,8 +12,8 @@ from symreln.dynamics import chain_start as module
 from symreln.dynamics.chain_start import blow_up, chain_start, rising_curves
 from symreln.dynamics.solutions.deep_numbers import strength_float
 from symreln.errors import InputError
-from symreln.train.deep import train_deep_network
-from symreln.train.network import TrainingSettings
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_deep_network
 
 
 @pytest.mark.parametrize("layers", [3, 4, 6])

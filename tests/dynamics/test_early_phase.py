@@ -15,7 +15,7 @@ from symreln.early import SEED, early_strengths, pathway_kappas
 from symreln.errors import InputError
 from symreln.prediction import predict_training
 from symreln.spec.model import Spec
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
 from symreln.validation.trained import training_settings
 
 ONE = np.ones((1, 1))

@@ -10,8 +10,10 @@ from symreln.dynamics.few_units import FewUnits
 from symreln.errors import InputError
 from symreln.narrow_law import narrow_law
 from symreln.prediction import predict_training
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 from symreln.validation.metrics import compare, seed_floor
 from symreln.validation.pair import pair_streams, train_pair
 

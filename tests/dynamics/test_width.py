@@ -16,7 +16,7 @@ from symreln.errors import NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.prediction import predict_training
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from symreln.truth import Truth
 from symreln.validation.trained import gated_pathways, training_settings
 from symreln.widths import learned_counts, losses

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from symreln.gates.activity import TrainedGates
-from symreln.train.network import LayerWeights, TrainingSettings
-from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights, gaussian_weights, seed_children
 
 
 def planted(

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway
+from symreln.train.settings import TrainingSettings
+from symreln.train.weights import LayerWeights
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.train.arrays import NumpyArithmetic, PortableArithmetic, arithmetic_of
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 
 
 def strict(data):

@@ -7,16 +7,20 @@ import sys
 
 import numpy as np
 import pytest
+from symreln.train.relu import ReluModel
 
 from symreln.errors import InputError
 from symreln.train.arrays import arithmetic_of
-from symreln.train.deep import replay_gates, train_deep_network
-from symreln.train.gdln import train_gdln
-from symreln.train.graph import train_graph
 from symreln.train.machine import Machine, machine, peak_bytes
+from symreln.train.network import pathway_network
 from symreln.train.record import Recording
-from symreln.train.relu import ReluModel, train_network
-from symreln.train.topology import chain_graph
+from symreln.train.trainers import (
+    replay_gates,
+    train_deep_network,
+    train_gdln,
+    train_graph,
+    train_network,
+)
 
 STEPS = 501  # 500 updates: what is promised
 SEEDS = 3
@@ -43,7 +47,7 @@ def staged(data, settings, pathways, **more):
 
 
 def graph(data, settings, pathways, **more):
-    chains = chain_graph(pathways, 3)
+    chains = pathway_network(pathways, 3)
     return train_graph(*data, chains, settings, training="staged", seeds=SEEDS, rng=0, **more)
 
 

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from symreln.train.gdln import GatedModel
+from symreln.train.relu import ReluModel
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.train import memory
 from symreln.train.batches import Batches, batch_keys
-from symreln.train.gdln import GatedModel, train_gdln
 from symreln.train.memory import estimate_memory
-from symreln.train.randomness import seed_children
-from symreln.train.relu import ReluModel, train_network
+from symreln.train.trainers import train_gdln, train_network
+from symreln.train.weights import seed_children
 from tests.train.test_arrays import strict
 from tests.train.test_streams import same
 

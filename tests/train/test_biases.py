@@ -7,13 +7,10 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.train import memory
-from symreln.train.deep import train_deep_network
-from symreln.train.gdln import train_gdln
-from symreln.train.graph import train_graph
-from symreln.train.network import GatedPathway, LayerWeights
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, GatedPathway, pathway_network
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
-from symreln.train.topology import GatedEdge, GatedGraph, GatedNode, chain_graph
+from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
+from symreln.train.weights import LayerWeights
 
 RATE = 1e-3
 
@@ -130,7 +127,7 @@ def test_pathways_are_the_graph_of_their_chains(data, pathways, make_settings, t
         for name, w in start.items()
         for place, half in ((1, w.w1), (2, w.w2))
     }
-    chains = chain_graph(pathways, 2)
+    chains = pathway_network(pathways, 2)
     own = train_gdln(
         *data, pathways, settings, training=training, biases=biases, initial=start, rng=1
     )
@@ -154,7 +151,7 @@ def test_stages_of_a_shared_edge_add_up(data, two_steps):
         GatedEdge(name="a", source="mid", target="one"),
         GatedEdge(name="b", source="mid", target="two"),
     )
-    graph = GatedGraph(nodes=nodes, edges=edges)
+    graph = GatedNetwork(nodes=nodes, edges=edges)
     rng = np.random.default_rng(6)
     read, a, b = (rng.normal(size=shape) for shape in graph.shapes)
     start = {"read": read[None], "a": a[None], "b": b[None]}
@@ -196,7 +193,7 @@ def gdln(data, pathways, settings, **more):
 
 
 def graph(data, pathways, settings, **more):
-    chains = chain_graph(pathways, 3)
+    chains = pathway_network(pathways, 3)
     return train_graph(*data, chains, settings, training="staged", biases=True, **more)
 
 
@@ -234,7 +231,7 @@ def test_similarity_is_that_of_the_recorded_weights(data, pathways, make_setting
     }
     last = Recording(quantities=("similarity",), steps=(0,))
     as_graph = train_graph(
-        *data, chain_graph(pathways, 2), make_settings(steps=1), initial=chains, record=last
+        *data, pathway_network(pathways, 2), make_settings(steps=1), initial=chains, record=last
     )
     np.testing.assert_allclose(
         as_graph.snapshots["similarity"][:, 0].sum(axis=1),
@@ -254,7 +251,7 @@ def test_similarity_is_that_of_the_recorded_weights(data, pathways, make_setting
 
 def test_what_there_is_not_is_refused(data, pathways, make_settings):
     with pytest.raises(InputError, match="training: found 'both'"):
-        train_graph(*data, chain_graph(pathways, 2), make_settings(), training="both")
+        train_graph(*data, pathway_network(pathways, 2), make_settings(), training="both")
     maps = Recording(quantities=("maps",))
     with pytest.raises(InputError, match="without biases 'maps'"):
         train_gdln(*data, pathways, make_settings(), biases=True, record=maps)

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.train.deep import replay_gates, train_deep_network
-from symreln.train.graph import train_graph
-from symreln.train.network import GatedPathway, TrainingSettings
+from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
-from symreln.train.topology import chain_graph
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import replay_gates, train_deep_network, train_graph, train_network
 
 
 def made(**changes):
@@ -116,7 +114,7 @@ def test_a_linear_network_is_the_graph_of_its_chain(data):
     """Another program: a graph whose edges are the layers."""
     whole = GatedPathway(name="p", gate=[1] * 7, inputs=range(4), outputs=range(3), hidden=3)
     before = drawn((3, 3), seeds=2)
-    graph = chain_graph([whole], 3)
+    graph = pathway_network([whole], 3)
     chosen = made(activation="linear", steps=60, learning_rate=0.03)
     record = Recording(quantities=("maps", "outputs"))
     here = train_deep_network(*data, (3, 3), chosen, initial=before, record=record)

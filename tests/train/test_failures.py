@@ -9,18 +9,17 @@ from functools import partial
 
 import numpy as np
 import pytest
+from symreln.train.relu import ReluModel
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.train import workers as worker_module
-from symreln.train.deep import train_deep_network
-from symreln.train.gdln import train_gdln
-from symreln.train.graph import train_graph
-from symreln.train.memory import CACHE_BYTES, estimate_memory
+from symreln.train.memory import CACHE_BYTES, PROCESS_BYTES, estimate_memory
 from symreln.train.model import curvature_limit
-from symreln.train.network import PROCESS_BYTES, GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.record import Recording
-from symreln.train.relu import ReluModel, train_network
-from symreln.train.topology import chain_graph
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
+from symreln.train.weights import LayerWeights
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -225,7 +224,7 @@ def test_predicted_memory_is_what_is_taken(make_settings, kind, hidden, steps, s
     train = {
         "gdln": partial(train_gdln, x, y, pathways),
         "deep": partial(train_deep_network, x, y, (hidden, hidden)),
-        "graph": partial(train_graph, x, y, chain_graph(pathways, 3)),
+        "graph": partial(train_graph, x, y, pathway_network(pathways, 3)),
     }.get(kind, partial(train_network, x, y))
     train(settings, **how)  # what is imported and kept once is no part of it
     tracemalloc.start()

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, LayerWeights
+from symreln.train.network import GatedPathway
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
+from symreln.train.weights import LayerWeights
 
 
 def output_by_sample(pathway, w1, w2, inputs, n_y):

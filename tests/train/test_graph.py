@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from symreln.train.graph import GraphModel
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.graphs.data import GraphData
@@ -19,12 +20,18 @@ from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
 from symreln.train import memory, topology
 from symreln.train.batches import Batches, batch_keys
-from symreln.train.gdln import train_gdln
-from symreln.train.graph import GraphModel, train_graph
-from symreln.train.network import EdgeWeights, GatedPathway, TrainingSettings
-from symreln.train.randomness import seed_children
+from symreln.train.network import (
+    EdgeWeights,
+    GatedEdge,
+    GatedNetwork,
+    GatedNode,
+    GatedPathway,
+    pathway_network,
+)
 from symreln.train.record import Recording
-from symreln.train.topology import GatedEdge, GatedGraph, GatedNode, chain_graph
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln, train_graph
+from symreln.train.weights import seed_children
 from symreln.validation.scalar_modes import gated_graph
 from tests.graphs.examples import backpropagated, random_data, start
 from tests.graphs.test_flow import arrays, inside
@@ -115,7 +122,7 @@ def test_steps_are_those_of_the_flow_per_edge_and_of_its_reduction(seed):
 
 def two_layers(pathways):
     """The same network as a graph: a node for inputs, hidden units and outputs of a pathway."""
-    return chain_graph(pathways, 2)
+    return pathway_network(pathways, 2)
 
 
 @pytest.mark.parametrize("loss", ["sum", "mean"])
@@ -196,7 +203,7 @@ def shared_middle():
         GatedEdge(name=f"{k} {end}", source=end.split()[0], target=end.split()[1])
         for k, end in enumerate(ends)
     )
-    return GatedGraph(
+    return GatedNetwork(
         nodes=nodes, edges=(*edges[:5], replace(edges[5], gate=(2, 0, 1, 1, 1, 0)), *edges[6:])
     )
 
@@ -273,7 +280,7 @@ def test_a_deep_linear_chain_follows_its_scalar_equation():
     """Four layers of one unit: w' = w³ (s − d w⁴) per step, exactly."""
     x, y, layers = np.array([[2.0, 0.0]]), np.array([[3.0, 0.0]]), 4
     whole = GatedPathway(name="p", gate=(1, 1), inputs=(0,), outputs=(0,), hidden=1)
-    graph = chain_graph([whole], layers)
+    graph = pathway_network([whole], layers)
     chosen = made(steps=200)
     initial = {edge.name: np.full((1, 1, 1), 0.6) for edge in graph.edges}
     run = train_graph(x, y, graph, chosen, initial=initial)
@@ -298,9 +305,9 @@ def test_a_deep_linear_chain_follows_its_scalar_equation():
         (lambda: linked("x h", "h x", "h y"), "enter no input"),
         (lambda: linked("x h", "h g", "g h", "h y"), "cycle"),
         (lambda: linked("x h", "x h", "h y"), None),
-        (lambda: chain_graph([], 2), "at least one"),
+        (lambda: pathway_network([], 2), "at least one"),
         (
-            lambda: chain_graph(
+            lambda: pathway_network(
                 [GatedPathway(name="p", gate=(1,), inputs=(0,), outputs=(0,), hidden=1)], 0
             ),
             "layers: found 0",
@@ -324,7 +331,7 @@ def linked(*ends):
     )
     pairs = [end.split() for end in ends]
     edges = [GatedEdge(name=str(k), source=a, target=b) for k, (a, b) in enumerate(pairs)]
-    return GatedGraph(nodes=nodes, edges=tuple(edges))
+    return GatedNetwork(nodes=nodes, edges=tuple(edges))
 
 
 def test_what_does_not_fit_is_refused(wide_data, monkeypatch):

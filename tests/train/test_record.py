@@ -8,9 +8,8 @@ import pytest
 from symreln.errors import InputError
 from symreln.train import memory
 from symreln.train.assignment import nearest_gates, nearest_outputs
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 
 
 def weights_observer(step, weights):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.train.network import LayerWeights
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights
 
 
 def loss_by_sample(w1, w2, inputs, targets, activation, loss):

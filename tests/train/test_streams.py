@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from symreln.train import memory
-from symreln.train.gdln import train_gdln
 from symreln.train.network import GatedPathway
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 
 # Sizes at which BLAS takes other roads: dot products, matrix times vector, small and larger gemm.
 SIZES = [(1, 1, 1, 1), (2, 3, 1, 5), (3, 1, 2, 1), (4, 17, 9, 33), (11, 130, 60, 24)]

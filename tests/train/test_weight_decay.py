@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symreln.train.gdln import train_gdln
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 from tests.train.test_arrays import strict
 from tests.train.test_relu import aligned_problem, finite_difference, loss_by_sample
 

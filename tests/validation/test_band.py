@@ -19,7 +19,7 @@ from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.plots import loss_figure
 from symreln.report.write import write_validation
 from symreln.switched import SwitchedNetworks
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from symreln.validation import band
 from symreln.validation.band import (
     PredictedBand,

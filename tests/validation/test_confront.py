@@ -16,7 +16,7 @@ from symreln.pipeline import derive_unchecked
 from symreln.prediction import Prediction
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.spec.reader import read_spec
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from symreln.validation import pair, switching
 from symreln.validation import trained as training
 from symreln.validation.confront import Validation

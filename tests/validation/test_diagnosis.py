@@ -18,7 +18,7 @@ from symreln.prediction import ModeCurve
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from symreln.validation import again
 from symreln.validation.again import HALF, Experiment
 from symreln.validation.blame import failed_text

@@ -15,7 +15,7 @@ from symreln.errors import NotSupportedError
 from symreln.graphs.derivation import derive_graph
 from symreln.report.chapters.graph_agreement import chapter
 from symreln.request import Request
-from symreln.train.graph import train_graph
+from symreln.train.trainers import train_graph
 from symreln.validation.graph_start import GraphStart, blow_up, early_flow, graph_start
 from symreln.validation.graphs import validate_graph
 from symreln.validation.scalar_modes import ScalarModes, gated_graph

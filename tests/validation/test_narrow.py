@@ -13,7 +13,7 @@ import symreln as sr
 from symreln.console import show_validation
 from symreln.descending import why_no_bound
 from symreln.errors import InputError, NotSupportedError
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from symreln.validation.blame import failed_text
 from symreln.validation.confront import Validation, validate
 from symreln.validation.decay import why_no_decay

@@ -26,8 +26,7 @@ from symreln.report.document import Paragraph, Table, plain_text
 from symreln.report.jsonio import dumps
 from symreln.report.validation_json import validation_to_json
 from symreln.request import Request
-from symreln.train.gdln import train_gdln
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 from symreln.validation import rules as rules_module
 from symreln.validation.confront import Validation
 from symreln.validation.decay import (
@@ -211,7 +210,7 @@ def test_weight_decay_on_an_aligned_start():
 
 
 def _weights(w1: np.ndarray, w2: np.ndarray):
-    from symreln.train.network import LayerWeights
+    from symreln.train.weights import LayerWeights
 
     return LayerWeights(w1=w1[None], w2=w2[None])
 

@@ -17,7 +17,7 @@ from symreln.prediction import probe_bases
 from symreln.report.chapters.study import order_rows, study_blocks
 from symreln.report.document import Table
 from symreln.request import Request
-from symreln.train.network import LayerWeights
+from symreln.train.weights import LayerWeights
 from symreln.validation import growing
 from symreln.validation.changed import Change, changed, steps_for_scale
 from symreln.validation.intervals import Interval
