@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -64,7 +63,7 @@ class Recording:
 
     quantities: tuple[Quantity, ...] = ()
     gates: Sequence[Sequence[float]] = ()
-    observers: Mapping[str, Observer] = field(default_factory=lambda: types.MappingProxyType({}))
+    observers: Mapping[str, Observer] = field(default_factory=dict)
     steps: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
