@@ -7,6 +7,7 @@ multiplications, is read off it. A chunk of seeds binds it to arrays (:class:`St
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -65,6 +66,8 @@ class Program:
         residual: What the network leaves of the targets, (P, n_y); to be set.
         factors: Factors of the samples in a mini-batch, (P, 1); None for full batches.
         gates: Slots of gates that are given anew at every step.
+        numbers: Numbers that one seed takes: weights, gradients, activations.
+        multiplications: Scalar multiplications of one step of one seed.
     """
 
     residual: Slot
@@ -73,22 +76,17 @@ class Program:
     def __init__(self, do: Arithmetic) -> None:
         self.do = do
         self.slots: list[Slot] = []
+        self.rooms: list[Slot] = []
         self.gates: list[Slot] = []
         self.weights: list[_Weight] = []
         self.evaluation: list[_Operation] = []
         self.update: list[_Operation] = []
         self._written = self.evaluation
-        self._buffers: set[int] = set()
-        self.multiplications = 0
+        self.numbers = self.multiplications = 0
 
     def begin_update(self) -> None:
         """What is written from now on updates the weights."""
         self._written = self.update
-
-    @property
-    def numbers(self) -> int:
-        """Numbers that one seed takes: weights, gradients, activations."""
-        return sum(s.rows * s.columns for s in self.slots if s.place in self._buffers)
 
     # -- arrays ----------------------------------------------------------------------------------
 
@@ -101,14 +99,16 @@ class Program:
         self, edge: int, shape: tuple[int, int], part: slice = slice(None), *, turned: bool
     ) -> Slot:
         """Columns of an edge's weights; ``turned`` for (source, target) instead of the reverse."""
-        slot = self.room(*(shape[::-1] if turned else shape))
+        slot = self._slot(*(shape[::-1] if turned else shape))
+        self.numbers += shape[0] * shape[1]
         self.weights.append(_Weight(edge=edge, part=part, turned=turned, slot=slot))
         return slot
 
     def room(self, rows: int, columns: int, *, padded: bool = False) -> Slot:
         """Memory for a matrix a seed."""
         slot = self._slot(rows, columns, padded=padded)
-        self._buffers.add(slot.place)
+        self.rooms.append(slot)
+        self.numbers += rows * columns
         return slot
 
     def _slot(self, rows: int, columns: int, **more: Any) -> Slot:
@@ -216,11 +216,9 @@ class State:
         """
         do = self.do = program.do
         self.program, self.gates, self.step = program, gates, 0
-        seeds = len(weights[0])
-        self.values = [
-            do.buffer(seeds, slot.rows, slot.columns) if slot.constant is None else slot.constant
-            for slot in program.slots
-        ]
+        self.values = [slot.constant for slot in program.slots]
+        for slot in program.rooms:
+            self.values[slot.place] = do.buffer(len(weights[0]), slot.rows, slot.columns)
         for each in program.weights:
             matrix = weights[each.edge][..., each.part]
             self.values[each.slot.place] = do.array(
@@ -280,10 +278,13 @@ class State:
 
     def weights(self) -> Weights:
         """Copies of the present weights, one matrix an edge."""
-        parts: dict[int, list[np.ndarray]] = {}
-        for each in self.program.weights:
-            found = self.do.numpy(self.values[each.slot.place])
-            parts.setdefault(each.edge, []).append(found.swapaxes(1, 2) if each.turned else found)
-        return tuple(
-            np.ascontiguousarray(np.concatenate(parts[edge], axis=2)) for edge in sorted(parts)
-        )
+        edges = itertools.groupby(self.program.weights, key=lambda each: each.edge)
+        return tuple(self._matrix(list(parts)) for _, parts in edges)
+
+    def _matrix(self, parts: Sequence[_Weight]) -> np.ndarray:
+        found = []
+        for part in parts:
+            own = self.do.numpy(self.values[part.slot.place])
+            found.append(own.swapaxes(1, 2) if part.turned else own)
+        whole = found[0] if len(found) == 1 else np.concatenate(found, axis=2)
+        return np.ascontiguousarray(whole)

@@ -19,7 +19,6 @@ from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.write import write_validation
 from symreln.request import Request
-from symreln.train import gdln, graph
 from symreln.validation.closed import (
     aligned_weights,
     closed_start,
@@ -276,5 +275,3 @@ def test_two_scales_reach_the_trainers():
     settings = training_settings(derived(init_std=["1/10", "1/20"]).spec)
     assert settings.init_std == (0.1, 0.05)
     assert replace(settings, init_std=0.1).layer_stds(2) == (0.1, 0.1)
-    assert callable(gdln.train_gdln)
-    assert callable(graph.train_graph)
