@@ -24,6 +24,7 @@ from symreln.processors import cores
 from symreln.train.model import Model
 from symreln.train.network import GatedPathway, dense_network, pathway_network
 from symreln.train.program import State
+from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.steps import program_of
 from symreln.train.trainers import network_model, pathway_model, train_gdln, train_network
@@ -85,7 +86,7 @@ def relu_products(hidden: int) -> list[tuple[int, int, int]]:
 def gdln_products(hidden: int) -> list[tuple[int, int, int]]:
     shapes = []
     for pathway in pathways(hidden):
-        n_x, open_samples = len(pathway.inputs), len(pathway.open_samples)
+        n_x, open_samples = len(pathway.inputs), np.count_nonzero(pathway.gate)
         shapes += [(N_Y, hidden, n_x), (N_Y, n_x, open_samples), (N_Y, open_samples, n_x)]
         shapes += [(hidden, N_Y, n_x), (N_Y, n_x, hidden)]
     return shapes
@@ -104,7 +105,7 @@ def graph_products(hidden: int) -> list[tuple[int, int, int]]:
     """Shapes of one step's products of the pathways as a graph: every sample runs through."""
     shapes = []
     for pathway in pathways(hidden):
-        n_x, rows = len(pathway.inputs), len(pathway.open_samples)
+        n_x, rows = len(pathway.inputs), np.count_nonzero(pathway.gate)
         shapes += [(rows, n_x, hidden), (rows, hidden, N_Y), (rows, N_Y, hidden)]
         shapes += [(hidden, rows, N_Y), (n_x, rows, hidden)]
     return shapes
@@ -170,6 +171,11 @@ def one_at_a_time(steps: list[Callable[[], None]]) -> Callable[[], None]:
     return step
 
 
+def rate(run: TrainingRun) -> float:
+    """Steps of one seed in a second."""
+    return run.losses.size / run.seconds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the repeats and steps")
@@ -230,7 +236,7 @@ def main() -> None:
         gdln = train_gdln(
             inputs, targets, pathways(350), settings(350, steps), training="staged", seeds=8, rng=0
         )
-        print(f"ReLU {relu.seed_steps_per_second:8.0f}   GDLN {gdln.seed_steps_per_second:8.0f}")
+        print(f"ReLU {rate(relu):8.0f}   GDLN {rate(gdln):8.0f}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ buffer that they are given, a library without in-place operations returns a new 
 therefore always use the returned array.
 """
 
-# ruff: noqa: D102 - overriding methods: the first class documents them.
 from __future__ import annotations
 
 import importlib
@@ -27,7 +26,7 @@ class Arithmetic:
         on_host: Whether it computes on this machine's processors in one thread, so that workers
             help.
         buffered: Whether it writes into buffers; else every operation makes a new array.
-        fused: Whether it has :meth:`TorchArithmetic.descend`.
+        fused: Whether it has :meth:`_TorchArithmetic.descend`.
         has_gates: Whether :meth:`passed` needs what :meth:`opened` finds; else what :meth:`rectify`
             leaves.
         item_bytes: Bytes of a number.
@@ -131,7 +130,7 @@ class Arithmetic:
 
 
 @final
-class NumpyArithmetic(Arithmetic):
+class _NumpyArithmetic(Arithmetic):
     """numpy: every operation writes into its buffer, since allocation costs as much as the work."""
 
     on_host = buffered = True
@@ -193,7 +192,7 @@ class NumpyArithmetic(Arithmetic):
 
 
 @final
-class TorchArithmetic(Arithmetic):
+class _TorchArithmetic(Arithmetic):
     """torch, in place.
 
     On a graphics card a step of small networks is bound by memory traffic, so every pass over a
@@ -276,6 +275,6 @@ def _one_batch(left: Array, right: Array) -> tuple[Array, Array]:
 def arithmetic_of(data: Array, precision: Precision = "float64") -> Arithmetic:
     """Arithmetic of the library that ``data`` belongs to; numpy for lists and numpy arrays."""
     if isinstance(data, np.ndarray) or not array_api_compat.is_array_api_obj(data):
-        return NumpyArithmetic(precision)
-    own = TorchArithmetic if array_api_compat.is_torch_array(data) else Arithmetic
+        return _NumpyArithmetic(precision)
+    own = _TorchArithmetic if array_api_compat.is_torch_array(data) else Arithmetic
     return own(data, precision)

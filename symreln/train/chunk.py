@@ -51,7 +51,10 @@ def train_chunk(
     """
     seeds, steps = len(weights[0]), model.settings.steps
     state = State(program_of(model), weights, model.gates)
-    batches = _batches(model, keys)
+    batches = None
+    if model.settings.batch_size is not None:
+        assert keys is not None
+        batches = Batches(keys, model.samples, model.settings.batch_size)
     snapshot_steps = record.snapshot_steps(steps)
     observers: dict[str, Observer] = {
         **{name: observer_of(model, name, record) for name in record.quantities},
@@ -76,13 +79,6 @@ def train_chunk(
             report(stop * seeds)
     snapshots = {name: np.stack(values, axis=1) for name, values in kept.items()}
     return Chunk(losses=losses, snapshots=snapshots, matrices=state.weights())
-
-
-def _batches(model: Model, keys: np.ndarray | None) -> Batches | None:
-    if model.settings.batch_size is None:
-        return None
-    assert keys is not None
-    return Batches(keys, model.samples, model.settings.batch_size)
 
 
 def _blocks(steps: int, snapshot_steps: tuple[int, ...]) -> Iterator[tuple[int, int]]:

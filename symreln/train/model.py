@@ -79,10 +79,10 @@ class Model:
             if node.inputs and node.gate is not None and not {0.0, 1.0}.issuperset(node.gate)
         ]
         depth = self.network.depth
-        return min(curvature_limit(inputs, targets, self.settings, depth) for inputs in seen)
+        return min(_curvature_limit(inputs, targets, self.settings, depth) for inputs in seen)
 
 
-def curvature_limit(
+def _curvature_limit(
     inputs: np.ndarray, targets: np.ndarray, settings: TrainingSettings, layers: int = 2
 ) -> float:
     """2/λmax, λmax bounding the loss's curvature where balanced layers have fitted the data.

@@ -208,10 +208,25 @@ class GatedNetwork:
 
     def check_fits(self, n_x: int, n_y: int, samples: int) -> None:
         """Raise InputError where the network does not fit data of these sizes."""
+        for kind, items in (("node", self.nodes), ("edge", self.edges)):
+            for item in items:
+                if item.gate is not None and len(item.gate) != samples:
+                    msg = (
+                        f"{kind} {item.name!r}: {len(item.gate)} gates for {samples} samples. "
+                        f"Give one gate per sample (shape ({samples},))."
+                    )
+                    raise InputError(msg)
         for node in self.nodes:
-            _check_fits(f"node {node.name!r}", node, n_x, n_y, samples)
-        for edge in self.edges:
-            _check_gate(f"edge {edge.name!r}", edge.gate, samples)
+            for group, indices, size in (
+                ("inputs", node.inputs, n_x),
+                ("outputs", node.outputs, n_y),
+            ):
+                if indices and max(indices) >= size:
+                    msg = (
+                        f"node {node.name!r}: {group} hold index {max(indices)}, but the data have "
+                        f"{size}. Give indices from 0 to {size - 1}."
+                    )
+                    raise InputError(msg)
 
     def live(self, samples: int) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
         """Samples on which nodes, by name, and edges lie on an open path from input to output.
@@ -308,15 +323,6 @@ class GatedPathway:
             msg = f"{where}: spread is {self.spread}. Give a positive number."
             raise InputError(msg)
 
-    @property
-    def open_samples(self) -> tuple[int, ...]:
-        """Indices of the samples on which the gate is open."""
-        return tuple(index for index, value in enumerate(self.gate) if value)
-
-    def check_fits(self, n_x: int, n_y: int, samples: int) -> None:
-        """Raise InputError where the pathway does not fit data of these sizes."""
-        _check_fits(f"pathway {self.name!r}", self, n_x, n_y, samples)
-
 
 def _gate(where: str, gate: Sequence[float] | None) -> Gate:
     if gate is None:
@@ -336,28 +342,6 @@ def _indices(where: str, group: str, values: Sequence[int], least: int = 0) -> t
         msg = f"{where}: {group} are {found}. Give {wanted} from 0 up, each once."
         raise InputError(msg)
     return found
-
-
-def _check_gate(where: str, gate: Sequence[float] | None, samples: int) -> None:
-    if gate is not None and len(gate) != samples:
-        msg = (
-            f"{where}: {len(gate)} gates for {samples} samples. "
-            f"Give one gate per sample (shape ({samples},))."
-        )
-        raise InputError(msg)
-
-
-def _check_fits(
-    where: str, item: GatedNode | GatedPathway, n_x: int, n_y: int, samples: int
-) -> None:
-    _check_gate(where, item.gate, samples)
-    for group, indices, size in (("inputs", item.inputs, n_x), ("outputs", item.outputs, n_y)):
-        if indices and max(indices) >= size:
-            msg = (
-                f"{where}: {group} hold index {max(indices)}, but the data have "
-                f"{size}. Give indices from 0 to {size - 1}."
-            )
-            raise InputError(msg)
 
 
 def _opened(gate: Gate, samples: int) -> np.ndarray:

@@ -118,7 +118,7 @@ def observer_of(model: Model, quantity: Quantity, record: Recording) -> Observer
     if quantity == "boundary":
         return _boundary_observer(inputs)
     if quantity == "gate_maps":
-        return gate_maps_observer(inputs, record.gates)
+        return _gate_maps_observer(inputs, record.gates)
     if quantity == "maps":
         return _maps_observer(network, inputs, model.n_y)
     if quantity == "outputs":
@@ -195,7 +195,7 @@ def _boundary_observer(inputs: np.ndarray) -> Observer:
     return observe
 
 
-def gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
+def _gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
     """Observer of the maps of a single hidden layer's units, gathered by best gate.
 
     Raises:

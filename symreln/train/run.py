@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -27,7 +27,13 @@ from symreln.train.model import Model
 from symreln.train.record import Recording, observer_of
 from symreln.train.settings import TrainingSettings
 from symreln.train.steps import program_of
-from symreln.train.weights import InitialWeights, LayerWeights, seed_children
+from symreln.train.weights import (
+    InitialWeights,
+    LayerWeights,
+    gaussian_weights,
+    given_weights,
+    seed_children,
+)
 from symreln.train.workers import train_in_workers
 
 Progress = Callable[[int, int], None]
@@ -100,16 +106,12 @@ class TrainingRun:
         """Mean over seeds of the recorded loss. Shape (steps,)."""
         return self.losses.mean(axis=0)
 
-    @property
-    def seed_steps_per_second(self) -> float:
-        """Throughput: one unit is one step of one seed."""
-        return self.losses.size / self.seconds
-
 
 def run_training(
     model: Model,
-    draw: Callable[[list[np.random.SeedSequence]], InitialWeights],
-    given: tuple[int, InitialWeights] | None,
+    initial: Sequence[np.ndarray] | None,
+    stds: Sequence[float],
+    streams: Sequence[int],
     *,
     seeds: int = 1,
     rng: Any = None,
@@ -122,8 +124,9 @@ def run_training(
 
     Args:
         model: Network, data and hyper-parameters.
-        draw: Initial weights from the streams of the seeds.
-        given: Number of seeds and their initial weights, in place of ``draw``.
+        initial: Initial weights, one array (seeds, target, source) an edge; None to draw them.
+        stds: Where they are drawn, of each edge (:func:`.weights.gaussian_weights`).
+        streams: Likewise.
         seeds: As in :class:`Running`, like what follows.
         rng: Random streams.
         record: What to keep.
@@ -136,15 +139,17 @@ def run_training(
             the training diverged.
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
-    seeds = seeds if given is None else given[0]
-    record, steps = record or Recording(), model.settings.steps
+    source, record, steps = None, record or Recording(), model.settings.steps
+    if initial is not None:
+        seeds, source = given_weights(model.network, initial)
     if seeds < 1 or (workers is not None and workers < 1):
         msg = f"training: {seeds} seeds, workers {workers}. Give at least 1 of each."
         raise InputError(msg)
     for quantity in record.quantities:
         observer_of(model, quantity, record)  # what is missing is told before training
     children = seed_children(rng, seeds)
-    source = draw(children) if given is None else given[1]
+    if source is None:
+        source = gaussian_weights(model.network, children, stds, streams)
     plan = estimate_memory(
         model,
         seeds=seeds,

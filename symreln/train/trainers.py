@@ -18,13 +18,7 @@ from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pat
 from symreln.train.record import Recording
 from symreln.train.run import Running, TrainingRun, one_blas_thread, run_training
 from symreln.train.settings import TrainingSettings
-from symreln.train.weights import (
-    LayerWeights,
-    by_name,
-    gaussian_weights,
-    given_weights,
-    seed_children,
-)
+from symreln.train.weights import LayerWeights, given_weights, seed_children
 
 Training = Literal["joint", "staged"]
 
@@ -69,8 +63,8 @@ def train_network(
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     model = network_model(inputs, targets, settings, biases=biases)
-    given = None if initial is None else (initial.w1, initial.w2)
-    return _paired(_train(model, given, settings.layer_stds(2), (0, 0), running))
+    given = _halves(None if initial is None else (initial,))
+    return _paired(run_training(model, given, settings.layer_stds(2), (0, 0), **running))
 
 
 def network_model(
@@ -125,7 +119,7 @@ def train_deep_network(
     model = Model(inputs, targets, network, settings)
     # One stream for all layers, as a pathway has: one hidden layer draws what train_network does.
     layers = len(network.edges)
-    return _train(model, initial, settings.layer_stds(layers), (0,) * layers, running)
+    return run_training(model, initial, settings.layer_stds(layers), (0,) * layers, **running)
 
 
 def replay_gates(
@@ -215,13 +209,10 @@ def train_gdln(
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     model = pathway_model(inputs, targets, pathways, settings, training=training, biases=biases)
-    given = None
-    if initial is not None:
-        layers = by_name(initial, [pathway.name for pathway in pathways])
-        given = [matrix for layer in layers for matrix in (layer.w1, layer.w2)]
+    given = _halves(_in_order(initial, [pathway.name for pathway in pathways]))
     stds = [each.spread * std for each in pathways for std in settings.layer_stds(2)]
     streams = [place for place in range(len(pathways)) for _ in range(2)]
-    return _paired(_train(model, given, stds, streams, running))
+    return _paired(run_training(model, given, stds, streams, **running))
 
 
 def pathway_model(
@@ -234,8 +225,6 @@ def pathway_model(
     biases: bool = False,
 ) -> Model:
     """What :func:`train_gdln` trains, in the order of products that is fastest for it."""
-    for pathway in pathways:
-        pathway.check_fits(inputs.shape[0], targets.shape[0], inputs.shape[1])
     # A bias is gated with what it is added to, so the gate is behind it.
     network = pathway_network(pathways, 2, "outputs" if biases else "inputs", biases=biases)
     order, staged = "samples" if biases else "maps", _staged(training)
@@ -284,8 +273,8 @@ def train_graph(
     inputs, targets, settings = prepared(inputs, targets, settings)
     model = Model(inputs, targets, graph, settings, staged=_staged(training))
     names = [edge.name for edge in graph.edges]
-    given = None if initial is None else by_name(initial, names)
-    return _train(model, given, settings.layer_stds(len(names)), range(len(names)), running)
+    given, stds = _in_order(initial, names), settings.layer_stds(len(names))
+    return run_training(model, given, stds, range(len(names)), **running)
 
 
 def _staged(training: str) -> bool:
@@ -295,19 +284,17 @@ def _staged(training: str) -> bool:
     return training == "staged"
 
 
-def _train(
-    model: Model,
-    initial: Sequence[np.ndarray] | None,
-    stds: Sequence[float],
-    streams: Sequence[int],
-    running: Running,
-) -> TrainingRun:
-    return run_training(
-        model,
-        lambda children: gaussian_weights(model.network, children, stds, streams),
-        None if initial is None else given_weights(model.network, initial),
-        **running,
-    )
+def _in_order(initial: Mapping[str, Any] | None, names: Sequence[str]) -> list[Any] | None:
+    """Initial weights in the order of ``names``, which must be theirs."""
+    if initial is not None and set(initial) != set(names):
+        msg = f"initial: weights for {sorted(initial)}. Give them for each of {sorted(names)}."
+        raise InputError(msg)
+    return None if initial is None else [initial[name] for name in names]
+
+
+def _halves(layers: Sequence[LayerWeights] | None) -> list[np.ndarray] | None:
+    """Both layers of every pathway, one after the other."""
+    return None if layers is None else [half for one in layers for half in (one.w1, one.w2)]
 
 
 def _paired(run: TrainingRun) -> TrainingRun:

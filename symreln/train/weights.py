@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,11 +110,3 @@ def given_weights(
         msg = f"initial: shapes are {found}. Give one array an edge or layer, of shapes {wanted}."
         raise InputError(msg)
     return seeds, lambda start, stop: tuple(array[start:stop] for array in arrays)
-
-
-def by_name(initial: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    """Initial weights in the order of ``names``, which must be theirs."""
-    if set(initial) != set(names):
-        msg = f"initial: weights for {sorted(initial)}. Give them for each of {sorted(names)}."
-        raise InputError(msg)
-    return [initial[name] for name in names]

@@ -17,7 +17,7 @@ from symreln.train.chunk import train_chunk
 REPORT_SECONDS = 0.1  # between two messages of progress
 
 
-def main() -> None:
+def _main() -> None:
     """Answer requests until they end, each with numbers of seed-steps done, then its result."""
     end_with_parent(int(sys.argv[1]))
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
@@ -47,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

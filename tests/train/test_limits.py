@@ -13,12 +13,13 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.train import workers as worker_module
 from symreln.train.machine import DEFAULT_MEMORY_LIMIT
 from symreln.train.memory import CACHE_BYTES, PROCESS_BYTES, estimate_memory, working_bytes
-from symreln.train.model import curvature_limit
+from symreln.train.model import Model
 from symreln.train.network import (
     GatedEdge,
     GatedNetwork,
     GatedNode,
     GatedPathway,
+    dense_network,
     pathway_network,
 )
 from symreln.train.record import Recording
@@ -63,7 +64,7 @@ def test_divergence_speaks_of_batches():
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 100.0])
-def test_curvature_limit_bounds_the_hessian_at_the_solution(weight_decay):
+def test_the_stable_rate_bounds_the_hessian_at_the_solution(weight_decay):
     rng = np.random.default_rng(0)
     inputs, targets = rng.standard_normal((2, 5)), rng.standard_normal((2, 5))
     u, s, vt = np.linalg.svd(targets @ np.linalg.pinv(inputs))
@@ -83,9 +84,9 @@ def test_curvature_limit_bounds_the_hessian_at_the_solution(weight_decay):
         ]
     )
     largest = np.linalg.eigvalsh((hessian + hessian.T) / 2)[-1]
-    bound = 2 / curvature_limit(
-        inputs, targets, make_settings(loss="sum", weight_decay=weight_decay)
-    )
+    network = dense_network(2, (2,), 2, relu=False)
+    chosen = make_settings(loss="sum", weight_decay=weight_decay)
+    bound = 2 / Model(inputs, targets, network, chosen).stable_learning_rate()
     # A bound, and of the right size: at most twice too large, since one of the two factors
     # 2‖X Xᵀ‖‖W‖ ≥ d (π_α + π_β) is met by some pair up to the spread of the strengths.
     assert largest <= bound * (1 + 1e-6)
@@ -153,7 +154,7 @@ def test_settings_are_checked(name, value):
 )
 def test_pathways_are_checked(change, message):
     good = {"name": "p", "gate": [1] * 7, "inputs": [0], "outputs": [0], "hidden": 1}
-    with pytest.raises(InputError, match=f"pathway 'p': .*{message}"):
+    with pytest.raises(InputError, match=f"'p.*': .*{message}"):
         train_gdln(*data(), [GatedPathway(**{**good, **change})], make_settings())
 
 

@@ -12,7 +12,7 @@ from symreln.pipeline import derive_unchecked
 from symreln.prediction import probe_bases
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.document import Table
-from symreln.train.record import gate_maps_observer
+from symreln.train.assignment import nearest_outputs
 from symreln.validation.decay import trained_strengths
 from symreln.validation.mode_descent import mode_descent
 from symreln.validation.strengths import MARKS, ModeMeasured, marks, mean_interval
@@ -78,8 +78,11 @@ def test_units_of_a_relu_network_are_given_to_the_gate_that_reproduces_them():
     assert {mode.pathway for mode in modes} == {"p1", "p2", "p3", "p4"}
     # By hand, from the weights at the end.
     spec = found.derivation.at_values.spec
-    observe = gate_maps_observer(spec.dataset.inputs.to_numpy(), telling_gates(spec))
-    maps = observe(0, found.network.weights)
+    (layer,), gates = found.network.weights, np.asarray(telling_gates(spec), dtype=float)
+    best = nearest_outputs(layer.w1 @ spec.dataset.inputs.to_numpy(), gates)
+    maps = np.stack(
+        [(layer.w2 * (best == gate)[:, None, :]) @ layer.w1 for gate in range(len(gates))], axis=1
+    )
     for place, pathway in enumerate(found.derivation.pathways):
         u, v, _ = probe_bases(pathway)
         (mode,) = [m for m in modes if m.pathway == pathway.name]
