@@ -231,6 +231,7 @@ def test_what_does_not_fit_is_refused():
         (lambda: train_deep_network(x, y, (3, 0), chosen), "at least 1 unit"),
         (lambda: train_deep_network(x, y, (3,), chosen, initial=odd), "initial: shapes are"),
         (lambda: train_deep_network(x, y, (3,), chosen, initial=[]), r"shapes are \[\]"),
+        (lambda: Model(x, y, pathway_network(PATHWAYS, 3), chosen, order="maps"), "order: 'maps'"),
         (lambda: replay_gates(x, y, np.ones((1, 2, 3)), chosen, odd), r"shape is \(1, 2, 3\)"),
     ]:
         with pytest.raises(InputError, match=message):
