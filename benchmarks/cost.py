@@ -50,7 +50,7 @@ TASKS = {
 
 def measure(name: str) -> None:
     import symreln as sr
-    from symreln import cost
+    from symreln.claims import cost
     from symreln.report.write import write_derivation
 
     start = time.process_time()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import symreln as sr
-from symreln.integration import coupled_matrices, mode_probes, reduced_flow
+from symreln.claims.integration import coupled_matrices, mode_probes, reduced_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

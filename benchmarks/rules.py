@@ -18,10 +18,10 @@ import time
 from dataclasses import replace
 
 import symreln as sr
+from symreln.experiment.rules import RuleComparison, compare_rules
+from symreln.experiment.trained import training_settings
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
-from symreln.validation.rules import RuleComparison, compare_rules
-from symreln.validation.trained import training_settings
 
 REPEATS, STEPS, SEEDS = 7, 400, 4
 

@@ -12,7 +12,7 @@ import symreln as sr
 from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.pathways.effective import effective_dataset
+from symreln.network.effective import effective_dataset
 from symreln.spec.model import Spec
 
 ITEMS, CONTEXTS = 128, 16

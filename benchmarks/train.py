@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from symreln.processors import cores
+from symreln.base.processors import cores
 from symreln.train.model import Model
 from symreln.train.network import GatedPathway, dense_network, pathway_network
 from symreln.train.program import State

@@ -23,11 +23,11 @@ if (
 
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
-    from symreln.given_weights import from_weights
+    from symreln.api import Derivation, derive
+    from symreln.claims.given_weights import from_weights
+    from symreln.experiment.confront import Validation, validate
     from symreln.graphs.derivation import derive_graph
     from symreln.limits.within import PartialDerivation, derive_within
-    from symreln.pipeline import derive
     from symreln.spec.model import (
         Dataset,
         NetworkSpec,
@@ -38,30 +38,29 @@ if TYPE_CHECKING:
     )
     from symreln.spec.reader import load
     from symreln.truth import Truth
-    from symreln.validation.confront import Validation, validate
-    from symreln.verdict import Level
+    from symreln.verdict.judge import Level
 
 __version__ = "0.1.0"
 
 # Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
 _HOMES = {
     "Dataset": "symreln.spec.model",
-    "Derivation": "symreln.derivation",
-    "Level": "symreln.verdict",
+    "Derivation": "symreln.api",
+    "Level": "symreln.verdict.judge",
     "NetworkSpec": "symreln.spec.model",
     "Parameter": "symreln.spec.model",
     "PathwaySpec": "symreln.spec.model",
     "Spec": "symreln.spec.model",
     "Truth": "symreln.truth",
-    "Validation": "symreln.validation.confront",
+    "Validation": "symreln.experiment.confront",
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.within",
-    "derive": "symreln.pipeline",
+    "derive": "symreln.api",
     "derive_graph": "symreln.graphs.derivation",
     "derive_within": "symreln.limits.within",
-    "from_weights": "symreln.given_weights",
+    "from_weights": "symreln.claims.given_weights",
     "load": "symreln.spec.reader",
-    "validate": "symreln.validation.confront",
+    "validate": "symreln.experiment.confront",
 }
 
 __all__ = [

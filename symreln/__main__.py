@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from symreln.signals import end_silently, ended_by_signals, set_interrupt
+from symreln.base.signals import end_silently, ended_by_signals, set_interrupt
 
 set_interrupt(end_silently)  # all that follows takes a tenth of a second and has nothing to tell
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line and end the process with the right exit code."""
-    from symreln import streams
-    from symreln.cli import run_process
+    from symreln.base import streams
+    from symreln.cli.main import run_process
 
     streams.prepare()
     with ended_by_signals():

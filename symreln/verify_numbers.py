@@ -21,7 +21,7 @@ Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
 
 #: Digits of an integer that are written and read: half a second for the longest. Python's own
 #: bound, 4300, guards programs that read numbers of any length; what a spec may hold is bounded
-#: in symreln.spec.number, and what is derived from it in symreln.pathways.effective.
+#: in symreln.spec.number, and what is derived from it in symreln.network.effective.
 MOST_DIGITS = 200_000
 
 

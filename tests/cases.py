@@ -14,10 +14,10 @@ from typing import Any
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation, PathwayDerivation
+from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.spec.model import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 
 c = sp.Symbol("c", positive=True)
 Delta = sp.Symbol("Delta", nonnegative=True)

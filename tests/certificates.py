@@ -13,8 +13,8 @@ from typing import Any
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.pipeline import derive_unchecked
 from symreln.spec.model import Dataset, Parameter, PathwaySpec, Spec
+from tests.unchecked import derive_unchecked
 
 Json = dict[str, Any]
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.arguments import exact_times, exact_value, float_times, whole_number
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
 from symreln.errors import InputError, SpecError, SymrelnError
-from symreln.validation.graphs import validate_graph
-from symreln.validation.rules import compare_rules
+from symreln.experiment.graphs import validate_graph
+from symreln.experiment.rules import compare_rules
+from symreln.spec.arguments import exact_times, exact_value, float_times, whole_number
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"context": [1, 2]}},

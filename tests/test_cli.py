@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln import cli, tables
+from symreln.base import tables
+from symreln.cli import main as cli
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -188,7 +189,7 @@ def test_interruption_ends_in_130_and_keeps_what_was_written(tmp_path, monkeypat
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symreln.validation.confront.validate", interrupted)
+    monkeypatch.setattr("symreln.experiment.confront.validate", interrupted)
     code, _, err = run(capsys, "run", "xor", "--quiet", "--out", str(tmp_path))
     assert code == 130
     assert "interrupted" in err
@@ -220,7 +221,7 @@ def test_info_and_schema(capsys):
 
 def test_help_imports_nothing_heavy():
     program = (
-        "import sys; from symreln import cli; cli._guarded(['--help']);"
+        "import sys; from symreln.cli import main; main._guarded(['--help']);"
         "heavy = {'sympy', 'numpy', 'scipy', 'matplotlib', 'flint', 'pydantic', 'rich'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -238,7 +239,7 @@ def test_a_closed_pipe_is_no_error(tmp_path):
         text=True,
         check=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
     )
     assert found.stdout.strip() == "0"
     assert found.stderr == ""

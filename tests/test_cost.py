@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln import cli, cost
+from symreln.claims import cost
+from symreln.cli import main as cli
 
 
 def random_spec(size: int, *, degree: int = 0, pathways: int = 1, samples: int = 0) -> sr.Spec:

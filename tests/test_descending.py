@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.descending import descent_steps, flow_error, why_no_bound
+from symreln.claims.descending import descent_steps, flow_error, why_no_bound
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import descent
 from symreln.report.chapters.steps import _percent

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.equal_starts import equal_starts, equal_starts_to_json, started_apart
+from symreln.claims.mode_system import mode_system
+from symreln.claims.prediction import mode_starts, predict_training
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.equal_starts import equal_starts, equal_starts_to_json, started_apart
-from symreln.mode_system import mode_system
-from symreln.prediction import mode_starts, predict_training
 from symreln.report.chapters.equal_starts import equal_start_blocks, unequal_start_blocks
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.cases import contexts_spec
 from tests.pathways.examples import CUBIC, RATIONAL, equal_race, one_hot_contexts, scaled_structure
 

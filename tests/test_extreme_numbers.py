@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import cli, verify
-from symreln.console import summary_of
+from symreln import verify
+from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 from symreln.report.jsonio import dumps
+from symreln.report.terminal import summary_of
+from tests.unchecked import derive_unchecked
 
 NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
 
@@ -103,7 +105,7 @@ def test_gains_of_many_terms_are_derived():
     parameters = {name: {"value": place} for place, name in enumerate("abc", start=1)}
     x, y = [[1, 0, 1, 2], [0, 1, 1, -1]], [[1, 2, 0, 1]]
     spec = sr.load(tables(x, y, ["(a + b + c)**8"] * 4, parameters=parameters))
-    (pathway,) = sr.pipeline.derive_unchecked(spec).pathways
+    (pathway,) = derive_unchecked(spec).pathways
     plain = sr.derive(sr.load(tables(x, y, ["6**8"] * 4))).pathways[0]
     at = {"a": Fraction(1), "b": Fraction(2), "c": Fraction(3)}
     found = [mode.s.to_float(at) for mode in pathway.modes]

@@ -11,9 +11,9 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import symreln as sr
+from symreln.claims.given_weights import white_inputs
 from symreln.dynamics.solutions import lambda_balanced
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
-from symreln.given_weights import white_inputs
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
 from tests.dynamics.test_half_speed import load as load_odd

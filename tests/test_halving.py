@@ -10,10 +10,10 @@ from flint import arb
 from scipy.integrate import solve_ivp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
+from symreln.claims.halving import enclosed_root, half_time
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import precision
-from symreln.halving import enclosed_root, half_time
 from symreln.report.content import derivation_chapters
 
 BASE = {

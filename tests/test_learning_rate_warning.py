@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from symreln.console import summary_of
+from symreln.claims.relaxation import relaxation
 from symreln.dynamics.switchboard import Start, expected_start, strengths_float
 from symreln.exact.enclosure import ball
-from symreln.pipeline import derive_unchecked
-from symreln.relaxation import relaxation
+from symreln.report.terminal import summary_of
 from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
+from tests.unchecked import derive_unchecked
 
 
 @pytest.mark.parametrize(("rate", "warned"), [("99/100", False), ("101/100", True)])

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.constants import HALF
+from symreln.claims.constants import HALF
+from symreln.claims.integration import coupled_matrices
+from symreln.claims.prediction import learning_modes, probe_bases
 from symreln.dynamics.two_layer import strength_float
 from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
-from symreln.integration import coupled_matrices
-from symreln.prediction import learning_modes, probe_bases
 from symreln.spec.model import Parameter
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.cases import CASES, contexts_spec, derived, matrix_spec
 from tests.dynamics.full_flow import GatedNetwork, aligned_start
 from tests.pathways.examples import (

@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 import symreln as sr
-from symreln.enclosing import _mode_balls
+from symreln.claims.enclosing import _mode_balls
 from symreln.errors import NoClosedFormError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar

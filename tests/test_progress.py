@@ -11,8 +11,8 @@ import time
 import pytest
 
 import symreln as sr
-from symreln import progress
-from symreln.progress import Progress, phase
+from symreln.base import progress
+from symreln.base.progress import Progress, phase
 
 
 class Terminal(io.StringIO):
@@ -37,7 +37,7 @@ def terminal(monkeypatch, soon):
     def begin() -> Terminal:  # in the test itself: pytest sets stderr before each of its parts
         stream = Terminal()
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.delitem(sys.modules, "symreln.cli", raising=False)
+        monkeypatch.delitem(sys.modules, "symreln.cli.main", raising=False)
         return stream
 
     return begin
@@ -123,7 +123,7 @@ def test_in_python_progress_is_for_terminals_and_notebooks_alone(monkeypatch, so
 
 def test_a_process_of_a_command_shows_nothing_by_itself(monkeypatch, terminal):
     stderr = terminal()
-    monkeypatch.setitem(sys.modules, "symreln.cli", sys)
+    monkeypatch.setitem(sys.modules, "symreln.cli.main", sys)
     with phase("working"):
         time.sleep(0.1)
     assert stderr.getvalue() == ""
@@ -173,7 +173,7 @@ def test_deriving_and_validating_say_what_they_do(terminal):
 
 
 def test_a_command_that_derives_in_silence_with_quiet(monkeypatch, soon, capsys, tmp_path):
-    from symreln import cli
+    from symreln.cli import main as cli
 
     asked = ["derive", "xor", "--no-cache", "--format", "json", "--out", str(tmp_path)]
     assert cli._guarded(asked) == 0

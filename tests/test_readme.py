@@ -11,7 +11,7 @@ import click
 import pytest
 
 import symreln as sr
-from symreln.cli import cli
+from symreln.cli.main import cli
 
 TEXT = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 #: What makes the trainings of an example short; what is derived does not change by it.

@@ -7,11 +7,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import symreln as sr
-from symreln import cli, commands, divergence
-from symreln.console import summary_of
+from symreln.claims import divergence
+from symreln.claims.integration import reduced_flow
+from symreln.cli import commands
+from symreln.cli import main as cli
+from symreln.cli.options import _Share
 from symreln.errors import InputError
-from symreln.integration import reduced_flow
-from symreln.options import _Share
+from symreln.report.terminal import summary_of
 from tests.cases import contexts_spec
 from tests.pathways.examples import RATIONAL
 

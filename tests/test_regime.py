@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.halving import half_time
+from symreln.claims.prediction import learning_modes
 from symreln.exact.matrix import ExactMatrix
-from symreln.halving import half_time
-from symreln.prediction import learning_modes
 
 EYE = ExactMatrix.identity(2)
 
@@ -56,7 +56,7 @@ def test_at_exactly_half_of_the_plateau_a_mode_is_lazy():
 
 
 def test_document_json_and_terminal_name_the_regime():
-    from symreln.console import summary_of
+    from symreln.report.terminal import summary_of
 
     derivation = derived("contextual-3", 'network.init_std="3/20"')
     assert derivation.to_json()["regime"]["name"] == "lazy"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.summaries import brief, short_repr
+from symreln.base.summaries import brief, short_repr
+from symreln.experiment.graphs import validate_graph
 from symreln.sweep.plan import Plan
 from symreln.sweep.summary import summarise
-from symreln.validation.graphs import validate_graph
 
 LINES, CHARACTERS = 30, 3000
 SMALL = ("network.hidden=24", "network.steps=60")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symreln.rounding import rounded, rounded_down
+from symreln.base.rounding import rounded, rounded_down
 
 POSITIVE = st.floats(min_value=1e-12, max_value=1e12)
 

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from symreln import cli, signals
-from symreln.progress import phase
+from symreln.base import signals
+from symreln.base.progress import phase
+from symreln.cli import main as cli
 from symreln.report import jsonio
 from symreln.verify_numbers import MOST_DIGITS
 
-ROOT = str(Path(cli.__file__).parents[1])
+ROOT = str(Path(cli.__file__).parents[2])
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")
 DERIVE = "derive xor --no-cache --format json --out {out}"
 
@@ -67,7 +68,7 @@ def test_results_that_cannot_be_printed_end_in_2_and_files_stay(tmp_path, comman
 def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
     """Else what is printed would be written into it."""
     program = (
-        "from symreln import streams; streams.prepare(); import os;"
+        "from symreln.base import streams; streams.prepare(); import os;"
         f"number = os.open({str(tmp_path / 'own')!r}, os.O_WRONLY | os.O_CREAT); assert number > 2"
     )
     command = f'"{sys.executable}" -c "{program}" <&- >&- 2>&-'
@@ -162,7 +163,7 @@ def test_an_interrupt_during_exec_of_a_text_has_its_code(tmp_path):
     (tmp_path / "interrupted.py").write_text(
         """
 import os, signal, sys
-from symreln import cli
+from symreln.cli import main as cli
 text = "os.kill(os.getpid(), signal.SIGINT)" + chr(10) + "while True: pass"
 cli.cli.main = lambda **_: exec(text)
 sys.exit(cli.run_process())

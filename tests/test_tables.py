@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symreln import tables
-from symreln.tables import MOST_COLUMNS, plain_table
+from symreln.base import tables
+from symreln.base.tables import MOST_COLUMNS, plain_table
 
 letters = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
 cells = letters | st.sampled_from(["[bold]x[/]", "a  b", "sqrt(2)*c/16 + 1", "x" * 60, ":smile:"])

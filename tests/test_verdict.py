@@ -11,7 +11,7 @@ import symreln as sr
 from symreln.exact.scalar import Scalar
 from symreln.spec.model import Parameter
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.cases import contexts_spec, derived, matrix_spec
 from tests.pathways.examples import (
     GOLDEN,

@@ -7,8 +7,8 @@ import copy
 import pytest
 
 import symreln as sr
-from symreln import verification
 from symreln.errors import CertificateError
+from symreln.pipeline import verification
 from symreln.verify import digest, verify
 
 

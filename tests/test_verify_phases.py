@@ -13,7 +13,7 @@ import pytest
 
 import symreln as sr
 from symreln import verify as verifier
-from symreln.cli import main
+from symreln.cli.main import main
 from symreln.errors import CertificateError
 from symreln.verify import digest, verify, verify_file
 from symreln.verify_phases import read_phases

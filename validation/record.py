@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import symreln as sr
+from symreln.experiment.words import percent, steps_text
 from symreln.report.jsonio import write_json, write_text
 from symreln.report.plots import validation_sketches
 from symreln.report.sketches import draw
-from symreln.validation.words import percent, steps_text
 
 HERE = Path(__file__).parent
 NAMES = (

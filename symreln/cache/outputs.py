@@ -31,7 +31,7 @@ class Outputs:
     Attributes:
         files: Contents by path in the results' folder, in the order written.
         json: Text of derivation.json, whether or not it is among the files.
-        summary: What is printed otherwise, for :func:`symreln.console.show_summary`.
+        summary: What is printed otherwise, for :func:`symreln.report.terminal.show_summary`.
     """
 
     files: dict[str, bytes]

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.solutions.deep_numbers import rising_clock, strength_float
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_415

@@ -34,10 +34,10 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

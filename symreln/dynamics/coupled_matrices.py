@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.integrate import PRECISE, Accuracy, integrate
 from symreln.dynamics.packing import Packing
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

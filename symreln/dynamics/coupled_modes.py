@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.integrate import integrate
 from symreln.dynamics.two_layer import TIME, TIME_CONSTANT
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

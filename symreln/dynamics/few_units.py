@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symreln.summaries import short_repr
+from symreln.base.summaries import short_repr
 
 #: Eigenvalue of the inputs' correlation, relative to the largest, that counts as none.
 NOTHING = 1e-12

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.summaries import short_repr
+from symreln.base.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.coupled_matrices import orthonormal_span
-from symreln.summaries import short_repr
 
 #: A scipy.sparse.csr_array; scipy ships no types.
 SparseArray = Any

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.block_flow import symmetric_root
 from symreln.dynamics.plain_module import PlainModule
 from symreln.dynamics.reduced_flow import ModeStart, start_grams
 from symreln.dynamics.ternary import tie
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

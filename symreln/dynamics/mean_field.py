@@ -27,10 +27,10 @@ from math import sqrt
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relations
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 
 #: Draws whose mean is the result, and particles of each: the Monte Carlo error is then about 0.1 %
 #: of L(0) on the contextual tasks.

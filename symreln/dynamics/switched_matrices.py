@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.block_flow import symmetric_root
 from symreln.dynamics.coupled_matrices import (
     CoupledMatrices,
@@ -26,7 +27,6 @@ from symreln.dynamics.coupled_matrices import (
 )
 from symreln.dynamics.integrate import PRECISE, Accuracy, integrate
 from symreln.dynamics.packing import Packing
-from symreln.summaries import short_repr
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from flint import arb
 
-    from symreln.derivation import ModeDerivation
+    from symreln.claims.derivation import ModeDerivation
     from symreln.exact.modes import ModeClass
 
 #: Working precision of numbers that are shown.

@@ -53,7 +53,7 @@ that the normal equations of one pathway of the orbit hold for all.
 
 **Couplings** (all pathways of the stage commute). E_i = S(SᵀS)^{-1}Sᵀ is the orthogonal projector
 on class i of pathway j: all classes of j are required to be orthogonal. Class i acts on class a of
-p by A_kl = O_p A_j E_i T_j^k Sigma^x(j,p) T_p^l w (:mod:`symreln.pathways.coupling`), computed
+p by A_kl = O_p A_j E_i T_j^k Sigma^x(j,p) T_p^l w (:mod:`symreln.verdict.coupling`), computed
 over samples as O_p O_j Y' F_jᵀ(…)/P², Y' being what earlier stages leave. Where p writes all
 outputs of j it vanishes if and only if :math:`S^T \Sigma^x(j,p) T_p^l w = 0`: A_j is one to one on
 classes with lambda ≠ 0, as A_jᵀA_j = M.
@@ -63,7 +63,7 @@ classes with lambda ≠ 0, as A_jᵀA_j = M.
   d + Gamma (Gamma = 0 for single classes). For all p, a, k, l, *the sum of A_kl over the classes
   of the part on other pathways is A_p T_p^{k+l} Gamma(T_p) w for classes a of the part, and 0 for
   all others*, null ones included. Then strengths that start equal in a part stay equal with d_eff
-  for d (:mod:`symreln.pathways.closure`). Without components no class acts on another pathway; with
+  for d (:mod:`symreln.verdict.closure`). Without components no class acts on another pathway; with
   components at least one does, as is checked, so that the stage is not ``closed``.
 - ``coupled modes``: every action that does not vanish is listed with factors q_k,
   A_kl = A_p q_k(T_p) T_p^l w, and none is on a null class; so the stage is not ``closed``. The sums
@@ -173,7 +173,7 @@ class CertifiedComponent:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedCoupling:
-    """A class of modes acting on another, as :mod:`symreln.pathways.coupling` defines it.
+    """A class of modes acting on another, as :mod:`symreln.verdict.coupling` defines it.
 
     Attributes:
         target: The class that is acted on; its pathway is not like another one.

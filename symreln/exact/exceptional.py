@@ -21,11 +21,11 @@ from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import short_repr
 from symreln.exact.factoring import factorisation
 from symreln.exact.field import Field, common_denominator
 from symreln.exact.polynomials import SPECTRAL
 from symreln.exact.scalar import Scalar, polynomial_ring
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gates.remarks import exact_columns, unseparable
-from symreln.summaries import short_repr
 from symreln.train.network import dense_network
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
@@ -125,8 +125,8 @@ def relu_settings(spec: Spec) -> TrainingSettings:
     Raises:
         InputError: It is not a ReLU network of one hidden layer.
     """
-    from symreln.integration import network_of
-    from symreln.validation.trained import training_settings
+    from symreln.claims.integration import network_of
+    from symreln.experiment.trained import training_settings
 
     network = network_of(spec)
     if network.activation != "relu":

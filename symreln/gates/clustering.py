@@ -18,8 +18,8 @@ from math import log
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 
 #: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
 #: after which a start that still moves is left.

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symreln.options import IntegerRange
+from symreln.cli.options import IntegerRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from symreln.base.progress import Progress
     from symreln.gates.enumerate import RealisableGates
-    from symreln.progress import Progress
     from symreln.spec.model import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
@@ -124,8 +124,8 @@ def gates(
     Exactly, from the data; or as trained networks show them. Writes gates.json and gates.toml, a
     spec that `symreln derive` takes.
     """
+    from symreln.base.progress import Progress
     from symreln.gates.enumerate import LIMIT, enumerate_gates, sample_gates
-    from symreln.progress import Progress
     from symreln.spec.reader import load
 
     _check_options(method)

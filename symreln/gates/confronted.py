@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
 from symreln.exact.order import order_key
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
 from symreln.gates.orbits import moved_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.trained import nearest_observer, train_and_look
-from symreln.integration import network_of
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.gates.race import Race

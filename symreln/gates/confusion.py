@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
 from symreln.dynamics.gate_classes import gate_classes, sample_relations
 from symreln.dynamics.mean_field import Descent, look_steps, simulate_mean_field
+from symreln.experiment.trained import training_settings
 from symreln.gates.orbits import moved_gates
 from symreln.gates.sliding import settle
 from symreln.gates.trained import classes_by_name, require_gates
-from symreln.integration import network_of
-from symreln.summaries import short_repr
 from symreln.train.record import Recording, contribution
 from symreln.train.trainers import train_network
 from symreln.train.weights import LayerWeights
-from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
     from symreln.gates.stages import GateStage

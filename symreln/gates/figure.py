@@ -24,7 +24,7 @@ from symreln.report.drawing import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.report.document import Drawing
+    from symreln.document.model import Drawing
 
 #: Dashes of a boundary by its kind.
 KINDS = {"speed": "-", "existence": (0, (1.5, 1.5))}

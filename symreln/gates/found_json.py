@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symreln.experiment.metrics import seed_floor
 from symreln.gates.activity import TrainedGates
 from symreln.gates.enumerate import pattern
 from symreln.gates.kmeans import Coverage, FoundGates, Stability
@@ -15,7 +16,6 @@ from symreln.gates.selectivity import selectivity, weighted_mean
 from symreln.gates.windows import WindowedGates
 from symreln.spec.model import PathwaySpec
 from symreln.train.weights import LayerWeights
-from symreln.validation.metrics import seed_floor
 
 Json = dict[str, Any]
 

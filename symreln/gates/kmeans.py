@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gates.activity import TrainedGates
 from symreln.gates.clustering import (
@@ -25,7 +26,6 @@ from symreln.gates.clustering import (
     silhouette,
     squared_distances,
 )
-from symreln.summaries import short_repr
 
 #: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
 NEAR = 0.1

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.cells import gate_keys
 from symreln.gates.enumerate import RealisableGates
-from symreln.summaries import short_repr
 
 #: Branches of one search for a permutation before it is given up.
 BRANCHES = 2000

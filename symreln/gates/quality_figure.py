@@ -18,7 +18,7 @@ from symreln.report.drawing import (
 )
 
 if TYPE_CHECKING:
-    from symreln.report.document import Drawing
+    from symreln.document.model import Drawing
 
 
 @styled

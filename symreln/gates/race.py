@@ -24,6 +24,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from symreln.base.progress import Progress
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
@@ -58,7 +59,6 @@ from symreln.gates.orbits import SampleGroup, moved_gates, sample_group
 from symreln.gates.partial import partial_gates
 from symreln.gates.search import QUIET
 from symreln.gates.sizes import unit_floats
-from symreln.progress import Progress
 
 if TYPE_CHECKING:
     from flint import fmpz_mpoly

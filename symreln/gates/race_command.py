@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symreln.options import IntegerRange
+from symreln.cli.options import IntegerRange
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
@@ -72,13 +72,13 @@ def race(
     With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
     pathways together: findings 2 and 3 as a table, rivals.md.
     """
+    from symreln.base.progress import Progress
     from symreln.gates.enumerate import LIMIT
     from symreln.gates.line import parameter_range
     from symreln.gates.race import race as run
     from symreln.gates.race_report import race_drawing, unraced
     from symreln.gates.subset_race import subset_points, subset_race
     from symreln.gates.told import race_json, unraced_json
-    from symreln.progress import Progress
     from symreln.spec.reader import load
 
     progress = Progress(quiet=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.claims.integration import network_of
 from symreln.gates.confronted import (
     WITHIN,
     RacePoint,
@@ -19,14 +20,13 @@ from symreln.gates.consistent import gate_spectrum, sign_pattern
 from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.finite_start import finite_start
 from symreln.gates.race_reasons import explained
-from symreln.integration import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from symreln.document.model import Drawing
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.gates.race import Race, RacePiece
-    from symreln.report.document import Drawing
     from symreln.spec.model import Spec
 
 #: Values of the parameter in an interval at which lines are drawn, and shares are predicted.

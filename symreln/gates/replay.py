@@ -14,12 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
+from symreln.experiment.metrics import compare
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import replay_gates
 from symreln.train.weights import LayerWeights
-from symreln.validation.metrics import compare
 
 
 @short_repr

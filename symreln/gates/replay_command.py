@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symreln.options import IntegerRange
+from symreln.cli.options import IntegerRange
 
 if TYPE_CHECKING:
     from symreln.gates.activity import TrainedGates
@@ -58,9 +58,9 @@ def replay(
     From the same initial weights; each unit takes the nearest gate. Masks on inputs and outputs
     and stages are not used: a network has none. Writes replay.json, with --curve also replay.svg.
     """
+    from symreln.base.progress import Progress
     from symreln.gates.activity import train_and_sample
     from symreln.gates.command import numbers_of
-    from symreln.progress import Progress
     from symreln.report.folder import require_folder
     from symreln.spec.reader import load
 
@@ -85,8 +85,8 @@ def replay(
 
 def _look_steps(spec: Spec, networks: int, every: int | None) -> tuple[int, ...]:
     """Return the steps at which networks are looked at, the first update's among them."""
+    from symreln.claims.integration import network_of
     from symreln.gates.activity import sample_steps
-    from symreln.integration import network_of
 
     network = network_of(spec)
     size = network.steps * network.hidden * spec.dataset.samples * networks
@@ -96,10 +96,10 @@ def _look_steps(spec: Spec, networks: int, every: int | None) -> tuple[int, ...]
 def _result(
     spec: Spec, trained: TrainedGates, seeds: int, rng: int, *, curve: bool
 ) -> tuple[dict[str, Any], list[QualityPoint]]:
+    from symreln.experiment.metrics import seed_floor
     from symreln.gates.kmeans import check_alive
     from symreln.gates.quality import own_curve, quality_curve, spec_schedule
     from symreln.gates.windows import schedule_errors
-    from symreln.validation.metrics import seed_floor
 
     check_alive(trained)
     held, floor = trained.networks(0, seeds), seed_floor(trained.losses)

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.derivation import Derivation
+from symreln.base.summaries import short_repr
+from symreln.claims.derivation import Derivation
+from symreln.claims.integration import network_of
+from symreln.claims.solve import at_values
+from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.gates.subsets import count_observer, count_shares, label_values
 from symreln.gates.trained import train_and_look
-from symreln.integration import network_of
 from symreln.spec.model import PathwaySpec
-from symreln.summaries import short_repr
 from symreln.train.record import Recording
 from symreln.train.trainers import train_gdln
-from symreln.validation.trained import gated_pathways, training_settings
 
 if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
@@ -153,11 +154,11 @@ def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
 
 def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Rival:
     import symreln
-    from symreln.prediction import predict_training
+    from symreln.claims.prediction import predict_training
 
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = symreln.derive(replace(spec, families=(), sizes=()))
-    theory = predict_training(derivation.at_values).loss
+    theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
     run = train_gdln(
         at.dataset.inputs.to_numpy(),

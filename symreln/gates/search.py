@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from symreln.base.progress import Progress
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
@@ -23,7 +24,6 @@ from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_g
 from symreln.gates.partial import every_partial_gate
 from symreln.gates.sizes import unit_samples
 from symreln.gates.sliding import sliding_gates
-from symreln.progress import Progress
 
 #: Gates whose singular values are computed at once.
 CHUNK = 4096

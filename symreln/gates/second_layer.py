@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
 from symreln.dynamics.gate_classes import GateClass, gate_classes, sample_relations
 from symreln.dynamics.mean_field import look_steps
 from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
+from symreln.experiment.trained import training_settings
 from symreln.gates.consistent import SelfConsistentGate, columns, self_consistent_gates
 from symreln.gates.partial import partial_gates
 from symreln.gates.programming import dot
 from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import classes_by_name, require_gates
-from symreln.integration import network_of
-from symreln.summaries import short_repr
 from symreln.train.record import Recording
 from symreln.train.trainers import train_deep_network
-from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
     from symreln.gates.enumerate import RealisableGates

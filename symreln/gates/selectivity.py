@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symreln.summaries import short_repr
+from symreln.base.summaries import short_repr
 
 
 @short_repr

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
@@ -19,7 +20,6 @@ from symreln.gates.enumerate import without_parameters
 from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats
-from symreln.summaries import short_repr
 
 #: Units that are followed, and the seed of their draw.
 UNITS, SEED = 1000, 77_003

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from symreln.base.progress import Progress
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.sparse import SparseMatrix
 from symreln.gates.consistent import SelfConsistentGate, sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
 from symreln.gates.search import QUIET, Search, search
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.residual import converged_outputs
-from symreln.pathways.targets import Targets
-from symreln.progress import Progress
+from symreln.network.effective import effective_dataset
+from symreln.network.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
+from symreln.verdict.residual import converged_outputs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

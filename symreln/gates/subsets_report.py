@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.gates import context_subsets
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sliding import sliding_gates
@@ -20,10 +21,9 @@ from symreln.gates.subsets import (
     label_values,
 )
 from symreln.gates.trained import train_and_look
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
-    from symreln.report.document import Drawing
+    from symreln.document.model import Drawing
     from symreln.spec.model import Dataset, Spec
 
 FORMAT = "symreln-subsets/1"
@@ -114,7 +114,7 @@ def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares
         seeds: How many networks.
         rng: Seed of their weights.
     """
-    from symreln.integration import network_of
+    from symreln.claims.integration import network_of
 
     last = network_of(spec).steps - 1
     looks = np.unique(np.linspace(0, last, min(LOOKS, last + 1)).round().astype(int))

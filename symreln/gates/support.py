@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.solve import at_values
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
@@ -23,7 +24,7 @@ from symreln.gates.partial import gate_on_face
 from symreln.gates.programming import Direction, direction, dot
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.gates.consistent import Pair, Vector
     from symreln.spec.model import Dataset, PathwaySpec
 
@@ -52,11 +53,14 @@ def first_pathways(derivation: Derivation) -> list[PathwayDerivation]:
 def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
     """Return which pathways of the first stage no hidden unit can keep, by name, with the reason.
 
-    Of later stages nothing is said: their units come from earlier ones.
-
-    Args:
-        derivation: Without free parameters.
+    Of later stages nothing is said: their units come from earlier ones. Decided at the declared
+    values of parameters; empty where one has none.
     """
+    if any(parameter.value is None for parameter in derivation.spec.parameters):
+        return {}
+    numbers = derivation.ask(at_values)
+    if numbers is not derivation:
+        return numbers.ask(unsupported_pathways)
     if not has_early_phase(derivation):
         return {}
     dataset = derivation.spec.dataset

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
 from symreln.dynamics.gate_classes import GateClass, gate_names
 from symreln.dynamics.mean_field import look_steps
 from symreln.errors import InputError
-from symreln.integration import network_of
-from symreln.summaries import short_repr
+from symreln.experiment.trained import training_settings
 from symreln.train.record import Recording, contribution
 from symreln.train.trainers import train_network
-from symreln.validation.trained import training_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

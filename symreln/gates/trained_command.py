@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.gates.activity import TrainedGates, sample_steps, train_and_sample
 from symreln.gates.found_json import (
     clusters_json,
@@ -38,7 +39,6 @@ from symreln.gates.windows import (
     window_schedule,
     windowed_gates,
 )
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec
@@ -107,7 +107,7 @@ def find(spec: Spec, asked: Asked) -> Found:
         InputError: See :func:`symreln.gates.activity.train_and_sample` and
             :func:`symreln.gates.kmeans.algorithm_one`.
     """
-    from symreln.progress import Progress
+    from symreln.base.progress import Progress
 
     runs = asked.runs or RUNS[asked.method]
     clustered, windows = runs * asked.trainings, asked.method == "windows"
@@ -137,7 +137,7 @@ def find(spec: Spec, asked: Asked) -> Found:
 
 def network_steps(spec: Spec) -> int:
     """Return the recorded steps of a spec's network."""
-    from symreln.integration import network_of
+    from symreln.claims.integration import network_of
 
     return network_of(spec).steps
 

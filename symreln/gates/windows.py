@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gates.activity import TrainedGates
 from symreln.gates.clustering import Clustering, Rows, distinct_rows, kmeans, squared_distances
 from symreln.gates.kmeans import FoundGates, check_alive, cluster_rows
 from symreln.gates.replay import GateSchedule, replay_errors, replay_schedule
-from symreln.summaries import short_repr
 
 #: Numbers of windows that are tried where none is given.
 TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)

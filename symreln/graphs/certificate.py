@@ -67,8 +67,9 @@ from symreln.exact.certificate import CertifiedPathway, pathway_json
 from symreln.exact.certificate_text import Json, Texts, names_used
 from symreln.exact.scalar import Scalar
 from symreln.graphs.certified_forms import chain_form, routing_form
+from symreln.pipeline.certify import certificate
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from symreln.verify import LEVELS, digest
 from symreln.verify_graph import FORMAT
 
@@ -185,7 +186,7 @@ def _component(component: Component, texts: Texts) -> Json:
         "modes": None if ordinary is not None else _modes(component),
         "diagonal": _diagonal(component, component.decision, texts) if general else None,
         "chain": chain_form([sp.Integer(n) for n in component.counts]) if closed else None,
-        "ordinary": None if ordinary is None else ordinary.certificate,
+        "ordinary": None if ordinary is None else ordinary.ask(certificate),
         "level": component.level.value,
     }
 

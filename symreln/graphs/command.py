@@ -8,7 +8,7 @@ from symreln.graphs.derivation import derive_graph
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from symreln.commands import Session
+    from symreln.cli.commands import Session
     from symreln.graphs.derivation import GraphDerivation
     from symreln.spec.model import Spec
 
@@ -24,10 +24,10 @@ def derive_for_user(session: Session, spec: Spec, key: str | None) -> int:
         spec: Its checked spec, with a graph.
         key: Under which its outputs are kept, or None.
     """
-    from symreln import console
+    from symreln.base.progress import Progress
     from symreln.cache.spectra import cached_spectrum
-    from symreln.commands import output_key
-    from symreln.progress import Progress
+    from symreln.cli.commands import output_key
+    from symreln.report import terminal as console
     from symreln.report.graph_write import write_graph, write_proven
     from symreln.report.jsonio import dumps
 
@@ -47,7 +47,7 @@ def derive_for_user(session: Session, spec: Spec, key: str | None) -> int:
     text = dumps(derivation.to_json()) if request.as_json or key is not None else ""
     summary = summary_of(derivation)
     console.show_derivation(text, summary, request.folder, written, as_json=request.as_json)
-    # As in :meth:`symreln.commands.Session._derive`: what was edited meanwhile has another key.
+    # As in :meth:`symreln.cli.commands.Session._derive`: what was edited meanwhile has another key.
     if key is not None and key == output_key(request, fresh=True):
         from symreln.cache.outputs import keep_outputs
 
@@ -56,8 +56,8 @@ def derive_for_user(session: Session, spec: Spec, key: str | None) -> int:
 
 
 def summary_of(derivation: GraphDerivation) -> dict[str, Any]:
-    """Return what is printed, as :func:`symreln.console.show_summary` takes it."""
-    from symreln.tables import plain_table
+    """Return what is printed, as :func:`symreln.report.terminal.show_summary` takes it."""
+    from symreln.base.tables import plain_table
 
     graph, data = derivation.graph, derivation.data
     table = ("edges", ["edge", "from", "to", "pathways"], _edge_rows(derivation))

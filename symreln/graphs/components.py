@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.base.summaries import short_repr
 from symreln.exact.spectrum import joint_spectrum
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import Diagonality, decide_diagonal
 from symreln.graphs.recognise import unequal_data
 from symreln.graphs.words import Letter, Rules, Words
-from symreln.summaries import short_repr
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.solve import Spectrum
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.model import Graph
-    from symreln.pipeline import Spectrum
     from symreln.spec.model import Spec
 
 LEVELS = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES, Level.COUPLED_MATRICES)
@@ -114,7 +114,7 @@ class Component:
         apart = len(set(edges)) == len(edges)
         if self.is_regular or not apart or any(len(p.edges) != 2 for p in self.data.paths):
             return None
-        from symreln.pipeline import derive
+        from symreln.pipeline.derive import derive
 
         pathways = tuple(self.spec.pathways[place] for place in self.paths)
         spec = replace(self.spec, pathways=pathways, graph=None, network=None)

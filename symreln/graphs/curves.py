@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import NoClosedFormError
 from symreln.graphs.aligned import aligned_weights, lacking_units, learning
 from symreln.graphs.components import components
@@ -20,7 +21,6 @@ from symreln.graphs.flow import GraphFlow
 from symreln.graphs.modes import TOLERANCE, graph_modes
 from symreln.graphs.numbers import half_time
 from symreln.graphs.scalars import ScalarFlows, chain_velocity, sampled
-from symreln.summaries import short_repr
 from symreln.truth import Truth
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.graphs.paths import pathways
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.targets import Targets
-from symreln.summaries import short_repr
+from symreln.network.effective import effective_dataset
+from symreln.network.targets import Targets
 
 if TYPE_CHECKING:
     from symreln.graphs.model import Graph
     from symreln.graphs.paths import GraphPath
-    from symreln.pathways.effective import EffectiveDataset
+    from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Dataset
 
 

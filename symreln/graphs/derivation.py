@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symreln.arguments import instance_of
+from symreln.base.progress import phase
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.spectrum import joint_spectrum
 from symreln.graphs.components import LEVELS, components
@@ -15,15 +16,16 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.recognise import recognise
 from symreln.graphs.spaces import minimal_spaces
 from symreln.graphs.told import Told
-from symreln.progress import phase
+from symreln.spec.arguments import instance_of
 from symreln.spec.model import Spec
-from symreln.summaries import short_repr
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from symreln.claims.solve import Progress, Spectrum
+    from symreln.document.model import Document
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.components import Component
     from symreln.graphs.conserved import Balance, NormBalance
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from symreln.graphs.recognise import Recognised
     from symreln.graphs.routing import RoutingNetwork
     from symreln.graphs.spaces import NodeSpaces
-    from symreln.pipeline import Progress, Spectrum
-    from symreln.report.document import Document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +259,7 @@ def derive_graph(
         spec: A checked spec with ``graph``.
         spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
         progress: Called with the name of every step as it is finished, and what it found: those
-            of :func:`symreln.pipeline.derive`, and "graph" with sentences on what is proven.
+            of :func:`symreln.pipeline.derive.derive`, and "graph" with sentences on what is proven.
 
     Raises:
         InputError: The spec has no graph.

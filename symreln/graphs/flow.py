@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError, LimitReachedError
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

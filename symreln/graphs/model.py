@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import short_repr
 from symreln.errors import Problem, SpecError
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

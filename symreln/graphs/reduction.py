@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.graphs.flow import GraphFlow
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

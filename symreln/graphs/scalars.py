@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.integrate import DOP853
 
+from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError
 from symreln.graphs.flow import RELATIVE_TOLERANCE, rounding
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from symreln.claims.solve import Progress
     from symreln.graphs.components import Component
     from symreln.graphs.data import GraphData
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.pipeline import Progress
     from symreln.spec.model import Spec
 
 
 class Told:
-    """Steps under the names of :func:`symreln.pipeline.derive`; pathways are the gated paths.
+    """Steps under the names of :func:`.pipeline.derive`; pathways are the gated paths.
 
     Args:
         data: The graph on its data.

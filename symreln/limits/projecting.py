@@ -29,14 +29,14 @@ from symreln.exact.certified import FLOAT_BITS, fixed, root_bound, square_sum
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import independent_rows
 from symreln.exact.sparse import SparseMatrix
-from symreln.pathways.targets import Targets
+from symreln.network.targets import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flint import fmpq_mat
 
-    from symreln.pathways.effective import EffectiveDataset
+    from symreln.network.effective import EffectiveDataset
 
 #: Bits of all entries of an inverse up to which it is computed exactly: a fraction of a second.
 QUICK_BITS = 4_000_000
@@ -50,7 +50,7 @@ NEAR_ENOUGH = Fraction(1, 10**20)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Projection:
-    """S G F on some output rows, as :class:`symreln.pathways.targets.Targets` subtracts it.
+    """S G F on some output rows, as :class:`symreln.network.targets.Targets` subtracts it.
 
     Attributes:
         left: S, shape (n_y, rows of F); zero in the other output rows.

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symreln.limits.processes import first_message
+from symreln.base.processes import first_message
 
 if TYPE_CHECKING:
-    from symreln.report.document import Document
+    from symreln.document.model import Document
 
 #: What formulas of such documents consist of: a font for this is cut before they are known.
 _USUAL = (
@@ -37,7 +37,7 @@ class Scribe:
         self._drawn: frozenset[str] = frozenset()
         self._font = b""
         if "html" in formats:
-            from symreln.report.document import Document, Math, Section, prose
+            from symreln.document.model import Document, Math, Section, prose
 
             blocks = tuple(prose(Math(formula)) for formula in _USUAL)
             section = Section(title="", label="sec:usual", blocks=blocks)

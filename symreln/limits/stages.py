@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.certified import root_bound
 from symreln.limits.projecting import leftover
-from symreln.pathways.alike import StageSymmetry
-from symreln.pathways.effective import EffectiveDataset, effective_dataset
-from symreln.pathways.symmetry import symmetry_search
-from symreln.pathways.targets import Targets
+from symreln.network.effective import EffectiveDataset, effective_dataset
+from symreln.network.symmetry import symmetry_search
+from symreln.network.targets import Targets
+from symreln.verdict.alike import StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.pathways.symmetry import SymmetrySearch
+    from symreln.network.symmetry import SymmetrySearch
     from symreln.spec.model import Spec
 
 

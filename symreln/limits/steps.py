@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import Step
+    from symreln.claims.derivation import Step
     from symreln.exact.spectrum import JointSpectrum, Mode
-    from symreln.pathways.effective import EffectiveDataset
+    from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Spec
-    from symreln.verdict import StageVerdict
+    from symreln.verdict.judge import StageVerdict
 
 
 class StepWriter:
@@ -40,7 +40,7 @@ class StepWriter:
 
     def spec(self, spec: Spec) -> None:
         """Tell what is to be derived."""
-        from symreln.provenance import library_versions
+        from symreln.base.provenance import library_versions
         from symreln.report.spec_json import spec_to_json
 
         self._spec = spec
@@ -61,7 +61,7 @@ class StepWriter:
         self.say("spec", {**told, "versions": library_versions()})
 
     def progress(self, step: str, payload: object) -> None:
-        """Tell a step of :func:`symreln.pipeline.derive`."""
+        """Tell a step of :func:`symreln.pipeline.derive.derive`."""
         match step:
             case "effective datasets":
                 found = cast("Sequence[EffectiveDataset]", payload)
@@ -99,9 +99,9 @@ def pathway_entry(
     spec: Spec, number: int, effective: EffectiveDataset, spectrum: JointSpectrum
 ) -> dict[str, Any]:
     """Return the entry of derivation.json of a pathway whose stage is not decided yet."""
-    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.report.derivation_json import pathway_to_json
-    from symreln.verdict import DiagonalisabilityVerdict
+    from symreln.verdict.judge import DiagonalisabilityVerdict
 
     why = "the stage's couplings were not decided"
     modes = tuple(
@@ -132,7 +132,7 @@ def pathway_entry(
 
 def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     """Return s and d as LaTeX, None where there is none or no form in square roots."""
-    from symreln.report.mathtext import to_latex
+    from symreln.document.mathtext import to_latex
 
     numbers = {"s": mode.s, "d": None if mode.d_is_average else mode.d}
     return {
@@ -146,7 +146,7 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
 def _family(verdict: StageVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
     from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
-    from symreln.verdict import Level
+    from symreln.verdict.judge import Level
 
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         known = switchboard.Known.of_spec(spec, decoupled=True)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symreln.base.processes import Child, can_measure_memory
+from symreln.base.signals import ended_by_signals, signal_name
+from symreln.base.units import shown_bytes, shown_seconds
 from symreln.errors import NotSupportedError
 from symreln.limits.partial import Reached, Told, partial_derivation
-from symreln.limits.processes import Child, can_measure_memory
 from symreln.limits.steps import read_steps
-from symreln.limits.units import shown_bytes, shown_seconds
 from symreln.limits.worker import REFUSED
 from symreln.report.folder import BESIDE, DERIVED
 from symreln.report.jsonio import dumps, write_text
-from symreln.signals import ended_by_signals, signal_name
 
 if TYPE_CHECKING:
-    from symreln.request import Request
+    from symreln.cli.request import Request
 
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
 POLL = 0.02

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.progress import phase
+from symreln.base.signals import ended_by_signals
+from symreln.base.units import megabytes, seconds
 from symreln.errors import InputError, SymrelnError
 from symreln.limits.partial import Reached, partial_derivation
 from symreln.limits.supervise import Watch, require_measurable
-from symreln.limits.units import megabytes, seconds
-from symreln.progress import phase
-from symreln.signals import ended_by_signals
 from symreln.spec.finding import shown
 from symreln.spec.overrides import override_texts
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 
 #: Seconds or bytes that nobody waits for or has.
 LARGEST = 1e18
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.cli.request import Request
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +87,8 @@ def derive_within(
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
     """
-    from symreln.commands import load_spec, spectra_folder
-    from symreln.request import Request
+    from symreln.cli.commands import load_spec, spectra_folder
+    from symreln.cli.request import Request
 
     request = Request(
         command="steps",
@@ -121,9 +121,9 @@ def _put_together(request: Request, spectra: Path) -> Derivation | GraphDerivati
     """Derive from the spectra that a child has found and kept."""
     from symreln.cache.spectra import cached_spectrum
     from symreln.cache.store import Store
-    from symreln.commands import load_spec
+    from symreln.cli.commands import load_spec
     from symreln.graphs.derivation import derive_graph
-    from symreln.pipeline import derive
+    from symreln.pipeline.derive import derive
 
     spec = load_spec(request)
     work = derive if spec.graph is None else derive_graph

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from symreln.limits.processes import first_message
+from symreln.base.processes import first_message
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import Commutator
     from symreln.limits.stages import Orbit
     from symreln.limits.steps import StepWriter
-    from symreln.pathways.effective import EffectiveDataset
+    from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Spec
 
 
@@ -219,9 +219,9 @@ def main() -> None:
     """Enclose what the first line of stdin names."""
     message = first_message()
 
-    from symreln.commands import load_spec
+    from symreln.cli.commands import load_spec
+    from symreln.cli.request import Request
     from symreln.limits.steps import StepWriter
-    from symreln.request import Request
 
     only = None if message["only"] is None else frozenset(message["only"])
     gone = threading.Event()

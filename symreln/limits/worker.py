@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from symreln.limits.processes import bound_itself, first_message
+from symreln.base.processes import bound_itself, first_message
 
 #: Exit code where an allocation was refused; no command of the user's has it.
 REFUSED = 75
@@ -14,11 +14,11 @@ def main() -> None:
     """Read a request from stdin, carry it out, and end with its exit code."""
     message = first_message()
 
-    from symreln import streams
-    from symreln.cli import guarded
-    from symreln.commands import Session
+    from symreln.base import streams
+    from symreln.cli.commands import Session
+    from symreln.cli.main import guarded
+    from symreln.cli.request import Request
     from symreln.limits.steps import StepWriter
-    from symreln.request import Request
 
     streams.prepare()
     request = Request.from_json(message["request"])

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.report.breaking import equation_lines, name_common, put_back
-from symreln.report.document import Block, Math, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.widths import latex_width
+from symreln.document.breaking import equation_lines, name_common, put_back
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math, equation, prose
+from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symreln.derivation import Derivation, ModeDerivation
-    from symreln.report.chapters.alike import Alike
+    from symreln.claims.alike import Alike
+    from symreln.claims.derivation import Derivation, ModeDerivation
 
 #: Printed width in letters from which a part that occurs again is worth a name.
 LONG = 12.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symreln.validation.band import QUANTILES
+from symreln.experiment.band import QUANTILES
 
 if TYPE_CHECKING:
-    from symreln.validation.confront import Validation
+    from symreln.experiment.confront import Validation
 
 
 def band_to_json(validation: Validation) -> dict[str, Any]:

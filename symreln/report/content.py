@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.abbreviations import abbreviations
-from symreln.report.chapters.alike import alike
-from symreln.report.chapters.closing import checks_chapter, provenance_chapter
-from symreln.report.chapters.data import correlation_chapter, data_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
-from symreln.report.chapters.verdict import verdict_chapter
-from symreln.report.document import (
+from symreln.claims.alike import alike
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.regime import regime_of
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Document,
     Drawing,
@@ -23,15 +21,20 @@ from symreln.report.document import (
     Strong,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.typeset import typeset
+from symreln.document.typeset import typeset
+from symreln.report.abbreviations import abbreviations
+from symreln.report.chapters.closing import checks_chapter, provenance_chapter
+from symreln.report.chapters.data import correlation_chapter, data_chapter
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
+from symreln.report.chapters.verdict import verdict_chapter
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symreln.derivation import Derivation
-    from symreln.families.derivation import FamilyDerivation
-    from symreln.validation.confront import Validation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.derivation import FamilyDerivation
+    from symreln.experiment.confront import Validation
 
 BIBLIOGRAPHY = (
     Source(
@@ -143,7 +146,7 @@ def whole_document(
     derivation: Derivation, chapters: tuple[Block, ...], figures: tuple[Drawing, ...]
 ) -> Document:
     """Return the document with its title, its figures and its bibliography."""
-    regime = derivation.regime
+    regime = derivation.ask(regime_of)
     return Document(
         title=derivation.spec.title,
         subtitle="Learning dynamics, derived by symreln",
@@ -159,7 +162,7 @@ def _optional(derivation: Derivation) -> list[Section]:
     Imported where they are needed: most documents have none of them.
     """
     chapters: list[Section] = []
-    if derivation.exceptional is not None:
+    if derivation.ask(exceptional_sets) is not None:
         from symreln.report.chapters import exceptional
 
         chapters.append(exceptional.chapter(derivation))
@@ -229,7 +232,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
         *_later_verdicts(derivation),
         (
             "Free constants in the formulas: ",
-            Strong(str(derivation.free_constants)),
+            Strong(str(count_free(derivation.ask(printed_constants)))),
             ", listed in ",
             Reference("sec:provenance"),
             ".",

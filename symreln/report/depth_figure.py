@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.experiment.distributions import crossing_times
 from symreln.report.chapters.depth import NAME
 from symreln.report.drawing import (
     DASHES,
@@ -17,13 +18,12 @@ from symreln.report.drawing import (
     plain,
     styled,
 )
-from symreln.validation.distributions import crossing_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.report.document import Drawing
-    from symreln.validation.depth import DepthComparison
+    from symreln.document.model import Drawing
+    from symreln.experiment.depth import DepthComparison
 
 #: Points of a drawn curve.
 POINTS = 400

@@ -5,25 +5,29 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from symreln.descending import flow_error
-from symreln.equal_starts import equal_starts_to_json
+from symreln.base.provenance import library_versions
+from symreln.claims.alike import alike
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.couplings import couplings_of
+from symreln.claims.descending import flow_error
+from symreln.claims.equal_starts import equal_starts_to_json
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.halving import half_time
+from symreln.claims.regime import regime_of
+from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.halving import half_time
-from symreln.provenance import library_versions
-from symreln.report.chapters.alike import alike
+from symreln.gates.support import unsupported_pathways
 from symreln.report.chapters.converging import convergence_to_json
 from symreln.report.chapters.phases import phases_to_json
-from symreln.report.chapters.regime import regime_to_json
 from symreln.report.chapters.width import width_to_json
-from symreln.report.couplings_json import couplings_to_json
+from symreln.report.encode import Encoder
 from symreln.report.equilibria_json import equilibria_to_json
-from symreln.report.mathtext import to_latex
 from symreln.report.spec_json import DIGITS, spec_to_json
-from symreln.settling import settled_decimal, settled_loss
 
 if TYPE_CHECKING:
-    from symreln.derivation import (
+    from symreln.claims.derivation import (
         Derivation,
         ModeDerivation,
         PathwayDerivation,
@@ -34,10 +38,11 @@ if TYPE_CHECKING:
 def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec = derivation.spec
+    encode = Encoder.of(spec)
     return {
         **spec_to_json(spec),
-        "free_constants": derivation.free_constants,
-        "constants": [constant.to_json() for constant in derivation.constants],
+        "free_constants": count_free(derivation.ask(printed_constants)),
+        "constants": [constant.to_json() for constant in derivation.ask(printed_constants)],
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),
@@ -52,7 +57,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         },
         "pathways": _pathways(derivation),
         "couplings": [
-            entry for stage in derivation.stages for entry in couplings_to_json(derivation, stage)
+            encode(entry) for stage in derivation.ask(couplings_of) for entry in stage.entries()
         ],
         "loss": {
             "initial": _number(derivation, derivation.initial_loss),
@@ -63,8 +68,8 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         **equilibria_to_json(derivation),
         **convergence_to_json(derivation),
         **width_to_json(derivation),
-        **regime_to_json(derivation),
-        "unsupported": dict(derivation.unsupported),
+        "regime": encode(derivation.ask(regime_of)),
+        "unsupported": dict(derivation.ask(unsupported_pathways)),
         **phases_to_json(derivation),
         "exceptional": _exceptional(derivation),
         "family": _family(derivation),
@@ -94,7 +99,7 @@ def _final(derivation: Derivation) -> dict[str, str] | None:
 
 
 def _exceptional(derivation: Derivation) -> Any:
-    if derivation.exceptional is None:
+    if derivation.ask(exceptional_sets) is None:
         return None
     from symreln.report.exceptional_json import exceptional_to_json
 

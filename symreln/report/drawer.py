@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from symreln.processors import cores
-from symreln.progress import phase
-from symreln.report.document import Drawing
+from symreln.base.processors import cores
+from symreln.base.progress import phase
+from symreln.document.model import Drawing
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -51,7 +51,7 @@ def _prepare() -> None:
 
 def main() -> None:
     """Carry out orders until there are no more."""
-    from symreln.limits.processes import end_with_parent
+    from symreln.base.processes import end_with_parent
 
     end_with_parent(int(sys.argv[1]))
     _prepare()

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from symreln.document.escape import clean
+from symreln.document.model import Drawing
 from symreln.errors import InputError
 from symreln.report.arranging import arrange
-from symreln.report.document import Drawing
-from symreln.report.escape import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

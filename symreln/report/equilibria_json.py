@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.equilibria import conserved_sums, resting_loss
+from symreln.claims.equilibria import conserved_sums, races_of, resting_loss
+from symreln.claims.resting_points import resting_points
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import decimal_of
 from symreln.report.spec_json import DIGITS
-from symreln.resting_points import resting_points
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.equilibria import Race
     from symreln.dynamics.competition import Equilibrium
-    from symreln.equilibria import Race
 
 
 def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:
     was tried. "shortfall" is Σ kappa π* − s of a mode that is absent; "totals" are of modes that
     are alike and share their sum in the ratio of their starts.
     """
-    if not derivation.races:
+    if not derivation.ask(races_of):
         return {}
     spec = derivation.spec
     rest = resting_loss(derivation)
@@ -37,7 +37,7 @@ def equilibria_to_json(derivation: Derivation) -> dict[str, Any]:
             "loss": None
             if rest is None
             else AlgebraicNumber.rational(rest).to_json(spec.values, spec.symbols, DIGITS),
-            "competitions": [_race(derivation, race) for race in derivation.races],
+            "competitions": [_race(derivation, race) for race in derivation.ask(races_of)],
         }
     }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.report.exceptional_words import consequence_text, effect_key, polynomial_text
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
     from symreln.exact.exceptional import Consequence, ExceptionalSet, SpecialPoint
 
 
@@ -18,7 +19,7 @@ def exceptional_to_json(derivation: Derivation) -> dict[str, Any] | None:
     set of one irreducible polynomial. ``breaking`` says whether a printed formula can fail or
     improve there.
     """
-    sets = derivation.exceptional
+    sets = derivation.ask(exceptional_sets)
     if sets is None:
         return None
     return {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.widths import narrow_pathways
 from symreln.exact.domain import real_roots
 from symreln.exact.exceptional import Effect
 from symreln.exact.text import polynomial
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.exact.exceptional import Consequence, ExceptionalSet, ExceptionalSets
 
 #: Characters up to which a polynomial is written out in the document and on the terminal.
@@ -66,7 +67,7 @@ def consequences_text(derivation: Derivation, item: ExceptionalSet) -> str:
 
 def _effect(derivation: Derivation, effect: Effect) -> str:
     """Return what happens; few hidden units feel more than the formulas do."""
-    if effect is Effect.CROSSING and derivation.narrow:
+    if effect is Effect.CROSSING and derivation.ask(narrow_pathways):
         return "modes coincide in s; where d differs, the order changes in which units learn them"
     return effect.value
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.families.forms import root_of, stage_loss
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.families.forms import root_of, stage_loss
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
-    from symreln.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
 
 DIGITS = 21
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.families.forms import root_of
+from symreln.claims.families.forms import root_of
 
 if TYPE_CHECKING:
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyStage
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.families.derivation import FamilyDerivation, FamilyStage
 
 HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "part"]
 

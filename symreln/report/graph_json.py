@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symreln.provenance import library_versions
+from symreln.base.provenance import library_versions
 from symreln.report.spec_json import DIGITS, spec_to_json
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.constants import count_free
-from symreln.progress import phase
-from symreln.provenance import library_versions
+from symreln.base.progress import phase
+from symreln.base.provenance import library_versions
+from symreln.claims.constants import count_free
+from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report import jsonio
 from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
@@ -19,13 +20,12 @@ from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import loss_sketch
 from symreln.report.validation_json import FORMAT
-from symreln.validation.metrics import drop_time, seed_band
 
 if TYPE_CHECKING:
+    from symreln.experiment.graph_start import GraphStart
+    from symreln.experiment.graphs import GraphValidation
     from symreln.report.sketches import Sketch
     from symreln.train.run import TrainingRun
-    from symreln.validation.graph_start import GraphStart
-    from symreln.validation.graphs import GraphValidation
 
 
 def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:

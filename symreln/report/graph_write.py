@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symreln.progress import phase
+from symreln.base.progress import phase
 from symreln.report import html, jsonio, latex
 from symreln.report.chapters.graph import graph_document
 from symreln.report.drawer import Drawer
@@ -15,8 +15,8 @@ from symreln.report.graph_plots import graph_sketches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symreln.experiment.graphs import GraphValidation
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.validation.graphs import GraphValidation
 
 FORMATS = ("json", "tex", "html")
 

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from symreln.report import font
-from symreln.report.document import (
+from symreln.document.escape import escape_html
+from symreln.document.model import (
     Block,
     Citation,
     Code,
@@ -37,12 +37,12 @@ from symreln.report.document import (
     inlines,
     plain_text,
 )
-from symreln.report.escape import escape_html
+from symreln.document.widths import latex_width
+from symreln.report import font
 from symreln.report.jsonio import write_text
 from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
 from symreln.report.svg import inline_svg
-from symreln.report.widths import latex_width
 
 # Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
 # nothing, because images and fonts may come from data: addresses only.

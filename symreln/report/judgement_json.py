@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from symreln.validation import intervals, strengths
+from symreln.experiment import intervals, strengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy as np
 
-    from symreln.validation.confront import Validation
-    from symreln.validation.findings import Finding, PairDiagnosis
-    from symreln.validation.intervals import Distance
-    from symreln.validation.strengths import ModeMeasured
-    from symreln.validation.study import MeasuredOrder, Study
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.findings import Finding, PairDiagnosis
+    from symreln.experiment.intervals import Distance
+    from symreln.experiment.strengths import ModeMeasured
+    from symreln.experiment.study import MeasuredOrder, Study
 
 #: Significant digits of strengths that were measured.
 DIGITS = 6

@@ -10,7 +10,8 @@ import re
 from math import ceil
 from pathlib import Path
 
-from symreln.report.document import (
+from symreln.document.escape import clean, escape_latex, text_from_math
+from symreln.document.model import (
     Block,
     Citation,
     Code,
@@ -35,11 +36,10 @@ from symreln.report.document import (
     inlines,
     plain_text,
 )
-from symreln.report.escape import clean, escape_latex, text_from_math
+from symreln.document.tex import group, rows_and_cells, tokens
+from symreln.document.widths import latex_width
 from symreln.report.jsonio import write_bytes, write_text
 from symreln.report.numbering import Anchor, anchors
-from symreln.report.tex import group, rows_and_cells, tokens
-from symreln.report.widths import latex_width
 
 FIGURES = "figures"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from symreln.integration import network_of
+from symreln.claims.integration import network_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,9 +14,8 @@ import unicodedata
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from symreln.report.escape import text_from_math
-from symreln.report.mathml_mend import mend
-from symreln.report.tex import (
+from symreln.document.escape import text_from_math
+from symreln.document.tex import (
     WORDS,
     Environment,
     environment,
@@ -24,6 +23,7 @@ from symreln.report.tex import (
     rows_and_cells,
     tokens,
 )
+from symreln.report.mathml_mend import mend
 
 _PRIVATE = 0xE000
 # latex2mathml reads "2pt" as a length: an empty group keeps a coefficient from its letters.
@@ -40,7 +40,7 @@ def to_mathml(latex: str, *, display: bool = False) -> Element:
     """Return the ``math`` element of ``latex``, with the LaTeX as its annotation.
 
     Args:
-        latex: Mathematics that :func:`symreln.report.tex.check_math` accepts.
+        latex: Mathematics that :func:`symreln.document.tex.check_math` accepts.
         display: Whether it stands on its own line.
     """
     return _math(_row(latex, display), latex, display)

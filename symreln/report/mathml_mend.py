@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from xml.etree.ElementTree import Element
 
-from symreln.report.tex import FUNCTIONS
+from symreln.document.tex import FUNCTIONS
 
 _CAPITAL_GREEK = frozenset("ΓΔΘΛΞΠΣΥΦΨΩ")
 _UPRIGHT = _CAPITAL_GREEK | frozenset("∇∞∅")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from symreln.report.document import (
+from symreln.document.model import (
     Block,
     Document,
     Equation,

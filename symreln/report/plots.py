@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.claims.alike import alike, decays, heights_latex, short_list
+from symreln.claims.phase_names import in_phase
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.phase_names import in_phase
-from symreln.report.chapters.alike import alike, decays, heights_latex, short_list
 from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
 from symreln.report.loss_unit import loss_unit
 from symreln.report.sketches import (
@@ -27,12 +28,12 @@ from symreln.report.sketches import (
 )
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.prediction import ModeCurve, Prediction
+    from symreln.document.model import Drawing
     from symreln.dynamics.mean_field import MeanField
-    from symreln.prediction import ModeCurve, Prediction
-    from symreln.report.document import Drawing
+    from symreln.experiment.confront import Validation
     from symreln.train.run import TrainingRun
-    from symreln.validation.confront import Validation
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
 POINTS = 400
@@ -45,7 +46,7 @@ MOST_GROUPS = 24
 #: Share of the greatest strength below which curves lie on each other in print.
 SAME = 1e-3
 #: The same for pathways with equal modes: they differ by the scatter of initial strengths alone,
-#: which are followed from random units (:mod:`symreln.early`).
+#: which are followed from random units (:mod:`symreln.claims.early`).
 SAME_MODES = 3e-2
 
 
@@ -64,13 +65,13 @@ def derivation_sketches(
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(
         not mode.is_null
-        for _, phase in derivation.at_values.phases
+        for _, phase in derivation.ask(at_values).phases
         for pathway in phase.pathways
         for mode in pathway.modes
     ):
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
-            sketches.append(_spectrum(derivation.at_values))
+            sketches.append(_spectrum(derivation.ask(at_values)))
     if prediction is not None and prediction.modes:
         sketches.append(_modes(derivation, prediction))
     return tuple(sketches)
@@ -321,7 +322,7 @@ def letter(place: int) -> str:
 
 
 def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
-    from symreln.validation.metrics import seed_band
+    from symreln.experiment.metrics import seed_band
 
     band = seed_band(run.losses)
     several = run.seeds > 1
@@ -336,7 +337,7 @@ def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.nd
 
 
 def _drop(loss: np.ndarray) -> float | None:
-    from symreln.validation.metrics import drop_time
+    from symreln.experiment.metrics import drop_time
 
     found = drop_time(loss)
     return None if found is None else float(found)

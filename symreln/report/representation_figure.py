@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.experiment.scaling import PLANE
 from symreln.report.drawing import (
     FAINT,
     FONT_SIZE,
@@ -18,13 +19,12 @@ from symreln.report.drawing import (
     plain,
     styled,
 )
-from symreln.validation.scaling import PLANE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.report.document import Drawing
-    from symreln.validation.representation import RepresentationComparison, Subject
+    from symreln.document.model import Drawing
+    from symreln.experiment.representation import RepresentationComparison, Subject
 
 NAME = "representations"
 HEIGHT = 4.6  # inches

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symreln.validation.rules import BatchRule, BiasRule, RateRule, RuleComparison
+    from symreln.experiment.rules import BatchRule, BiasRule, RateRule, RuleComparison
 
 
 def rules_to_json(found: RuleComparison) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from symreln.report.figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.report.document import Drawing
+    from symreln.document.model import Drawing
 
 #: Values of JSON by name; "name" is that of the figure and tells what kind it is.
 Sketch = dict[str, Any]

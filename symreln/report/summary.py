@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.constants import count_free, printed_constants
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.graphs import GraphValidation
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.validation.confront import Validation
-    from symreln.validation.graphs import GraphValidation
 
 #: Modes and pairs of curves that are listed, and characters of a line and of a sentence.
 MOST_MODES = 5
@@ -32,7 +33,7 @@ def derivation_summary(derivation: Derivation) -> list[str]:
 
 
 def _modes(derivation: Derivation) -> list[str]:
-    from symreln.report.words import short_number
+    from symreln.document.words import short_number
 
     symbols, values = derivation.spec.symbols, derivation.spec.values
     found = [(pathway, mode) for pathway in derivation.pathways for mode in pathway.modes]
@@ -83,7 +84,7 @@ def _checks(derivation: Derivation) -> str:
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     return (
         f"checks: {proven} of {len(derivation.steps)} proven; "
-        f"free constants: {derivation.free_constants}"
+        f"free constants: {count_free(derivation.ask(printed_constants))}"
     )
 
 

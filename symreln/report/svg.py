@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from symreln.document.escape import escape_html
+from symreln.document.model import Drawing
 from symreln.errors import InputError
-from symreln.report.document import Drawing
-from symreln.report.escape import escape_html
 
 _ROOT = re.compile(r"<svg\b[^>]*>")
 # Comments repeat the labels; the style sheet would apply to the whole page, so it becomes two

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from symreln.provenance import library_versions
+from symreln.base.provenance import library_versions
+from symreln.claims.early import early_strengths
+from symreln.claims.regime import regime_of
+from symreln.experiment.comparing import PAIRS
 from symreln.report.band_json import band_to_json
-from symreln.report.chapters.regime import regime_to_json
+from symreln.report.encode import Encoder
 from symreln.report.judgement_json import judgement_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
-from symreln.validation.comparing import PAIRS
 
 if TYPE_CHECKING:
-    from symreln.validation.aligned import PathwayAlignment
-    from symreln.validation.confront import Validation
+    from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.confront import Validation
 
 FORMAT = "symreln-validation/1"
 #: Gates that are recorded, those that a symmetry maps onto each other once.
@@ -53,7 +55,7 @@ def validation_to_json(validation: Validation) -> dict[str, Any]:
         "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
-        **regime_to_json(validation.derivation),
+        "regime": Encoder.of(spec)(validation.derivation.ask(regime_of)),
         "alignment": _alignments(validation),
         **_narrow(validation),
         "gate_drift": _drift(validation),
@@ -88,7 +90,7 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
     "units" are those that were followed: which share of them is open on some sample and has no
     pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
     """
-    found = validation.derivation.early
+    found = validation.derivation.ask(early_strengths)
     if not found and not found.unsupported:
         return None
     return {

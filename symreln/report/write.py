@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.progress import phase
+from symreln.claims.prediction import closed_forms, predict
+from symreln.claims.solve import at_values
 from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
-from symreln.prediction import closed_forms, predict
-from symreln.progress import phase
+from symreln.pipeline.certify import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
+from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawer import Drawer
 from symreln.report.folder import (
     CERTIFICATE,
@@ -32,10 +35,10 @@ from symreln.report.plots import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import Derivation
-    from symreln.prediction import Prediction
-    from symreln.report.document import Drawing
-    from symreln.validation.confront import Validation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.prediction import Prediction
+    from symreln.document.model import Drawing
+    from symreln.experiment.confront import Validation
 
 FORMATS = ("json", "tex", "html")
 
@@ -73,7 +76,7 @@ def write_derivation(
         documents.compose()
     if "json" in wanted:
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation.to_json())
+        jsonio.write_json(written[-1], derivation.ask(derivation_to_json))
     return written if documents is None else written + documents.write(folder)
 
 
@@ -91,15 +94,15 @@ def write_proven(
     written = _write_certificates(derivation, folder)
     if "json" in set(formats or FORMATS):
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[-1], derivation.to_json())
+        jsonio.write_json(written[-1], derivation.ask(derivation_to_json))
     return written
 
 
 @phase("certificate")
 def _write_certificates(derivation: Derivation, folder: Path) -> list[Path]:
-    contents = {folder / CERTIFICATE: derivation.certificate}
+    contents = {folder / CERTIFICATE: derivation.ask(certificate)}
     for step, later in zip(derivation.spec.switches, derivation.later, strict=True):
-        contents[folder / phase_certificate(step)] = later.certificate
+        contents[folder / phase_certificate(step)] = later.ask(certificate)
     family = derivation.family
     if family is not None and family.template is not None:
         contents[folder / FAMILY] = family.certificate
@@ -175,8 +178,8 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
         return None
     times = drawn_times(network.steps)
     try:
-        return closed_forms(derivation.at_values, times) or predict(
-            derivation.at_values, times, accuracy=DRAWN
+        return closed_forms(derivation.ask(at_values), times) or predict(
+            derivation.ask(at_values), times, accuracy=DRAWN
         )
     except (InputError, NotSupportedError):
         return None

@@ -13,10 +13,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
-from symreln.summaries import short_repr
 
 if TYPE_CHECKING:
     import sympy as sp

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symreln.options import IntegerRange
+from symreln.cli.options import IntegerRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,8 +91,8 @@ def sweep(
 
     What is done is kept: the same command again, after whatever end, does only what is missing.
     """
+    from symreln.base.processors import cores
     from symreln.errors import InputError
-    from symreln.processors import cores
     from symreln.report.folder import require_folder
     from symreln.sweep.axes import read_axes
     from symreln.sweep.plan import Plan
@@ -142,8 +142,8 @@ def _run(
     Raises:
         InputError: Nothing is to be done and something is missing.
     """
+    from symreln.base.progress import Progress
     from symreln.errors import InputError
-    from symreln.progress import Progress
     from symreln.sweep.run import Shard, estimate, missing, sweep
 
     whole = Shard(index=1, parts=1)
@@ -171,7 +171,7 @@ def _conclude(
     plan: Plan, part: object, failures: Sequence[Failure], *, as_json: bool, quiet: bool
 ) -> int:
     """Write and print the summary, or how much a part has done; return the exit code."""
-    from symreln.progress import Progress
+    from symreln.base.progress import Progress
     from symreln.report.jsonio import dumps, write_text
 
     for failure in failures:
@@ -216,9 +216,9 @@ def _show(summary: Summary) -> None:
     """Print a row a combination."""
     import sys
 
+    from symreln.base.tables import plain_table, render_table
+    from symreln.experiment.intervals import METHOD
     from symreln.sweep.table import header, rows
-    from symreln.tables import plain_table, render_table
-    from symreln.validation.intervals import METHOD
 
     table = f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)", header(summary), rows(summary)
     if sys.stdout.isatty():

@@ -23,7 +23,7 @@ from symreln.spec.overrides import parse_override
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.report.document import Drawing
+    from symreln.document.model import Drawing
     from symreln.sweep.axes import Axis
     from symreln.sweep.summary import Summary, SummaryRow
 

@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from symreln.signals import interrupts_held
+from symreln.base.signals import interrupts_held
 from symreln.sweep.board import Board, Job
 from symreln.sweep.tasks import Request
 

@@ -12,15 +12,15 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from symreln.base.provenance import library_versions
+from symreln.base.summaries import short_repr
 from symreln.cache.key import program_source, spec_content
-from symreln.divergence import check_before_deriving
+from symreln.claims.divergence import check_before_deriving
+from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError, SymrelnError
-from symreln.integration import network_of
-from symreln.provenance import library_versions
 from symreln.report.jsonio import write_json
 from symreln.spec.model import Spec
 from symreln.spec.reader import load
-from symreln.summaries import short_repr
 from symreln.sweep.axes import Axis, Combination, combinations
 from symreln.sweep.files import TaskFolder
 

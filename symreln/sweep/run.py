@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.integration import network_of
+from symreln.experiment.intervals import CHUNK_BYTES
+from symreln.experiment.switching import gated_phases
+from symreln.experiment.trained import gated_settings, training_settings
 from symreln.sweep.board import Board, Failure
 from symreln.train.memory import CACHE_BYTES, working_bytes
 from symreln.train.trainers import network_model, pathway_model
-from symreln.validation.intervals import CHUNK_BYTES
-from symreln.validation.switching import gated_phases
-from symreln.validation.trained import gated_settings, training_settings
 
 if TYPE_CHECKING:
     from symreln.spec.model import Spec

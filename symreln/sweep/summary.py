@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.provenance import library_versions
-from symreln.summaries import short_repr
-from symreln.validation.intervals import METHOD, Distance, distance, mutual_distance
-from symreln.validation.metrics import SeedFloor, seed_floor
-from symreln.validation.untested import too_little
-from symreln.validation.verdicts import Verdict, loss_verdict
+from symreln.base.provenance import library_versions
+from symreln.base.summaries import short_repr
+from symreln.experiment.intervals import METHOD, Distance, distance, mutual_distance
+from symreln.experiment.metrics import SeedFloor, seed_floor
+from symreln.experiment.untested import too_little
+from symreln.experiment.verdicts import Verdict, loss_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.validation.words import percent
+from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
+    from symreln.experiment.intervals import Interval
     from symreln.sweep.summary import Summary, SummaryRow
-    from symreln.validation.intervals import Interval
 
 _PAIRS = ("theory_vs_relu", "theory_vs_gdln", "gdln_vs_relu")
 

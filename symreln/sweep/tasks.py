@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.sweep.files import Result, encode
 
@@ -103,12 +104,12 @@ def _spec(request: Request) -> Spec:
 def _theory(spec: Spec) -> list[Result]:
     from symreln.cache.spectra import cached_spectrum
     from symreln.cache.store import Store
-    from symreln.pipeline import derive
-    from symreln.validation.foretold import foretell
-    from symreln.validation.untested import learnable_share
+    from symreln.experiment.foretold import foretell
+    from symreln.experiment.untested import learnable_share
+    from symreln.pipeline.derive import derive
 
     derivation = derive(spec, spectrum=cached_spectrum(Store()))
-    numbers = derivation.at_values
+    numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = "the targets are all zero, so there is nothing to learn and no loss to compare"
         raise InputError(msg)
@@ -132,7 +133,7 @@ def _theory(spec: Spec) -> list[Result]:
 
 
 def _networks(spec: Spec, request: Request) -> list[Result]:
-    from symreln.validation.pair import pair_streams, train_pair
+    from symreln.experiment.pair import pair_streams, train_pair
 
     first, count = request["first"], len(request["names"])
     network, gdln = train_pair(

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
-from symreln.limits.processes import end_with_parent
+from symreln.base.processes import end_with_parent
 
 if __name__ == "__main__":
     end_with_parent(int(sys.argv[1]))  # before what takes longer to import

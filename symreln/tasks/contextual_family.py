@@ -1,6 +1,6 @@
 r"""The contextual task and the linear hierarchy for every number of contexts and of items.
 
-Contexts are exchangeable: everything is a matrix of :mod:`symreln.families.algebra` with the
+Contexts are exchangeable: everything is a matrix of :mod:`symreln.claims.families.algebra` with the
 context as index. The items of a binary tree are cut into invariant parts. Let H(n) be the tree's
 features, (2n-1) × n: a row of ones on top of two copies of H(n/2). Then
 
@@ -19,12 +19,12 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.claims.families.algebra import OTHERS, PLAIN, FamilyMatrix, Kind, Space
+from symreln.claims.families.domain import Domain
+from symreln.claims.families.errors import NoFamilyError
+from symreln.claims.families.template import Basis, FamilyTemplate, PathwayTemplate, Sector, Vector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.families.algebra import OTHERS, PLAIN, FamilyMatrix, Kind, Space
-from symreln.families.domain import Domain
-from symreln.families.errors import NoFamilyError
-from symreln.families.template import Basis, FamilyTemplate, PathwayTemplate, Sector, Vector
 from symreln.spec.expression import parse_formula
 from symreln.spec.finding import Finding
 from symreln.spec.gates import evaluate_gate

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 from symreln.train.batches import Batches
 from symreln.train.model import Model
 from symreln.train.program import State

@@ -22,8 +22,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from symreln.base.processes import resident_bytes
 from symreln.errors import InputError
-from symreln.limits.processes import resident_bytes
 from symreln.train.arrays import Array, Precision, arithmetic_of
 from symreln.train.memory import MemoryEstimate
 from symreln.train.settings import TrainingSettings

@@ -15,8 +15,8 @@ from typing import Literal
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError, LimitReachedError
-from symreln.summaries import short_repr
 
 MAX_MAPS = 1000
 """Pathways that a graph's maps are recorded for."""

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 from symreln.train.assignment import nearest_outputs
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, off_boundary, own_inputs

@@ -16,9 +16,9 @@ from typing import Any, TypedDict
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from symreln.base.processors import cores
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.processors import cores
-from symreln.summaries import short_repr
 from symreln.train.batches import batch_keys
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.machine import machine

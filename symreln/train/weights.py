@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.summaries import short_repr
 from symreln.train.network import GatedNetwork
 
 Weights = tuple[np.ndarray, ...]

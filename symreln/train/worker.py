@@ -10,8 +10,8 @@ import pickle
 import sys
 import time
 
+from symreln.base.processes import end_with_parent
 from symreln.errors import SymrelnError
-from symreln.limits.processes import end_with_parent
 from symreln.train.chunk import train_chunk
 
 REPORT_SECONDS = 0.1  # between two messages of progress

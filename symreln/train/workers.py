@@ -21,8 +21,8 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from symreln.base.signals import interrupts_held
 from symreln.errors import SymrelnError
-from symreln.signals import interrupts_held
 from symreln.train.chunk import Chunk
 from symreln.train.model import Model
 from symreln.train.record import Recording

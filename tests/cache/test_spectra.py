@@ -14,11 +14,11 @@ import symreln as sr
 from symreln.cache import spectra
 from symreln.cache.spectra import cached_spectrum
 from symreln.cache.store import Store
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json, spectrum_from_json
-from symreln.pathways.effective import effective_dataset
+from symreln.network.effective import effective_dataset
 
 
 def of_spec(name: str, pathway: int = 0) -> JointSpectrum:

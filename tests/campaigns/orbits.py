@@ -26,13 +26,13 @@ from random import Random
 
 import numpy as np
 
-from symreln.early import mode_kappas, pathway_kappas
+from symreln.api import derive
+from symreln.claims.early import mode_kappas, pathway_kappas
+from symreln.claims.prediction import predict_training
+from symreln.experiment.band import predicted_band, relative_spread
+from symreln.experiment.trained import gated_pathways
 from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.pipeline import derive
-from symreln.prediction import predict_training
 from symreln.spec.reader import read_spec
-from symreln.validation.band import predicted_band, relative_spread
-from symreln.validation.trained import gated_pathways
 
 #: Largest relative difference of constants, and of curves after all steps.
 SAME, CURVES = 1e-12, 1e-9

@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from symreln import cli
+from symreln.cli import main as cli
 from tests.campaigns import work_on_spec
 from tests.campaigns.fuzz import library_answers
 from tests.campaigns.random_specs import random_tables, toml_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from symreln import early
+from symreln.claims import early
 from tests.campaigns.orbits import Figures, campaign, check, symmetric_dataset
 
 

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 import symreln as sr
-from symreln import console, verify
+from symreln import verify
 from symreln.errors import SymrelnError
+from symreln.report import terminal as console
 from symreln.report.jsonio import dumps
 from tests.campaigns.random_specs import Tables, random_tables
 

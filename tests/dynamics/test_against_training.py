@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.integration import coupled_matrices
-from symreln.prediction import probe_bases
+from symreln.claims.integration import coupled_matrices
+from symreln.claims.prediction import probe_bases
+from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.spec.model import Spec
 from symreln.train.trainers import train_gdln
 from symreln.train.weights import LayerWeights
-from symreln.validation.trained import gated_pathways, training_settings
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.cases import contexts_spec, matrix_spec
 from tests.dynamics.full_flow import aligned_start
 from tests.pathways.examples import (

@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.claims.equilibria import conserved_sums, races_of, resting_loss
+from symreln.claims.equilibrium_steps import check_conserved, check_end
+from symreln.claims.mode_system import mode_system
 from symreln.dynamics.competition import Competition, null_space, solve
 from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.equilibria import conserved_sums, races, resting_loss
-from symreln.equilibrium_steps import check_conserved, check_end
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.modes import ModeClass, Operator
 from symreln.exact.scalar import Scalar
-from symreln.mode_system import mode_system
 from symreln.report.chapters.equilibria import equilibria
 from symreln.report.equilibria_json import equilibria_to_json
 from symreln.spec.model import Parameter
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.pathways.examples import (
     CUBIC,
     EQUAL,
@@ -274,7 +274,7 @@ def test_a_sum_grows_at_its_rate():
 
 
 def test_a_sum_that_does_not_cancel_is_noticed():
-    found = races(sr.derive(twins()))[0]
+    found = races_of(sr.derive(twins()))[0]
     wrong = replace(found, system=plain([[1, 1], [1, 1]]))
     wrong.system.__dict__["conserved"] = (numbers(1, 1),)
     with pytest.raises(ArithmeticError, match="conserved"):

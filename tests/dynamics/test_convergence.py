@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.console import summary_of
-from symreln.convergence import _first_step
-from symreln.pathways.drives import driven_classes, sources
+from symreln.claims.convergence import _first_step
+from symreln.report.terminal import summary_of
 from symreln.truth import Truth
-from symreln.verdict import stage_modes
+from symreln.verdict.drives import driven_classes, sources
+from symreln.verdict.judge import stage_modes
 from tests.cases import matrix_spec
 from tests.dynamics.test_converging import contexts, derived
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
 
 import symreln as sr
-from symreln.convergence import Convergence
-from symreln.derivation import Derivation
+from symreln.claims.convergence import Convergence
+from symreln.claims.derivation import Derivation
+from symreln.claims.integration import coupled_matrices
 from symreln.dynamics import converging
 from symreln.dynamics.converging import Earlier, Later, Push, gained, residuals
-from symreln.integration import coupled_matrices
 from tests.cases import matrix_spec
 
 ACCURATE = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-14}

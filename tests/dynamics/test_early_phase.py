@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.early import SEED, early_strengths, pathway_kappas
+from symreln.claims.prediction import predict_training
 from symreln.dynamics import early_phase
 from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.dynamics.early_phase import UNITS, EarlyMode, EarlyPhase, EarlyStrength
-from symreln.early import SEED, early_strengths, pathway_kappas
 from symreln.errors import InputError
-from symreln.prediction import predict_training
+from symreln.experiment.trained import training_settings
 from symreln.spec.model import Spec
 from symreln.train.trainers import train_network
-from symreln.validation.trained import training_settings
 
 ONE = np.ones((1, 1))
 #: One input, one output, one sample. A unit with w > 0 grows along (1, 1)/√2 if w + b > 0 and dies

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.enclosing import MOST_DIGITS
 from symreln.dynamics import switchboard
 from symreln.dynamics.switchboard import Start
-from symreln.enclosing import MOST_DIGITS
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from tests.dynamics.test_switchboard import load
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.narrow_law import narrow_law
+from symreln.claims.prediction import predict_training
 from symreln.dynamics.few_units import FewUnits
 from symreln.errors import InputError
-from symreln.narrow_law import narrow_law
-from symreln.prediction import predict_training
+from symreln.experiment.metrics import compare, seed_floor
+from symreln.experiment.pair import pair_streams, train_pair
 from symreln.train.network import GatedPathway
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_gdln
 from symreln.train.weights import LayerWeights
-from symreln.validation.metrics import compare, seed_floor
-from symreln.validation.pair import pair_streams, train_pair
 
 #: Two inputs with modes, one with d but no s, one that is never seen; one output that stays zero.
 X = np.array([[2.0, 0, 0], [0, 1.0, 0], [0, 0, 1.5], [0, 0, 0]])

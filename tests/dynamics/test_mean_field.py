@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln import signals
+from symreln.base import signals
 from symreln.dynamics import gate_classes as classes_module
 from symreln.dynamics import mean_field as module
 from symreln.dynamics.gate_classes import (

@@ -15,8 +15,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, nnls
 
 import symreln as sr
-from symreln import equilibria
-from symreln.derivation import Derivation
+from symreln.claims import equilibria
+from symreln.claims.derivation import Derivation
+from symreln.claims.equilibria import resting_loss
+from symreln.claims.equilibrium_steps import check_end, check_line
+from symreln.claims.mode_system import mode_system
+from symreln.claims.resting_points import PRODUCT, resting_points
 from symreln.dynamics.competition import Competition
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.resting_line import (
@@ -25,11 +29,7 @@ from symreln.dynamics.resting_line import (
     is_semidefinite,
     resting_line,
 )
-from symreln.equilibria import resting_loss
-from symreln.equilibrium_steps import check_end, check_line
-from symreln.mode_system import mode_system
 from symreln.report.equilibria_json import equilibria_to_json
-from symreln.resting_points import PRODUCT, resting_points
 from symreln.truth import Truth
 from tests.dynamics.test_competition import ended, plain
 from tests.pathways.examples import GOLDEN, RATIONAL, scaled_structure

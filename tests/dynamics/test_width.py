@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.claims.prediction import predict_training
+from symreln.claims.widths import learned_counts, losses
 from symreln.dynamics.width import compare
 from symreln.errors import NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.prediction import predict_training
+from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.train.trainers import train_gdln
 from symreln.truth import Truth
-from symreln.validation.trained import gated_pathways, training_settings
-from symreln.widths import learned_counts, losses
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import RATIONAL
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from symreln.derivation import Derivation, PathwayDerivation
+from symreln.claims.derivation import Derivation, PathwayDerivation
+from symreln.claims.exceptional import exceptional_sets
+from symreln.claims.exceptional.points import spec_at
 from symreln.exact.exceptional import Effect, ExceptionalSet, ExceptionalSets
 from symreln.exact.scalar import Scalar
-from symreln.exceptional import exceptional_sets
-from symreln.exceptional.points import spec_at
-from symreln.pipeline import derive_unchecked
 from symreln.spec.reader import load, read_spec
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
+from tests.unchecked import derive_unchecked
 
 BITS = 200
 slow = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)

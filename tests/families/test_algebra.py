@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from symreln.families.algebra import (
+from symreln.claims.families.algebra import (
     OTHERS,
     PLAIN,
     FamilyMatrix,
@@ -21,6 +19,8 @@ from symreln.families.algebra import (
     from_standard,
     from_trivial,
 )
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 from tests.strategies import seeds
 
 NAMES = ("N",)

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 import symreln as sr
-from symreln.families.checks import broken_at, compare_at
-from symreln.families.derive import derive_family_unchecked
-from symreln.families.realised import wrong_image
-from symreln.families.template import Basis
-from symreln.pipeline import derive_unchecked
+from symreln.claims.families.checks import broken_at, compare_at
+from symreln.claims.families.derive import derive_family_unchecked
+from symreln.claims.families.realised import wrong_image
+from symreln.claims.families.template import Basis
 from symreln.spec.model import Spec
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from symreln.verify_family import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
+from tests.unchecked import derive_unchecked
 
 
 def at(name: str, **values: int) -> Spec:

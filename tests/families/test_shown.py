@@ -11,13 +11,13 @@ import sympy as sp
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.cli import cli
+from symreln.claims.families.derive import derive_family_unchecked
+from symreln.claims.families.domain import Domain
+from symreln.claims.families.forms import root_of, stage_loss, sum_over_copies
+from symreln.cli.main import cli
 from symreln.exact.scalar import Scalar
-from symreln.families.derive import derive_family_unchecked
-from symreln.families.domain import Domain
-from symreln.families.forms import root_of, stage_loss, sum_over_copies
-from symreln.pipeline import derive_unchecked
 from tests.families.examples import EXAMPLES, tables
+from tests.unchecked import derive_unchecked
 
 DOMAIN = Domain(names=("a", "n", "C", "u"), minimum={"n": 2, "C": 2}, copies="u", items="n")
 SYMBOLS = {

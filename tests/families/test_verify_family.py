@@ -18,9 +18,9 @@ import pytest
 
 import symreln as sr
 from symreln import verify_family
+from symreln.claims.families.derive import derive_family_unchecked
+from symreln.claims.families.stage import least_squares
 from symreln.errors import CertificateError
-from symreln.families.derive import derive_family_unchecked
-from symreln.families.stage import least_squares
 from symreln.verify_pair import require_pair
 from tests.certificates import leaves
 from tests.families.examples import EXAMPLES, THIRD, tables

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.cli import cli
-from symreln.divergence import check_before_deriving
+from symreln.claims.divergence import check_before_deriving
+from symreln.claims.integration import coupled_matrices, descending_flow
+from symreln.cli.main import cli
 from symreln.errors import CertificateError, InputError, SpecError
-from symreln.integration import coupled_matrices, descending_flow
 from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings

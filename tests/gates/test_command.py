@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from symreln import progress
-from symreln.cli import cli
+from symreln.base import progress
+from symreln.cli.main import cli
 from symreln.errors import InputError
 from symreln.gates.found_lines import candidate_line, number_text
 from symreln.gates.line import parameter_range

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import symreln as sr
-from symreln.early import EarlyStrengths
+from symreln.api import derive
+from symreln.claims.early import EarlyStrengths
 from symreln.gates.pathway_orbits import pathway_orbits
 from symreln.gates.support import why_unsupported
-from symreln.pipeline import derive
 from symreln.spec.reader import read_spec
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from symreln.cli import cli
+from symreln.claims.integration import network_of
+from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.gates.confronted import confront, confronted_points, piece_ends
 from symreln.gates.confusion import confusion, confusion_table, predicted_classes
@@ -31,7 +32,6 @@ from symreln.gates.search import search
 from symreln.gates.second_layer import settled_representation
 from symreln.gates.stages import predicted_stages
 from symreln.gates.trained import nearest_observer, train_and_look
-from symreln.integration import network_of
 from symreln.spec.model import Spec
 from symreln.spec.reader import load
 

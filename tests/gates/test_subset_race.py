@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from symreln.cli import cli
+from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.gates.confronted import RacePoint
 from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symreln.cli import main
+from symreln.cli.main import main
 from symreln.gates.activity import train_and_sample
 from symreln.gates.quality import spec_schedule
 from symreln.gates.windows import schedule_errors

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 
 import symreln as sr
-from symreln.cli import _guarded
+from symreln.cli.main import _guarded
 from symreln.errors import CertificateError
 from symreln.graphs.derivation import derive_graph
 from symreln.spec.model import Spec

@@ -17,7 +17,7 @@ from symreln.graphs.data import GraphData
 from symreln.graphs.derivation import derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec
 from tests.graphs.test_components import NETWORK
 

@@ -21,7 +21,7 @@ from symreln.graphs.model import Edge, Graph, Node
 from symreln.graphs.numbers import chain_strengths
 from symreln.spec.model import Dataset, Gain, NetworkSpec, PathwaySpec, Spec
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import symreln as sr
-from symreln.cli import _guarded
+from symreln.cli.main import _guarded
 from symreln.errors import InputError, SpecError
 from symreln.report import html, latex
 from symreln.truth import Truth

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import symreln as sr
-from symreln import cli
+from symreln.cli import main as cli
+from symreln.cli.request import Request
 from symreln.graphs.derivation import GraphDerivation
 from symreln.limits import supervise as supervising
 from symreln.limits.supervise import supervise
-from symreln.request import Request
 from symreln.verify_graph import verify_file
 
 SPEC = """

@@ -20,7 +20,7 @@ from symreln.report import html
 from symreln.spec.model import NetworkSpec
 from symreln.spec.reader import load
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from symreln.verify_graph import verify
 
 NETWORK = NetworkSpec(

@@ -13,9 +13,9 @@ from flint import fmpz_mat
 
 from symreln.cache import spectra
 from symreln.exact.spectrum import joint_spectrum
+from symreln.experiment import confront
 from symreln.limits import worker
 from symreln.report import write
-from symreln.validation import confront
 
 
 def sleep() -> None:

@@ -7,11 +7,11 @@ import json
 import pytest
 
 import symreln as sr
+from symreln.base.units import megabytes, seconds
 from symreln.errors import InputError
 from symreln.exact.spectrum_json import spectrum_from_json
 from symreln.limits.partial import TOO_LATE, Reached, Told, partial_derivation
 from symreln.limits.steps import StepWriter, read_steps
-from symreln.limits.units import megabytes, seconds
 from symreln.limits.witness import witness
 from symreln.report import html, latex
 from symreln.report.chapters.limits import limited_document

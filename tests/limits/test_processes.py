@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from symreln import cli
+from symreln.base.processes import resident_bytes, session_members
+from symreln.cli import main as cli
+from symreln.cli.request import Request
 from symreln.limits import supervise as supervising
-from symreln.limits.processes import resident_bytes, session_members
-from symreln.request import Request
 from tests.limits.test_supervise import CHILDREN, LINUX, ROOT, SPEC
 
 PARENT = """
 import sys
-from symreln.request import Request
+from symreln.cli.request import Request
 from symreln.limits.supervise import supervise
 supervise(Request(command="derive", spec=sys.argv[1], out=sys.argv[2], time_limit=300.0),
           "tests.limits.slow_worker")
@@ -108,7 +108,7 @@ def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch)
 
 def test_the_time_of_the_imports_counts_and_that_of_a_waiting_shell_does_not():
     program = (
-        "import sys, time; before = time.monotonic(); from symreln import cli;"
+        "import sys, time; before = time.monotonic(); from symreln.cli import main as cli;"
         "from symreln.limits import supervise as s;"
         "own = time.monotonic() - cli._STARTED;"
         "s.supervise = lambda _, *, spent: print(before - cli._STARTED, own, spent) or 0;"
@@ -145,9 +145,10 @@ def test_a_child_whose_parent_is_gone_does_nothing(tmp_path, module):
 @pytest.mark.parametrize("module", CHILDREN)
 def test_a_child_ties_itself_to_its_parent_before_it_imports_much(module):
     program = (
-        "import sys, runpy; from symreln.limits import processes;"
+        "import sys, runpy; from symreln.base import processes;"
         "processes.die_with_parent = lambda: sys.exit("
-        "str(sorted({'symreln.commands', 'symreln.request', 'symreln.cli', 'flint', 'numpy'}"
+        "str(sorted({'symreln.cli.commands', 'symreln.cli.request', 'symreln.cli.main', 'flint',"
+        " 'numpy'}"
         " & set(sys.modules))));"
         f"runpy.run_module({module!r}, run_name='__main__')"
     )

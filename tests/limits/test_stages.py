@@ -15,9 +15,9 @@ from symreln.exact.sparse import SparseMatrix
 from symreln.limits import projecting
 from symreln.limits.projecting import leftover, squared
 from symreln.limits.stages import first_orbits, orbits
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.residual import converged_outputs
-from symreln.pathways.targets import Targets
+from symreln.network.effective import effective_dataset
+from symreln.network.targets import Targets
+from symreln.verdict.residual import converged_outputs
 
 STAGED = ["contextual-3", "contextual-different", "contextual-3-modular"]
 

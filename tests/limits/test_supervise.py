@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 import symreln as sr
-from symreln import cli
+from symreln.cli import main as cli
+from symreln.cli.request import Request
 from symreln.limits import supervise as supervising
 from symreln.limits.partial import Reached, Told, partial_derivation
 from symreln.limits.supervise import supervise
 from symreln.report.derivation_json import derivation_to_json
-from symreln.request import Request
 from symreln.verify import verify_file
 
 SLOW = "tests.limits.slow_worker"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-ROOT = str(Path(cli.__file__).parents[1])
+ROOT = str(Path(cli.__file__).parents[2])
 LIMIT = 300.0
 CHILDREN = [supervising.WORKER, supervising.WITNESS, supervising.SCRIBE]
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.prediction import learning_modes, overlap_matrices, probe_bases
 from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.dynamics.two_layer import strength_float
-from symreln.prediction import learning_modes, overlap_matrices, probe_bases
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 from tests.cases import matrix_spec
 from tests.dynamics.full_flow import GatedNetwork, aligned_start, strengths
 from tests.pathways.examples import all_examples, random_races

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.mode_system import mode_system, symbolic_system
+from symreln.claims.prediction import overlap_matrices, probe_bases
 from symreln.exact.matrix import ExactMatrix
-from symreln.mode_system import mode_system, symbolic_system
-from symreln.pathways.coupling import proportionality
-from symreln.pathways.residual import stages_decouple
-from symreln.prediction import overlap_matrices, probe_bases
-from symreln.verdict import Level
+from symreln.verdict.coupling import proportionality
+from symreln.verdict.judge import Level
+from symreln.verdict.residual import stages_decouple
 from tests.cases import CASES, derived, matrix_spec
 from tests.pathways.examples import (
     CUBIC,

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.residual import converged_outputs
+from symreln.network.effective import effective_dataset
 from symreln.spec.model import Dataset, Spec
+from symreln.verdict.residual import converged_outputs
 from tests.cases import derived, matrix_spec
 from tests.strategies import seeds
 

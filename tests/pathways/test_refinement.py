@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.certify import certificate
-from symreln.equal_starts import equal_starts
+from symreln.claims.equal_starts import equal_starts
+from symreln.claims.prediction import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pathways.refinement import split_spectrum
-from symreln.prediction import probe_bases
+from symreln.pipeline.certify import certificate
 from symreln.spec.model import Spec
 from symreln.truth import Truth
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
+from symreln.verdict.refinement import split_spectrum
 from symreln.verify import digest, verify
 from tests.cases import matrix_spec
 from tests.dynamics.full_flow import GatedNetwork, aligned_start, strengths

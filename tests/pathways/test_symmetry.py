@@ -10,26 +10,26 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import pipeline
+from symreln.claims import solve as pipeline
 from symreln.exact.linear import subspace_projector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.scalar import Scalar
 from symreln.exact.sparse import SparseMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pathways.alike import StageSymmetry
-from symreln.pathways.closure import summed_actions
-from symreln.pathways.coupling import class_actions, stage_couplings
-from symreln.pathways.effective import effective_dataset
-from symreln.pathways.residual import (
+from symreln.network.effective import effective_dataset
+from symreln.network.symmetry import SymmetrySearch
+from symreln.spec.model import Parameter, Spec
+from symreln.verdict.alike import StageSymmetry
+from symreln.verdict.closure import summed_actions
+from symreln.verdict.coupling import class_actions, stage_couplings
+from symreln.verdict.judge import Level, stage_modes
+from symreln.verdict.residual import (
     closed_residual,
     converged_outputs,
     plateau_errors,
     plateau_gain,
 )
-from symreln.pathways.symmetry import SymmetrySearch
-from symreln.spec.model import Parameter, Spec
-from symreln.verdict import Level, stage_modes
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import CUBIC, GOLDEN, all_examples, random_races
 from tests.strategies import parametric_matrix, rational_point

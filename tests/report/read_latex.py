@@ -7,7 +7,7 @@ import re
 
 import sympy as sp
 
-from symreln.report.symbols import symbol_latex
+from symreln.document.symbols import symbol_latex
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[A-Za-z]|[{}()\[\]^_/+,-]|\\,")
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from symreln.report.document import (
+from symreln.document.escape import text_in_math
+from symreln.document.matrices import matrix_latex
+from symreln.document.model import (
     Citation,
     Code,
     Details,
@@ -26,9 +28,7 @@ from symreln.report.document import (
     prose,
 )
 from symreln.report.drawing import drawing
-from symreln.report.escape import text_in_math
 from symreln.report.figures import PathwayModes, gate_pattern, mode_trajectories
-from symreln.report.matrices import matrix_latex
 from tests.report.corpus import HOSTILE
 
 

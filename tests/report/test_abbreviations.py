@@ -6,13 +6,13 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.alike import alike
+from symreln.claims.derivation import Derivation
+from symreln.document.model import Equation, Section, Table, plain_text, walk
+from symreln.document.widths import latex_width
 from symreln.report import abbreviations as module
 from symreln.report.abbreviations import NO_NAMES, abbreviate, abbreviations
-from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
-from symreln.report.document import Equation, Section, Table, plain_text, walk
-from symreln.report.widths import latex_width
 from tests.report.read_latex import read_latex
 
 NETWORK = {"hidden": 100, "init_std": "1/1000", "learning_rate": "1/100", "steps": 1000}

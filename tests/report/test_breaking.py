@@ -2,10 +2,16 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreln.report.breaking import break_lines, equation_lines, name_common, put_back, term_groups
-from symreln.report.mathtext import ordered_terms, signed_latex, to_latex
-from symreln.report.tex import check_math
-from symreln.report.widths import latex_width
+from symreln.document.breaking import (
+    break_lines,
+    equation_lines,
+    name_common,
+    put_back,
+    term_groups,
+)
+from symreln.document.mathtext import ordered_terms, signed_latex, to_latex
+from symreln.document.tex import check_math
+from symreln.document.widths import latex_width
 from tests.report.read_latex import read_latex
 
 c, s, t, tau = sp.symbols("c s t tau", positive=True)

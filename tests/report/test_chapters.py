@@ -13,18 +13,18 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.alike import alike
+from symreln.claims.derivation import Derivation
+from symreln.claims.halving import half_time
+from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Details, Equation, Section, Table, plain_text, walk
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.halving import half_time
-from symreln.pipeline import derive_unchecked
 from symreln.report import html, latex
-from symreln.report.chapters.alike import alike
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.described import NamedMatrices, describe, groups_of, outer_factors
-from symreln.report.document import Details, Equation, Section, Table, plain_text, walk
-from symreln.report.mathtext import to_latex
+from tests.unchecked import derive_unchecked
 
 COUPLED = {
     "title": "Two pathways that compete",
@@ -303,7 +303,7 @@ def test_a_derivation_alone_is_written_without_what_trains():
     """Its imports would take longer than its document."""
     code = (
         "import sys, symreln.report.write; "
-        "sys.exit(any(name.startswith(('symreln.train', 'symreln.validation')) "
+        "sys.exit(any(name.startswith(('symreln.train', 'symreln.experiment')) "
         "for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,8 +2,7 @@ import dataclasses
 
 import pytest
 
-from symreln.errors import InputError
-from symreln.report.document import (
+from symreln.document.model import (
     Citation,
     Document,
     Drawing,
@@ -22,6 +21,7 @@ from symreln.report.document import (
     prose,
     walk,
 )
+from symreln.errors import InputError
 from symreln.report.numbering import anchors
 from tests.report.sample import document
 

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.claims.prediction import closed_forms
+from symreln.cli.request import Request
 from symreln.errors import InputError
-from symreln.prediction import closed_forms
 from symreln.report import drawer as drawers
 from symreln.report import sketches
 from symreln.report.drawer import Drawer
@@ -28,7 +29,6 @@ from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.font import math_font
 from symreln.report.plots import derivation_sketches
 from symreln.report.write import write_derivation
-from symreln.request import Request
 
 CHARACTERS = "πλ√∑𝟏x"
 

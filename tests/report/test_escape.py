@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.report.escape import clean, escape_html, escape_latex, text_from_math, text_in_math
+from symreln.document.escape import clean, escape_html, escape_latex, text_from_math, text_in_math
 from tests.report.corpus import HOSTILE
 
 LATEX_COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)")

@@ -7,10 +7,9 @@ from functools import lru_cache
 
 import pytest
 
+from symreln.document.model import Document
 from symreln.exact.scalar import Scalar
-from symreln.pipeline import derive_unchecked
 from symreln.report.chapters.exceptional import chapter
-from symreln.report.document import Document
 from symreln.report.exceptional_json import exceptional_to_json
 from symreln.report.exceptional_words import (
     SHORT,
@@ -23,6 +22,7 @@ from symreln.report.html import render as html
 from symreln.report.latex import render as latex
 from symreln.spec.expression import parse_formula
 from symreln.spec.reader import load, read_spec
+from tests.unchecked import derive_unchecked
 
 TABLES = {
     "poles and ranges": {

@@ -9,14 +9,10 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.prediction import closed_forms
-from symreln.report import sketches
-from symreln.report.chapters.alike import alike
-from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import spectrum_chapter
-from symreln.report.content import derivation_document
-from symreln.report.document import (
+from symreln.claims.alike import alike
+from symreln.claims.prediction import closed_forms
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Equation,
     Figure,
     Math,
@@ -26,7 +22,11 @@ from symreln.report.document import (
     plain_text,
     walk,
 )
-from symreln.report.mathtext import to_latex
+from symreln.report import sketches
+from symreln.report.chapters.closing import provenance_chapter
+from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.spectrum import spectrum_chapter
+from symreln.report.content import derivation_document
 from symreln.report.plots import derivation_sketches
 
 TWO = {

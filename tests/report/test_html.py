@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 import pytest
 from fontTools.ttLib import TTFont
 
+from symreln.document.escape import clean
+from symreln.document.model import Document, Drawing, Math, Section, Theorem, equation, prose
 from symreln.errors import InputError
 from symreln.report import html
-from symreln.report.document import Document, Drawing, Math, Section, Theorem, equation, prose
-from symreln.report.escape import clean
 from symreln.report.font import math_font
 from symreln.report.svg import inline_svg
 from tests.report.corpus import HOSTILE

@@ -4,9 +4,8 @@ import subprocess
 
 import pytest
 
-from symreln.errors import LimitReachedError, NotSupportedError
-from symreln.report import latex
-from symreln.report.document import (
+from symreln.document.escape import text_in_math
+from symreln.document.model import (
     Details,
     Document,
     Items,
@@ -18,7 +17,8 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.escape import text_in_math
+from symreln.errors import LimitReachedError, NotSupportedError
+from symreln.report import latex
 from symreln.report.latexmk import LatexError, compile_pdf
 from symreln.report.numbering import anchors
 from tests.report.corpus import HOSTILE

@@ -3,9 +3,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from symreln.report.escape import clean, text_in_math
+from symreln.document.escape import clean, text_in_math
+from symreln.document.tex import COMMANDS, check_math
 from symreln.report.mathml import italic, lines_to_mathml, to_markup, to_mathml
-from symreln.report.tex import COMMANDS, check_math
 from tests.report.corpus import HOSTILE
 
 

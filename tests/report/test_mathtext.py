@@ -3,9 +3,9 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.report.mathtext import slashed_latex, to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.tex import check_math
+from symreln.document.mathtext import slashed_latex, to_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.tex import check_math
 from tests.report.read_latex import read_latex
 
 s, d, t, tau, c, strength0 = sp.symbols("s d t tau c strength0", positive=True)

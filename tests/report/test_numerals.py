@@ -6,10 +6,10 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symreln.document.matrices import matrix_latex
+from symreln.document.numerals import decimal_latex, root_latex
+from symreln.document.tex import check_math
 from symreln.errors import InputError
-from symreln.report.matrices import matrix_latex
-from symreln.report.numerals import decimal_latex, root_latex
-from symreln.report.tex import check_math
 
 SHOWN = re.compile(r"(-?[\d.]+)(?:\((\d)\))?(?: \\times 10\^\{(-?\d+)\})?")
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.console import show_summary, summary_of
-from symreln.derivation import Derivation
-from symreln.phase_names import in_phase
+from symreln.claims.derivation import Derivation
+from symreln.claims.phase_names import in_phase
+from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
-from symreln.report.document import Figure
 from symreln.report.figures import PathwayModes, mode_trajectories
 from symreln.report.plots import derivation_sketches
+from symreln.report.terminal import show_summary, summary_of
 
 SPEC = {
     "title": "Two samples, one after the other",

@@ -10,15 +10,15 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
+from symreln.document.blocks import Equation
+from symreln.document.words import scalar_latex
 from symreln.dynamics.solutions.deep import DeepMode
 from symreln.exact.scalar import Scalar
-from symreln.report.blocks import Equation
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.graph_parts import _lines
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.plots import derivation_sketches
-from symreln.report.words import scalar_latex
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 1]]},

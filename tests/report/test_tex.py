@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symreln.document.escape import text_in_math
+from symreln.document.tex import check_math, rows_and_cells, tokens
+from symreln.document.widths import latex_width
 from symreln.errors import InputError
-from symreln.report.escape import text_in_math
-from symreln.report.tex import check_math, rows_and_cells, tokens
-from symreln.report.widths import latex_width
 from tests.report.corpus import HOSTILE
 
 

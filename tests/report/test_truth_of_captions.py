@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.document.inlines import Text
+from symreln.document.model import Figure, Table
 from symreln.errors import NotSupportedError
+from symreln.experiment.metrics import compare
+from symreln.experiment.terms import Term
 from symreln.report.chapters.agreement import _comparison, _farther, _strengths
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.document import Figure, Table
-from symreln.report.inlines import Text
-from symreln.validation.metrics import compare
-from symreln.validation.terms import Term
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.report.content import derivation_document
-from symreln.report.document import (
+from symreln.document.inlines import Text
+from symreln.document.model import (
     Math,
     contents,
     flat,
     walk,
 )
-from symreln.report.inlines import Text
-from symreln.report.numerals import scientific_latex
-from symreln.report.tex import check_math
-from symreln.report.typeset import typeset
-from symreln.report.words import assumption
+from symreln.document.numerals import scientific_latex
+from symreln.document.tex import check_math
+from symreln.document.typeset import typeset
+from symreln.document.words import assumption
+from symreln.report.content import derivation_document
 from symreln.spec.model import Parameter
 
 PLAIN = (">=", "<=", "d_eff", "pi_0", "'off", "'a'", "'b'")

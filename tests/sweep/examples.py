@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from symreln import cli
+from symreln.cli import main as cli
 from symreln.sweep.axes import read_axes
 from symreln.sweep.plan import Plan
 

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import cli
+from symreln.cli import main as cli
 from symreln.errors import InputError
+from symreln.experiment.metrics import seed_floor
 from symreln.spec.reader import load
 from symreln.sweep import board as boards
 from symreln.sweep import local, tasks
 from symreln.sweep.axes import read_axes
 from symreln.sweep.board import MOST_DEATHS, Board
 from symreln.sweep.run import Shard, missing, sweep
-from symreln.validation.metrics import seed_floor
 from tests.sweep.examples import SEEDS, SPEC, arguments, command, contents, plan, spec
 
 __all__ = ["spec"]

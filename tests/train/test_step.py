@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symreln.experiment.scalar_modes import gated_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
@@ -31,7 +32,6 @@ from symreln.train.trainers import (
     train_network,
 )
 from symreln.train.weights import LayerWeights, seed_children
-from symreln.validation.scalar_modes import gated_graph
 from tests.graphs.examples import backpropagated, random_data, start
 from tests.graphs.test_flow import arrays, inside
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same

@@ -8,30 +8,30 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.early import mode_kappas, pathway_kappas
+from symreln.claims.integration import descending_flow, mode_probes, reduced_flow
+from symreln.claims.prediction import predict_training
+from symreln.claims.switched import SwitchedNetworks
 from symreln.dynamics.early_phase import EarlyStrength
 from symreln.dynamics.many_descents import ManyDescents
 from symreln.dynamics.reduced_flow import ModeStart
-from symreln.early import mode_kappas, pathway_kappas
 from symreln.errors import NotSupportedError
-from symreln.integration import descending_flow, mode_probes, reduced_flow
-from symreln.prediction import predict_training
-from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.plots import loss_figure
-from symreln.report.write import write_validation
-from symreln.switched import SwitchedNetworks
-from symreln.train.trainers import train_gdln
-from symreln.validation import band
-from symreln.validation.band import (
+from symreln.experiment import band
+from symreln.experiment.band import (
     PredictedBand,
     _drawn,
     predicted_band,
     relative_spread,
     why_no_band,
 )
-from symreln.validation.foretold import TOO_LONG, foretell
-from symreln.validation.metrics import seed_floor
-from symreln.validation.pair import pair_streams, train_pair
-from symreln.validation.trained import gated_pathways, training_settings
+from symreln.experiment.foretold import TOO_LONG, foretell
+from symreln.experiment.metrics import seed_floor
+from symreln.experiment.pair import pair_streams, train_pair
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.plots import loss_figure
+from symreln.report.write import write_validation
+from symreln.train.trainers import train_gdln
 
 
 def derived(name: str, *overrides: str):

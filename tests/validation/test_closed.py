@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.commands import execute
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import closed_forms, predict_training
+from symreln.cli.commands import execute
+from symreln.cli.request import Request
 from symreln.errors import InputError, NotSupportedError
-from symreln.integration import network_of
-from symreln.prediction import closed_forms, predict_training
-from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.write import write_validation
-from symreln.request import Request
-from symreln.validation.closed import (
+from symreln.experiment.closed import (
     aligned_weights,
     closed_start,
     predict_aligned,
     predict_closed,
     train_aligned,
 )
-from symreln.validation.trained import gated_pathways, training_settings
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.chapters.closing import provenance_chapter
+from symreln.report.write import write_validation
 
 #: Two closed pathways whose modes have rational s; inputs and outputs of their own.
 SPEC = {

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
+from symreln.claims.prediction import Prediction
 from symreln.errors import InputError
-from symreln.pipeline import derive_unchecked
-from symreln.prediction import Prediction
+from symreln.experiment import pair, switching
+from symreln.experiment import trained as training
+from symreln.experiment.confront import Validation
+from symreln.experiment.metrics import compare
+from symreln.experiment.trained import gated_pathways
+from symreln.experiment.words import percent, steps_text
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.spec.reader import read_spec
 from symreln.train.trainers import train_gdln
-from symreln.validation import pair, switching
-from symreln.validation import trained as training
-from symreln.validation.confront import Validation
-from symreln.validation.metrics import compare
-from symreln.validation.trained import gated_pathways
-from symreln.validation.words import percent, steps_text
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
+from tests.unchecked import derive_unchecked
 
 # tau = 100 steps; every mode has risen and settled after 3000 of them.
 NETWORK = {"hidden": 400, "init_std": Fraction(1, 1000), "steps": 2001}

@@ -10,17 +10,17 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from symreln.cli import cli
+from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.report.chapters.depth import depth_rows
-from symreln.spec.reader import load
-from symreln.validation.depth import compare_depth
-from symreln.validation.distributions import (
+from symreln.experiment.depth import compare_depth
+from symreln.experiment.distributions import (
     compare_crossings,
     compare_curves,
     crossing_times,
     largest_gaps,
 )
+from symreln.report.chapters.depth import depth_rows
+from symreln.spec.reader import load
 
 SMALL = (
     "network.hidden=8",

@@ -11,20 +11,15 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.integration import descending_flow
+from symreln.claims.prediction import ModeCurve
 from symreln.errors import NotSupportedError
-from symreln.integration import descending_flow
-from symreln.pipeline import derive_unchecked
-from symreln.prediction import ModeCurve
-from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.judgement_json import diagnosis_to_json
-from symreln.spec.model import Spec
-from symreln.train.trainers import train_gdln
-from symreln.validation import again
-from symreln.validation.again import HALF, Experiment
-from symreln.validation.blame import failed_text
-from symreln.validation.confront import Validation
-from symreln.validation.diagnosis import _halving, _shown_gates
-from symreln.validation.findings import (
+from symreln.experiment import again
+from symreln.experiment.again import HALF, Experiment
+from symreln.experiment.blame import failed_text
+from symreln.experiment.confront import Validation
+from symreln.experiment.diagnosis import _halving, _shown_gates
+from symreln.experiment.findings import (
     AND,
     FLOW,
     GATES,
@@ -35,10 +30,15 @@ from symreln.validation.findings import (
     PairDiagnosis,
     start_of,
 )
-from symreln.validation.gate_patterns import stage_ends
-from symreln.validation.starts import fitted_start, measured_start
-from symreln.validation.trained import gated_pathways, training_settings
+from symreln.experiment.gate_patterns import stage_ends
+from symreln.experiment.starts import fitted_start, measured_start
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.report.chapters.judgement import judgement_blocks
+from symreln.report.judgement_json import diagnosis_to_json
+from symreln.spec.model import Spec
+from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import xor
 
 
@@ -287,7 +287,7 @@ def test_gates_of_partial_pathways_are_not_replaced():
     spec = xor()
     first = replace(spec.pathways[0], boundary=(0,))
     part = SimpleNamespace(effective=SimpleNamespace(pathway=first))
-    numbers = SimpleNamespace(spec=spec, later=(), narrow=(), pathways=(part,))
+    numbers = SimpleNamespace(spec=spec, later=(), ask=lambda _: (), pathways=(part,))
     case = SimpleNamespace(gdln_bears_out=True, numbers=numbers)
     with pytest.raises(NotSupportedError, match="orthogonal to samples"):
         _shown_gates(case, again.Experiment())

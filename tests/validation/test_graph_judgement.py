@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.experiment.findings import ALIGNMENT, SCALE, STEP, WIDTH
+from symreln.experiment.graph_diagnosis import FORMS
+from symreln.experiment.graph_untested import step_below
+from symreln.experiment.graphs import GraphValidation, titles, validate_graph
+from symreln.experiment.metrics import drop_time
+from symreln.experiment.scalar_modes import ScalarModes
 from symreln.graphs.derivation import derive_graph
 from symreln.report.chapters.graph_agreement import chapter
-from symreln.validation.findings import ALIGNMENT, SCALE, STEP, WIDTH
-from symreln.validation.graph_diagnosis import FORMS
-from symreln.validation.graph_untested import step_below
-from symreln.validation.graphs import GraphValidation, titles, validate_graph
-from symreln.validation.metrics import drop_time
-from symreln.validation.scalar_modes import ScalarModes
 from tests.validation.test_graphs import GRAPHS, table, validated
 
 

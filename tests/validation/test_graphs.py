@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.commands import execute
+from symreln.cli.commands import execute
+from symreln.cli.request import Request
 from symreln.dynamics.chain_start import chain_start
 from symreln.errors import NotSupportedError
+from symreln.experiment.graph_start import GraphStart, blow_up, early_flow, graph_start
+from symreln.experiment.graphs import validate_graph
+from symreln.experiment.scalar_modes import ScalarModes, gated_graph
+from symreln.experiment.trained import training_settings
+from symreln.experiment.words import percent
 from symreln.graphs.derivation import derive_graph
 from symreln.report.chapters.graph_agreement import chapter
-from symreln.request import Request
 from symreln.train.trainers import train_graph
-from symreln.validation.graph_start import GraphStart, blow_up, early_flow, graph_start
-from symreln.validation.graphs import validate_graph
-from symreln.validation.scalar_modes import ScalarModes, gated_graph
-from symreln.validation.trained import training_settings
-from symreln.validation.words import percent
 
 DATA = {
     "X": [["1", "0", "2", "0"], ["0", "1", "0", "1"]],

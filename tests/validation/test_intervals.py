@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.validation.intervals import LEVEL, distance, mutual_distance
-from symreln.validation.metrics import compare
+from symreln.experiment.intervals import LEVEL, distance, mutual_distance
+from symreln.experiment.metrics import compare
 
 STEPS = 40
 STEP = np.arange(STEPS)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import mean_field
-from symreln.mean_field import why_no_mean_field
+from symreln.claims import mean_field
+from symreln.claims.mean_field import why_no_mean_field
+from symreln.document.model import Figure, Table
+from symreln.experiment.confront import Validation
+from symreln.experiment.findings import start_of
+from symreln.experiment.metrics import compare
+from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.document import Figure, Table
 from symreln.report.plots import loss_figure, validation_sketches
 from symreln.report.sketches import draw
-from symreln.validation.confront import Validation
-from symreln.validation.findings import start_of
-from symreln.validation.metrics import compare
-from symreln.validation.words import percent
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.validation.metrics import compare, drop_time, gate_drift, seed_band, seed_floor
+from symreln.experiment.metrics import compare, drop_time, gate_drift, seed_band, seed_floor
 
 
 def test_metrics_by_hand():

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.console import show_validation
-from symreln.descending import why_no_bound
+from symreln.claims.descending import why_no_bound
 from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.blame import failed_text
+from symreln.experiment.confront import Validation, validate
+from symreln.experiment.decay import why_no_decay
+from symreln.experiment.diagnosis import NETWORKS, Confronted, _networks, diagnose
+from symreln.experiment.metrics import CurveComparison
+from symreln.experiment.rules import compare_rules
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.report.terminal import show_validation
 from symreln.train.trainers import train_gdln
-from symreln.validation.blame import failed_text
-from symreln.validation.confront import Validation, validate
-from symreln.validation.decay import why_no_decay
-from symreln.validation.diagnosis import NETWORKS, Confronted, _networks, diagnose
-from symreln.validation.metrics import CurveComparison
-from symreln.validation.rules import compare_rules
-from symreln.validation.trained import gated_pathways, training_settings
 
 TABLES = {
     "dataset": {

@@ -16,15 +16,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.derivation import Derivation
-from symreln.pipeline import derive_unchecked
-from symreln.prediction import predict_training
-from symreln.validation import again
-from symreln.validation.blame import failed_text
-from symreln.validation.changed import Change, changed, predicted_again
-from symreln.validation.comparing import curve_metrics
-from symreln.validation.confront import Validation
-from symreln.validation.findings import (
+from symreln.claims.derivation import Derivation
+from symreln.claims.prediction import predict_training
+from symreln.experiment import again
+from symreln.experiment.blame import failed_text
+from symreln.experiment.changed import Change, changed, predicted_again
+from symreln.experiment.comparing import curve_metrics
+from symreln.experiment.confront import Validation
+from symreln.experiment.findings import (
     ALIGNMENT,
     FLOW,
     GATES,
@@ -36,6 +35,7 @@ from symreln.validation.findings import (
 )
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import (
     NETWORK,
     SWAPPED,

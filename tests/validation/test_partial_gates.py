@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 
 import symreln as sr
+from symreln.experiment.gates_held import gates_held
 from symreln.train.assignment import nearest_gates, nearest_outputs
-from symreln.validation.gates_held import gates_held
 
 SPEC = {
     "dataset": {"X": [[2, 1], [1, 2]], "Y": [[1, -1]]},

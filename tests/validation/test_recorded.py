@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from symreln.validation.published import PUBLISHED
+from symreln.experiment.published import PUBLISHED
 from validation import record
 
 HERE = Path(record.__file__).parent

@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.early import start_factor
+from symreln.claims.prediction import probe_bases
+from symreln.document.inlines import plain_text
 from symreln.dynamics.initial import gram_scale
-from symreln.early import start_factor
 from symreln.errors import NotSupportedError
-from symreln.prediction import probe_bases
-from symreln.report.chapters.representations import representation_chapter
-from symreln.report.inlines import plain_text
-from symreln.report.representation_figure import representation_drawing
-from symreln.spec.reader import load
-from symreln.validation.distributions import spread_moments
-from symreln.validation.representation import (
+from symreln.experiment.distributions import spread_moments
+from symreln.experiment.representation import (
     check_representations,
     compare_representations,
     correlations,
@@ -26,8 +23,11 @@ from symreln.validation.representation import (
     relative_distance,
     similarities_by_matrices,
 )
-from symreln.validation.scaling import classical_scaling, paths, shown_share, spread, turned_onto
-from symreln.verdict import Level
+from symreln.experiment.scaling import classical_scaling, paths, shown_share, spread, turned_onto
+from symreln.report.chapters.representations import representation_chapter
+from symreln.report.representation_figure import representation_drawing
+from symreln.spec.reader import load
+from symreln.verdict.judge import Level
 
 HIERARCHY = (
     "network.steps=1501",

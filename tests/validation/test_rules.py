@@ -13,33 +13,33 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.cli import cli
-from symreln.commands import execute
-from symreln.console import show_validation
+from symreln.claims.integration import mode_probes, network_of, reduced_flow
+from symreln.claims.prediction import mode_starts, probe_bases
+from symreln.cli.commands import execute
+from symreln.cli.main import cli
+from symreln.cli.request import Request
+from symreln.document.model import Paragraph, Table, plain_text
 from symreln.dynamics.aligned_descent import followed, pair_steps
 from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
-from symreln.integration import mode_probes, network_of, reduced_flow
-from symreln.prediction import mode_starts
-from symreln.report.chapters.rules import bias_rows, rule_blocks
-from symreln.report.document import Paragraph, Table, plain_text
-from symreln.report.jsonio import dumps
-from symreln.report.validation_json import validation_to_json
-from symreln.request import Request
-from symreln.train.trainers import train_gdln, train_network
-from symreln.validation import rules as rules_module
-from symreln.validation.confront import Validation
-from symreln.validation.decay import (
+from symreln.experiment import rules as rules_module
+from symreln.experiment.confront import Validation
+from symreln.experiment.decay import (
     closed_prediction,
     compare_decay,
     decay_values,
     trained_strengths,
     why_no_decay,
 )
-from symreln.validation.metrics import compare, drop_time
-from symreln.validation.rules import BiasRule, RuleComparison, compare_rules
-from symreln.validation.trained import gated_pathways, training_settings
-from symreln.validation.words import percent
+from symreln.experiment.metrics import compare, drop_time
+from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.words import percent
+from symreln.report.chapters.rules import bias_rows, rule_blocks
+from symreln.report.jsonio import dumps
+from symreln.report.terminal import show_validation
+from symreln.report.validation_json import validation_to_json
+from symreln.train.trainers import train_gdln, train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
 
@@ -181,7 +181,7 @@ def test_weight_decay_on_an_aligned_start():
         value = decay_values(numbers)[2]
         prediction = closed_prediction(numbers, value)
         spec, (pathway,) = numbers.spec, numbers.pathways
-        u, v, _ = sr.prediction.probe_bases(pathway)
+        u, v, _ = probe_bases(pathway)
         amplitude = np.sqrt(float(numbers.strength0))
         width = u.shape[1]
         (gated,) = gated_pathways(spec)
@@ -250,7 +250,7 @@ def test_closed_prediction_is_the_family_with_weight_decay():
 def test_strengths_are_read_off_maps():
     numbers = xor().at_values
     maps = np.zeros((4, numbers.spec.dataset.n_y, numbers.spec.dataset.n_x))
-    u, v, _ = sr.prediction.probe_bases(numbers.pathways[2])
+    u, v, _ = probe_bases(numbers.pathways[2])
     maps[2] = 0.7 * u @ v.T
     found = trained_strengths(numbers, maps)
     third = numbers.pathways[2].modes[0].label

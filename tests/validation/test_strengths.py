@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from symreln.pipeline import derive_unchecked
-from symreln.prediction import probe_bases
+from symreln.claims.prediction import probe_bases
+from symreln.document.model import Table
+from symreln.experiment.decay import trained_strengths
+from symreln.experiment.mode_descent import mode_descent
+from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
+from symreln.experiment.trained import is_one_map, network_recording, telling_gates
 from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.document import Table
 from symreln.train.assignment import nearest_outputs
-from symreln.validation.decay import trained_strengths
-from symreln.validation.mode_descent import mode_descent
-from symreln.validation.strengths import MARKS, ModeMeasured, marks, mean_interval
-from symreln.validation.trained import is_one_map, network_recording, telling_gates
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import NETWORK, TWO, gained, linear, one_pathway, relu, xor
 
 

@@ -11,17 +11,15 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.commands import execute
+from symreln.claims.prediction import probe_bases
+from symreln.cli.commands import execute
+from symreln.cli.request import Request
+from symreln.document.model import Table
 from symreln.errors import NotSupportedError
-from symreln.prediction import probe_bases
-from symreln.report.chapters.study import order_rows, study_blocks
-from symreln.report.document import Table
-from symreln.request import Request
-from symreln.train.weights import LayerWeights
-from symreln.validation import growing
-from symreln.validation.changed import Change, changed, steps_for_scale
-from symreln.validation.intervals import Interval
-from symreln.validation.study import (
+from symreln.experiment import growing
+from symreln.experiment.changed import Change, changed, steps_for_scale
+from symreln.experiment.intervals import Interval
+from symreln.experiment.study import (
     RATE,
     SCALE,
     Study,
@@ -29,6 +27,8 @@ from symreln.validation.study import (
     order_text,
     study,
 )
+from symreln.report.chapters.study import order_rows, study_blocks
+from symreln.train.weights import LayerWeights
 from tests.pathways.examples import RATIONAL, one_hot_contexts
 from tests.validation.test_confront import linear, xor
 

@@ -10,21 +10,22 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.cli import main
-from symreln.derivation import Derivation
+from symreln.claims.derivation import Derivation
+from symreln.claims.integration import coupled_matrices
+from symreln.claims.prediction import predict_training
+from symreln.cli.main import main
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError, SpecError
-from symreln.integration import coupled_matrices
-from symreln.prediction import predict_training
+from symreln.experiment.aligned import gdln_alignment
+from symreln.experiment.decay import why_no_decay
+from symreln.experiment.rules import compare_rules
+from symreln.experiment.switching import gated_phases, train_phases
+from symreln.experiment.trained import map_recording, training_settings
+from symreln.pipeline.certify import certificate
 from symreln.report.chapters.phases import STARTING
 from symreln.report.content import derivation_document
 from symreln.report.html import Page
 from symreln.spec.model import Switch
 from symreln.spec.reader import read_spec
-from symreln.validation.aligned import gdln_alignment
-from symreln.validation.decay import why_no_decay
-from symreln.validation.rules import compare_rules
-from symreln.validation.switching import gated_phases, train_phases
-from symreln.validation.trained import map_recording, training_settings
 
 SPEC = {
     "title": "Switching",
@@ -144,8 +145,8 @@ def test_each_phase_is_the_derivation_of_its_gates():
         alone = sr.derive(static(step))
         assert phase.verdict.level is alone.verdict.level
         named = {key for key in ("phases", "digest") if step == 0}
-        alike = {key: value for key, value in phase.certificate.items() if key not in named}
-        assert alike == {k: v for k, v in alone.certificate.items() if k not in named}
+        alike = {key: value for key, value in phase.ask(certificate).items() if key not in named}
+        assert alike == {k: v for k, v in alone.ask(certificate).items() if k not in named}
     assert derivation().final_loss == sr.derive(static(400)).final_loss
     assert derivation().initial_loss == sr.derive(static(0)).initial_loss
     names = [step.name for step in derivation().steps]

@@ -7,13 +7,13 @@ from functools import lru_cache
 import numpy as np
 
 import symreln as sr
-from symreln.prediction import predict_training
+from symreln.claims.prediction import predict_training
+from symreln.document.model import Table
+from symreln.experiment.confront import Validation
+from symreln.experiment.metrics import compare
+from symreln.experiment.trained import gated_pathways
+from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.document import Table
-from symreln.validation.confront import Validation
-from symreln.validation.metrics import compare
-from symreln.validation.trained import gated_pathways
-from symreln.validation.words import percent
 
 NARROW = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]]},

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.cli import main
-from symreln.console import summary_of
+from symreln.cli.main import main
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
+from symreln.report.terminal import summary_of
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.experiment.changed import step_below
+from symreln.experiment.confront import Validation
+from symreln.experiment.metrics import drop_time
+from symreln.experiment.untested import why_untested
 from symreln.spec.model import ValidationSpec
-from symreln.validation.changed import step_below
-from symreln.validation.confront import Validation
-from symreln.validation.metrics import drop_time
-from symreln.validation.untested import why_untested
 from tests.validation.test_confront import linear, one_pathway, xor
 
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.constants import HALF, Constant, count_free
-from symreln.integration import network_of
-from symreln.prediction import loss_of_maps
-from symreln.validation.comparing import curve_pairs
-from symreln.validation.foretold import foretell
-from symreln.validation.gates_held import GatesHeld, gates_held, stage_ends
-from symreln.validation.intervals import Interval, distance, simultaneous_radius
-from symreln.validation.outcome import Validation
-from symreln.validation.published import PUBLISHED
-from symreln.validation.strengths import ModeMeasured
-from symreln.validation.verdicts import (
+from symreln.claims.constants import HALF, Constant, count_free
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import loss_of_maps
+from symreln.experiment.comparing import curve_pairs
+from symreln.experiment.foretold import foretell
+from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
+from symreln.experiment.intervals import Interval, distance, simultaneous_radius
+from symreln.experiment.outcome import Validation
+from symreln.experiment.published import PUBLISHED
+from symreln.experiment.strengths import ModeMeasured
+from symreln.experiment.verdicts import (
     deciding_seeds,
     gates_verdict,
     loss_verdict,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.validation.words import bound_text, percent, steps_text
+from symreln.experiment.words import bound_text, percent, steps_text
 
 
 def number(text: str) -> Decimal:

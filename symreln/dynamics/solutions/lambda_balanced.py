@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy as sp
 
-from symreln.arguments import exact_times, float_times, whole_number
 from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
+from symreln.spec.arguments import exact_times, float_times, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,16 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from symreln.report.chapters.band import band_blocks
-from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
-from symreln.report.chapters.equal_starts import unequal_start_blocks
-from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
-from symreln.report.chapters.mean_field import mean_field_blocks
-from symreln.report.chapters.regime import regime_blocks
-from symreln.report.chapters.rules import rule_blocks
-from symreln.report.chapters.study import study_blocks
-from symreln.report.chapters.support import counted, unsupported_blocks
-from symreln.report.document import (
+from symreln.claims.claim import said_of
+from symreln.claims.early import early_strengths
+from symreln.claims.regime import regime_of
+from symreln.document.model import (
     Block,
     Citation,
     Figure,
@@ -26,24 +20,32 @@ from symreln.report.document import (
     Theorem,
     prose,
 )
-from symreln.report.numerals import scientific_latex
-from symreln.report.typeset import typeset
-from symreln.validation.words import metric_cells, percent
+from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import typeset
+from symreln.experiment.words import metric_cells, percent
+from symreln.report.chapters.band import band_blocks
+from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
+from symreln.report.chapters.equal_starts import unequal_start_blocks
+from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
+from symreln.report.chapters.mean_field import mean_field_blocks
+from symreln.report.chapters.rules import rule_blocks
+from symreln.report.chapters.study import study_blocks
+from symreln.report.chapters.support import counted, unsupported_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.validation.aligned import PathwayAlignment
-    from symreln.validation.confront import Validation
-    from symreln.validation.metrics import GateDrift
-    from symreln.validation.terms import Term
+    from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.metrics import GateDrift
+    from symreln.experiment.terms import Term
 
 
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
         *_verdict(validation),
-        *regime_blocks(validation.derivation),
+        *said_of(validation.derivation, regime_of),
         _comparison(validation),
         *_published(validation),
         *(_figure(validation) if figures else []),
@@ -174,7 +176,7 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
-    early = validation.derivation.early
+    early = validation.derivation.ask(early_strengths)
     if not validation.kappas:
         return unsupported_blocks(early.unsupported, validation.derivation.spec)
     fastest = {

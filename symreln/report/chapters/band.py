@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.document import Block, Math, Strong, prose
-from symreln.report.typeset import typeset
-from symreln.validation.band import QUANTILES
-from symreln.validation.words import percent
+from symreln.document.model import Block, Math, Strong, prose
+from symreln.document.typeset import typeset
+from symreln.experiment.band import QUANTILES
+from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
-    from symreln.validation.confront import Validation
+    from symreln.experiment.confront import Validation
 
 
 def band_blocks(validation: Validation) -> list[Block]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.constants import count_free
+from symreln.base.provenance import library_versions
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.integration import network_of
+from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
 from symreln.dynamics import initial
-from symreln.integration import network_of
-from symreln.provenance import library_versions
 from symreln.report.chapters.constants import constants_table
-from symreln.report.document import Block, Code, Math, Section, Strong, Table, prose
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
-    from symreln.report.inlines import Content
+    from symreln.claims.derivation import Derivation
+    from symreln.document.inlines import Content
+    from symreln.experiment.confront import Validation
     from symreln.spec.model import NetworkSpec
-    from symreln.validation.confront import Validation
 
 #: Pathways up to which units that differ are told by name.
 MOST_NAMED = 8
@@ -86,7 +86,7 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
             ("seeds", f"{validation.seeds} of each kind"),
             ("seed of the random streams", str(validation.rng)),
         ]
-    constants = derivation.constants if validation is None else validation.constants
+    constants = derivation.ask(printed_constants) if validation is None else validation.constants
     rows.append(("free constants", str(count_free(constants))))
     rows += [(f"version: {name}", value) for name, value in library_versions().items()]
     blocks: tuple[Block, ...] = (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.document import Block, Strong, Table
-from symreln.report.typeset import typeset
+from symreln.document.model import Block, Strong, Table
+from symreln.document.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.constants import Constant
+    from symreln.claims.constants import Constant
 
 
 def constants_table(constants: Sequence[Constant]) -> list[Block]:

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.convergence import open_limits, open_questions
+from symreln.claims.alike import alike
+from symreln.claims.convergence import convergence_of, open_limits, open_questions
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Details, Math, Table, equation, prose
+from symreln.document.numerals import rounded_up
+from symreln.document.typeset import typeset
 from symreln.dynamics.converging import antiderivative
-from symreln.report.chapters.alike import alike
-from symreln.report.document import Block, Details, Math, Table, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import rounded_up
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.convergence import Convergence, LaterBound
-    from symreln.derivation import Derivation
+    from symreln.claims.convergence import Convergence, LaterBound
+    from symreln.claims.derivation import Derivation
 
 #: Modes whose bounds are printed; the rest is in derivation.json.
 MOST_BOUNDS = 24
@@ -28,7 +28,7 @@ MOST_LINES = 6
 
 def converging(derivation: Derivation) -> list[Block]:
     """Return the bounds, or why there are none; nothing where there is one stage."""
-    found = derivation.convergence
+    found = derivation.ask(convergence_of)
     if found is None:
         return []
     blocks: list[Block] = []
@@ -173,7 +173,7 @@ def convergence_to_json(derivation: Derivation) -> dict[str, Any]:
     "residual_within" says from which step on the second stage's residual dataset is within a share
     of the converged one's size; half-times are in steps.
     """
-    found = derivation.convergence
+    found = derivation.ask(convergence_of)
     if found is None:
         return {"convergence": None}
     return {
@@ -205,7 +205,7 @@ def convergence_to_json(derivation: Derivation) -> dict[str, Any]:
 
 def convergence_lines(derivation: Derivation) -> list[str]:
     """Return what the terminal says of it."""
-    found = derivation.convergence
+    found = derivation.ask(convergence_of)
     if found is None:
         return []
     lines = []

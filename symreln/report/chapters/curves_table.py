@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from symreln.report.document import Math
+from symreln.document.model import Math
 
 LARGEST = Math(r"\max |\Delta L| / L(0)")
 MEAN = Math(r"\overline{|\Delta L|} / L(0)")
 DROP = "drop time error"
-#: The first column and the cells of :func:`symreln.validation.words.metric_cells`.
+#: The first column and the cells of :func:`symreln.experiment.words.metric_cells`.
 HEADER = ("curves", LARGEST, MEAN, DROP, "tail")
 ALIGNMENT = "lrrrr"

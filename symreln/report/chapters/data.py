@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.chapters.alike import Alike
-from symreln.report.described import (
+from symreln.claims.alike import Alike
+from symreln.document.described import (
     SMALL,
     NamedMatrices,
     Pattern,
@@ -13,7 +13,8 @@ from symreln.report.described import (
     groups_of,
     outer_factors,
 )
-from symreln.report.document import (
+from symreln.document.matrices import matrix_latex
+from symreln.document.model import (
     Block,
     Code,
     Details,
@@ -26,12 +27,11 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.matrices import matrix_latex
-from symreln.report.words import assumption
+from symreln.document.words import assumption
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation
-    from symreln.report.inlines import Content
+    from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.document.inlines import Content
     from symreln.spec.model import SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
@@ -198,7 +198,7 @@ def _short(text: str, limit: int = 36) -> str:
 
 
 def _symbol(name: str) -> str:
-    from symreln.report.symbols import symbol_latex
+    from symreln.document.symbols import symbol_latex
 
     return symbol_latex(name)
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.report.document import Document, Figure, Math, Section, Strong, Table, prose
-from symreln.validation.distributions import DRAWS
+from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
+from symreln.experiment.distributions import DRAWS
 
 if TYPE_CHECKING:
-    from symreln.report.document import Block, Drawing
-    from symreln.validation.depth import DepthComparison
-    from symreln.validation.distributions import Interval
+    from symreln.document.model import Block, Drawing
+    from symreln.experiment.depth import DepthComparison
+    from symreln.experiment.distributions import Interval
 
 NAME = "depth"
 HEADER = ("L/L(0) below", "ReLU", "gated", "KS distance", "p", "shift of the median", "spread")

@@ -6,14 +6,35 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.claim import said_of
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.convergence import convergence_of
+from symreln.claims.halving import HalfTime, half_time
+from symreln.claims.regime import regime_of
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
+    Block,
+    Citation,
+    Details,
+    Figure,
+    Math,
+    Reference,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import NONE, fraction_latex
 from symreln.dynamics.two_layer import SigmoidalMode
-from symreln.halving import HalfTime, half_time
+from symreln.gates.support import unsupported_pathways
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
 from symreln.report.chapters.converging import converging
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
-from symreln.report.chapters.regime import regime_blocks
 from symreln.report.chapters.solution import (
     HALF_SPEED,
     family_solution,
@@ -27,33 +48,16 @@ from symreln.report.chapters.solution import (
 from symreln.report.chapters.steps import finite_steps
 from symreln.report.chapters.support import unsupported_blocks
 from symreln.report.chapters.width import own_units, width
-from symreln.report.document import (
-    Block,
-    Citation,
-    Details,
-    Figure,
-    Math,
-    Reference,
-    Section,
-    Table,
-    Theorem,
-    equation,
-    prose,
-)
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
-from symreln.report.typeset import typeset
-from symreln.report.words import NONE, fraction_latex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import (
+    from symreln.claims.derivation import (
         Derivation,
         ModeDerivation,
     )
-    from symreln.report.inlines import Content, Inline
+    from symreln.document.inlines import Content, Inline
 
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"
@@ -287,7 +291,7 @@ def _solutions_caption(derivation: Derivation, group: Alike) -> str:
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
     if not later:
         return caption
-    found = derivation.convergence
+    found = derivation.ask(convergence_of)
     bounded = {bound.pathway for bound in found.modes} if found is not None else set()
     return f"{caption} With converged earlier stages from the start; for the flow" + (
         " see the bounds below."
@@ -352,11 +356,11 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *own_units(derivation),
-        *regime_blocks(derivation),
-        *unsupported_blocks(derivation.unsupported, derivation.spec),
+        *said_of(derivation, regime_of),
+        *unsupported_blocks(derivation.ask(unsupported_pathways), derivation.spec),
         prose(
             "The number of free constants is ",
-            Math(str(derivation.free_constants)),
+            Math(str(count_free(derivation.ask(printed_constants)))),
             ", see ",
             Reference("sec:provenance"),
             ".",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.equal_starts import equal_starts, grouped, started_apart
-from symreln.report.document import Block, Inline, Math, Strong, prose
-from symreln.report.symbols import symbol_latex
+from symreln.claims.equal_starts import equal_starts, grouped, started_apart
+from symreln.claims.widths import narrow_pathways
+from symreln.document.model import Block, Inline, Math, Strong, prose
+from symreln.document.symbols import symbol_latex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.derivation import Derivation, StageDerivation
+    from symreln.claims.derivation import Derivation, StageDerivation
 
 #: Strengths that are named one by one.
 MOST_NAMED = 12
@@ -30,7 +31,12 @@ def equal_start_blocks(derivation: Derivation, stage: StageDerivation) -> list[B
         for index, (labels, sentence) in enumerate(grouped(found))
     ]
     network = derivation.spec.network
-    if found and network is not None and network.layers == 2 and not derivation.narrow:
+    if (
+        found
+        and network is not None
+        and network.layers == 2
+        and not derivation.ask(narrow_pathways)
+    ):
         blocks.append(
             prose(
                 "The prediction that is confronted with training does not rest on them: it "

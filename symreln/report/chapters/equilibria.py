@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.equilibria import conserved_sums, resting_loss
+from symreln.claims.equilibria import conserved_sums, races_of, resting_loss
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math, Table, equation, prose
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import decimal_cell, number_cell
 from symreln.report.chapters.resting import on_a_line, sharing, why_a_point
-from symreln.report.document import Block, Math, Table, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import decimal_cell, number_cell
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
-    from symreln.equilibria import Race
-    from symreln.report.inlines import Content
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.equilibria import Race
+    from symreln.document.inlines import Content
 
 #: Modes of the table that are printed; the rest is in derivation.json.
 MOST_MODES = 40
@@ -23,16 +23,16 @@ MOST_MODES = 40
 
 def equilibria(derivation: Derivation) -> list[Block]:
     """Return the equilibria, how they were proven stable, and the conserved quantities."""
-    ended = [race for race in derivation.races if race.end is not None]
+    ended = [race for race in derivation.ask(races_of) if race.end is not None]
     blocks: list[Block] = []
     if ended:
         blocks += [_why(derivation, ended), _table(derivation, ended), *_unstable(ended)]
-    for race in derivation.races:
+    for race in derivation.ask(races_of):
         if race.line is not None:
             blocks += on_a_line(race, derivation.strength0)
-    if any(race.line is not None for race in derivation.races):
+    if any(race.line is not None for race in derivation.ask(races_of)):
         blocks.append(why_a_point())
-    blocks += [*sharing(derivation.races), *_loss(derivation)]
+    blocks += [*sharing(derivation.ask(races_of)), *_loss(derivation)]
     blocks += [
         prose(
             *typeset(f"Where {', '.join(race.labels[:6])}"),
@@ -41,7 +41,7 @@ def equilibria(derivation: Derivation) -> list[Block]:
             *typeset(race.undecided),
             ".",
         )
-        for race in derivation.races
+        for race in derivation.ask(races_of)
         if race.undecided
     ]
     return [*blocks, *_conserved(derivation)]
@@ -55,7 +55,7 @@ def _more(race: Race) -> tuple[str, ...]:
 def _why(derivation: Derivation, ended: list[Race]) -> Block:
     definite = all(race.totals.is_convex(race.values) for race in ended)
     later = len(derivation.stages) > 1
-    whole = len(ended) == len(derivation.races)
+    whole = len(ended) == len(derivation.ask(races_of))
     shared = any(race.shared for race in ended)
     form = (
         " is symmetric and positive definite (checked exactly)"
@@ -154,7 +154,7 @@ def _loss(derivation: Derivation) -> list[Block]:
 def _conserved(derivation: Derivation) -> list[Block]:
     lines = [
         rf"\tau \frac{{d}}{{dt}} \Bigl( {to_latex(total)} \Bigr) &= {to_latex(rate)}"
-        for race in derivation.races
+        for race in derivation.ask(races_of)
         for total, rate in conserved_sums(race, derivation.spec.symbols)
     ]
     if not lines:

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.widths import narrow_pathways
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Details, Items, Math, Section, Table, Theorem, prose
+from symreln.document.typeset import typeset
 from symreln.exact.scalar import factored
-from symreln.report.document import Block, Details, Items, Math, Section, Table, Theorem, prose
 from symreln.report.exceptional_words import SHORT, consequences_text, polynomial_text, short_text
-from symreln.report.mathtext import to_latex
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.exceptional import ExceptionalSet, ExceptionalSets, SpecialPoint
-    from symreln.report.inlines import Content, Inline
 
 #: Rows of a table of sets.
 MOST = 24
@@ -25,7 +27,7 @@ MOST = 24
 
 def chapter(derivation: Derivation) -> Section:
     """Return the chapter on exceptional sets of a derivation that has them."""
-    sets = derivation.exceptional
+    sets = derivation.ask(exceptional_sets)
     assert sets is not None
     harmless = [item for item in sets.sets if item.harmless]
     blocks: list[Block] = [_opening(derivation, sets), *_few_units(derivation), _remark()]
@@ -60,7 +62,9 @@ def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
         listed += [", ", name] if index else [name]
     where = (" with ", *typeset(sets.domain)) if sets.domain else ()
     if not sets.breaking:
-        wide = ", as one of pathways that are wide enough," if derivation.narrow else ""
+        wide = (
+            ", as one of pathways that are wide enough," if derivation.ask(narrow_pathways) else ""
+        )
         return prose(
             f"Every formula of this document{wide} holds as it stands for all real ",
             *listed,
@@ -81,10 +85,10 @@ def _opening(derivation: Derivation, sets: ExceptionalSets) -> Block:
 
 def _few_units(derivation: Derivation) -> list[Block]:
     """Say what is not said of all values where pathways have fewer hidden units than modes."""
-    if not derivation.narrow:
+    if not derivation.ask(narrow_pathways):
         return []
-    numbers = ", ".join(str(one.pathway.number) for one in derivation.narrow)
-    several = len(derivation.narrow) > 1
+    numbers = ", ".join(str(one.pathway.number) for one in derivation.ask(narrow_pathways))
+    several = len(derivation.ask(narrow_pathways)) > 1
     return [
         prose(
             f"Which modes pathway{'s' * several} {numbers} with few hidden units "

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.families.forms import root_of, stage_loss, total_multiplicity
-from symreln.report.document import Block, Code, Items, Math, Section, Table, equation, prose
+from symreln.claims.families.forms import root_of, stage_loss, total_multiplicity
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Code, Items, Math, Section, Table, equation, prose
+from symreln.document.words import NONE
 from symreln.report.family_text import exceptions, stronger
-from symreln.report.mathtext import to_latex
-from symreln.report.words import NONE
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyPathway, FamilyStage
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.families.derivation import FamilyDerivation, FamilyPathway, FamilyStage
-    from symreln.report.inlines import Content, Inline
 
 TITLES: dict[tuple[str, ...], str] = {
     ("contexts",): "For every number of contexts",

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.provenance import library_versions
-from symreln.report.chapters import graph_curves as curves
-from symreln.report.chapters import graph_parts as parts
-from symreln.report.chapters import routing
-from symreln.report.content import BIBLIOGRAPHY
-from symreln.report.document import (
+from symreln.base.provenance import library_versions
+from symreln.document.model import (
     Block,
     Citation,
     Code,
@@ -25,15 +21,19 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.typeset import typeset
+from symreln.document.typeset import typeset
+from symreln.report.chapters import graph_curves as curves
+from symreln.report.chapters import graph_parts as parts
+from symreln.report.chapters import routing
+from symreln.report.content import BIBLIOGRAPHY
 from symreln.truth import Truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symreln.document.inlines import Content
     from symreln.graphs.conserved import Balance
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.report.inlines import Content
 
 #: Rows of a table; more are counted.
 MOST = 40

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.constants import count_free
-from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
-from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
-from symreln.report.document import (
+from symreln.claims.constants import count_free
+from symreln.document.model import (
     Block,
     Figure,
     Items,
@@ -18,12 +16,14 @@ from symreln.report.document import (
     Theorem,
     prose,
 )
-from symreln.report.numerals import scientific_latex
-from symreln.report.typeset import typeset
-from symreln.validation.graphs import titles
+from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import typeset
+from symreln.experiment.graphs import titles
+from symreln.report.chapters.curves_table import ALIGNMENT, HEADER
+from symreln.report.chapters.judgement import diagnosis_blocks, verdict_table, verdict_title
 
 if TYPE_CHECKING:
-    from symreln.validation.graphs import GraphValidation
+    from symreln.experiment.graphs import GraphValidation
 
 #: Rows of the table of strengths; more are counted.
 MOST = 40

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.document import Block, Figure, Math, Section, Table, prose
-from symreln.report.numerals import scientific_latex
-from symreln.report.typeset import typeset
+from symreln.document.model import Block, Figure, Math, Section, Table, prose
+from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.dynamics.solutions.deep import DeepMode
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Code,
     Math,
@@ -15,17 +15,17 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import decimal_cell, number_cell
+from symreln.document.typeset import typeset
+from symreln.document.words import decimal_cell, number_cell
+from symreln.dynamics.solutions.deep import DeepMode
 
 if TYPE_CHECKING:
+    from symreln.document.inlines import Content
     from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.report.inlines import Content
 
 #: Parts that are shown, and rows of a table; derivation.json has all.
 MOST_PARTS = 12

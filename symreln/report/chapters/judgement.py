@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.document.model import Block, Math, Strong, Table
 from symreln.dynamics.loss import strength_symbol
-from symreln.report.document import Block, Math, Strong, Table
-from symreln.validation import intervals, strengths
-from symreln.validation.blame import left_text
-from symreln.validation.told import titles
-from symreln.validation.words import interval_text, percent
+from symreln.experiment import intervals, strengths
+from symreln.experiment.blame import left_text
+from symreln.experiment.told import titles
+from symreln.experiment.words import interval_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.validation.confront import Validation
-    from symreln.validation.findings import PairDiagnosis
-    from symreln.validation.intervals import Interval
-    from symreln.validation.strengths import ModeMeasured
-    from symreln.validation.verdicts import Verdict
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.findings import PairDiagnosis
+    from symreln.experiment.intervals import Interval
+    from symreln.experiment.strengths import ModeMeasured
+    from symreln.experiment.verdicts import Verdict
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 #: Modes whose strengths are listed; the others are in validation.json.

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from symreln.report.document import (
+from symreln.document.model import (
     Block,
     Code,
     Document,
@@ -20,13 +20,13 @@ from symreln.report.document import (
     Table,
     prose,
 )
-from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.widths import latex_width
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
-    from symreln.report.inlines import Content, Inline
+    from symreln.document.inlines import Content, Inline
 
 #: Rows of one pathway, and names of pathways that are alike, that are listed; derivation.json has
 #: all.

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.widths import narrow_pathways
+from symreln.document.breaking import sum_lines
+from symreln.document.mathtext import ordered_terms
+from symreln.document.model import Block, Details, Math, equation, prose
+from symreln.document.numerals import decimal_latex
+from symreln.document.words import scalar_latex
 from symreln.dynamics.loss import strength_symbol
-from symreln.report.breaking import sum_lines
-from symreln.report.document import Block, Details, Math, equation, prose
-from symreln.report.mathtext import ordered_terms
-from symreln.report.numerals import decimal_latex
 from symreln.report.spec_json import DIGITS
-from symreln.report.words import scalar_latex
-from symreln.settling import settled_decimal, settled_loss
 
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
     from symreln.report.abbreviations import Abbreviations
 
 #: Terms of the loss that are printed.
@@ -67,7 +68,7 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
 
 def _end(derivation: Derivation, final: str) -> list[Any]:
     """Say where the loss goes from its first value."""
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         return [
             "; pathways that are wide enough would bring it to the least-squares value ",
             Math(final),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.document import Block, Figure, Math, Strong, Table, prose
+from symreln.document.model import Block, Figure, Math, Strong, Table, prose
+from symreln.experiment.words import percent
 from symreln.report.plots import MOST_GATES, letter
-from symreln.validation.words import percent
 
 if TYPE_CHECKING:
     from symreln.dynamics.mean_field import MeanField
-    from symreln.validation.confront import Validation
+    from symreln.experiment.confront import Validation
 
 
 def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symreln.report.chapters.alike import alike
-from symreln.report.document import Block, Code, Items, Math, Reference, Section, Table, prose
-from symreln.report.typeset import typeset
-from symreln.report.words import number_cell
+from symreln.claims.alike import alike
+from symreln.document.model import Block, Code, Items, Math, Reference, Section, Table, prose
+from symreln.document.typeset import typeset
+from symreln.document.words import number_cell
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
 
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time", "flow_error")

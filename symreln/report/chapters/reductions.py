@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.mode_system import symbolic_system
+from symreln.claims.mode_system import symbolic_system
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Citation, Details, Math, equation, prose
+from symreln.document.words import scalar_latex
 from symreln.report.chapters.equilibria import equilibria
-from symreln.report.document import Block, Citation, Details, Math, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.words import scalar_latex
-from symreln.verdict import Level
+from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.derivation import Derivation, StageDerivation
+    from symreln.claims.derivation import Derivation, StageDerivation
 
 #: Equations of a system that are printed.
 MOST_EQUATIONS = 40

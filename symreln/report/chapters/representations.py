@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.report.document import Figure, Math, Paragraph, Section, Table, prose
+from symreln.document.model import Figure, Math, Paragraph, Section, Table, prose
 from symreln.report.representation_figure import NAME
 
 if TYPE_CHECKING:
-    from symreln.report.document import Block
-    from symreln.validation.representation import RepresentationComparison
+    from symreln.document.model import Block
+    from symreln.experiment.representation import RepresentationComparison
 
 
 def representation_chapter(

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.resting_points import PRODUCT, resting_points
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Content, Details, Inline, Math, equation, prose
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
 from symreln.exact.enclosure import decimal_of
-from symreln.report.document import Block, Content, Details, Inline, Math, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
-from symreln.resting_points import PRODUCT, resting_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from symreln.equilibria import Race
-    from symreln.resting_points import RestingPoints
+    from symreln.claims.equilibria import Race
+    from symreln.claims.resting_points import RestingPoints
 
 #: Modes that are named one by one.
 MOST_NAMED = 12

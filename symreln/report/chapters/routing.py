@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.graphs.routing import EDGES, STRENGTHS
-from symreln.graphs.three_edges import DELTA, X, balanced_bracket
-from symreln.report.document import (
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Citation,
     Items,
@@ -21,13 +20,14 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import scientific_latex
+from symreln.document.numerals import scientific_latex
+from symreln.graphs.routing import EDGES, STRENGTHS
+from symreln.graphs.three_edges import DELTA, X, balanced_bracket
 
 if TYPE_CHECKING:
+    from symreln.document.inlines import Content
     from symreln.graphs.derivation import GraphDerivation
     from symreln.graphs.routing import RoutingNetwork
-    from symreln.report.inlines import Content
 
 
 _ZM = sp.symbols("z m", positive=True)

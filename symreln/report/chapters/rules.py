@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.dynamics.loss import strength_symbol
-from symreln.report.document import Block, Math, Strong, Table, prose
-from symreln.validation.words import metric_cells, percent
+from symreln.experiment.words import metric_cells, percent
 
 if TYPE_CHECKING:
-    from symreln.validation.confront import Validation
-    from symreln.validation.decay import DecayRule
-    from symreln.validation.rules import BatchRule, BiasRule, RuleComparison
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.decay import DecayRule
+    from symreln.experiment.rules import BatchRule, BiasRule, RuleComparison
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.given_weights import white_inputs
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
+from symreln.document.words import fraction_latex
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import deep
 from symreln.dynamics.switchboard import expected_start
-from symreln.given_weights import white_inputs
-from symreln.report.document import Block, Citation, Code, Math, Reference, equation, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.words import fraction_latex
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.alike import Alike
+    from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.report.abbreviations import Abbreviations
-    from symreln.report.chapters.alike import Alike
     from symreln.spec.model import NetworkSpec
 
 
@@ -175,7 +176,7 @@ def family_start(derivation: Derivation) -> list[Block]:
         prose(*content, "."),
         prose(
             "The number of free constants is ",
-            Math(str(derivation.free_constants)),
+            Math(str(count_free(derivation.ask(printed_constants)))),
             ", see ",
             Reference("sec:provenance"),
             ".",

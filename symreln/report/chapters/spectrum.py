@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.alike import Alike, alike, decays, heights_latex
-from symreln.report.document import (
+from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.widths import narrow_pathways
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
     Block,
     Figure,
     Math,
@@ -18,9 +19,8 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.widths import latex_width
-from symreln.report.words import (
+from symreln.document.widths import latex_width
+from symreln.document.words import (
     NONE,
     Symbols,
     Values,
@@ -29,11 +29,12 @@ from symreln.report.words import (
     height_cell,
     number_cell,
 )
+from symreln.report.abbreviations import NO_NAMES, Abbreviations
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.report.inlines import Content, Inline
 
 #: Modes of one pathway that are listed one by one.
 MOST_ROWS = 40
@@ -135,7 +136,7 @@ def _figure_caption(derivation: Derivation) -> Content:
     if not _settled(groups):
         return (*speeds, ". No mode has a plateau of its own.")
     heights = Math(heights_latex(groups, decay=decays(derivation)))
-    if derivation.narrow:
+    if derivation.ask(narrow_pathways):
         learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
         return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
     above = ", 0 where " if decays(derivation) else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
-from symreln.descending import flow_error
-from symreln.report.chapters.alike import alike
-from symreln.report.document import Block, Details, Math, Table, equation, prose
+from symreln.claims.alike import alike
+from symreln.claims.descending import flow_error
+from symreln.document.model import Block, Details, Math, Table, equation, prose
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation
+    from symreln.claims.derivation import Derivation
 
 #: Modes whose bounds are printed; the rest is in derivation.json.
 MOST_BOUNDS = 24

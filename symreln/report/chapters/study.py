@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.document import Block, Math, Strong, Table, prose
-from symreln.validation.study import order_number
-from symreln.validation.told import titles
-from symreln.validation.words import interval_text, percent
+from symreln.document.model import Block, Math, Strong, Table, prose
+from symreln.experiment.study import order_number
+from symreln.experiment.told import titles
+from symreln.experiment.words import interval_text, percent
 
 if TYPE_CHECKING:
-    from symreln.validation.confront import Validation
-    from symreln.validation.study import LevelDistance, MeasuredOrder, Study
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.study import LevelDistance, MeasuredOrder, Study
 
 #: Names of the columns of :func:`order_rows`.
 ORDER_HEADER = ("deviation", "halved", "at each level", "order", "predicted", "confirmed")

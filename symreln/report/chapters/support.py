@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.document.model import Block, Strong, prose
+from symreln.document.typeset import typeset
 from symreln.exact.enclosure import ball, rounded_text
-from symreln.report.document import Block, Strong, prose
-from symreln.report.typeset import typeset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.early import EarlyStrengths
+    from symreln.claims.early import EarlyStrengths
     from symreln.spec.model import Spec
 
 #: Pathways that are named.
@@ -58,7 +58,7 @@ def counted(early: EarlyStrengths) -> list[str]:
     if not early.followed:
         return []
     # Here, because it brings what trains networks, and a derivation alone needs none of it.
-    from symreln.validation.words import percent
+    from symreln.experiment.words import percent
 
     return [
         f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} settle on no "

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.report.chapters.equal_starts import equal_start_blocks
-from symreln.report.couplings import original, overlap
-from symreln.report.couplings_json import MOST_ENTRIES
-from symreln.report.document import (
+from symreln.claims.couplings import couplings_of
+from symreln.document.model import (
     Block,
     Citation,
     Items,
@@ -22,21 +19,19 @@ from symreln.report.document import (
     equation,
     prose,
 )
-from symreln.report.mathtext import to_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import number_cell
-from symreln.verdict import Level, acts_across
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import number_cell
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.report.chapters.equal_starts import equal_start_blocks
+from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
-    from symreln.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.pathways.coupling import ModeCoupling
-    from symreln.report.inlines import Content
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.document.inlines import Content
 
 #: Pathways that get a line each.
 MOST_LINES = 8
-#: Couplings that are listed one by one.
-MOST_COUPLINGS = 24
 
 
 def verdict_chapter(derivation: Derivation) -> Section:
@@ -154,7 +149,8 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
                 )
             )
         return blocks
-    blocks += _coupling_blocks(derivation, stage)
+    place = derivation.stages.index(stage)
+    blocks += derivation.ask(couplings_of)[place].says()
     if stage.verdict.level is Level.CLOSED_BY_SYMMETRY:
         blocks += _symmetry_blocks(derivation, stage)
     elif stage.verdict.level is Level.COUPLED_MODES:
@@ -224,117 +220,6 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
         caption="Witnesses that no joint eigenbasis exists." + more * (left_out > 0),
         alignment="lccr",
     )
-
-
-def _coupling_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    found = stage.verdict.couplings.couplings
-    blocks: list[Block] = [
-        prose(
-            "Pathway ",
-            Math("j"),
-            " enters the error of pathway ",
-            Math("p"),
-            " through ",
-            Math(r"K = U_p^{\top} O_p O_j U_j"),
-            " and ",
-            Math(r"G = V_j^{\top} \Sigma^{x}(j, p) V_p"),
-            ". Both are computed from the effective datasets.",
-        )
-    ]
-    plain = tuple(c for c in found if _has_numbers(c))
-    if plain:
-        rows = _grouped(derivation, stage, plain)
-        blocks.append(
-            Table(
-                header=("pathways", "modes", Math("k"), Math("g"), Math(r"k g")),
-                rows=tuple(rows[:MOST_COUPLINGS]),
-                caption=(
-                    "Couplings of modes with common input directions: ",
-                    Math("K = k I"),
-                    " and ",
-                    Math("G = g I"),
-                    " on them."
-                    if len(rows) <= MOST_COUPLINGS
-                    else f" on them; the first {MOST_COUPLINGS} of {len(rows)}.",
-                    *(_NO_OVERLAP if any(c.target_class.is_null for c in plain) else ()),
-                ),
-                alignment="ppccc",
-            )
-        )
-    if len(plain) < len(found):
-        blocks.append(
-            prose(
-                f"{len(found) - len(plain)} of {len(found)} couplings are between modes whose "
-                "input directions differ or whose eigenvalues are conjugate: there ",
-                Math("K"),
-                " and ",
-                Math("G"),
-                " are matrices; derivation.json gives those of up to "
-                f"{MOST_ENTRIES} entries at the declared values, and the certificate has the "
-                "spaces that all of them follow from.",
-            )
-        )
-    return blocks
-
-
-_NO_OVERLAP = (
-    " Where ",
-    Math("s = 0"),
-    " on the mode acted on, the data do not determine its output direction, and ",
-    Math("k"),
-    " has no value.",
-)
-
-
-def _has_numbers(coupling: ModeCoupling) -> bool:
-    return coupling.overlap_squared is not None and coupling.input_overlap is not None
-
-
-def _grouped(
-    derivation: Derivation, stage: StageDerivation, found: tuple[ModeCoupling, ...]
-) -> list[tuple[Content, ...]]:
-    """One row for all couplings with the same k and g, pathways and modes listed."""
-    # Dictionaries as sets that keep their order.
-    rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    known: dict[int, tuple[str, str, str]] = {}
-    for coupling in found:
-        first = original(coupling)
-        if id(first) not in known:
-            known[id(first)] = _overlap_latex(derivation, stage, first)
-        pairs, modes = rows.setdefault(known[id(first)], ({}, {}))
-        (p, a), (j, i) = coupling.target, coupling.source
-        pairs[f"({stage.pathways[p].number}, {stage.pathways[j].number})"] = None
-        here = stage.pathways[p].mode_numbers(a)
-        there = stage.pathways[j].mode_numbers(i)
-        modes[here if here == there else f"{here} – {there}"] = None
-    everything = len(stage.verdict.couplings.coupled_pairs)
-    return [
-        (
-            f"all {everything} pairs that couple"
-            if len(pairs) == everything > MOST_LINES
-            else _listed(list(pairs)),
-            _listed(list(modes)),
-            Math(k) if k else "–",
-            Math(g),
-            Math(kg) if kg else "–",
-        )
-        for (k, g, kg), (pairs, modes) in rows.items()
-    ]
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _overlap_latex(
-    derivation: Derivation, stage: StageDerivation, coupling: ModeCoupling
-) -> tuple[str, str, str]:
-    """Return (k, g, k g); k and k g are empty where k has no value."""
-    k, g = overlap(stage, coupling, derivation.spec.symbols)
-    assert g is not None
-    if k is None:
-        return "", to_latex(g), ""
-    return to_latex(k), to_latex(g), to_latex(k * g)
 
 
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:

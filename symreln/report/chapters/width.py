@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.widths import NarrowPathway, losses, narrow_pathways
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math, prose
+from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import typeset
+from symreln.document.words import SHORT
 from symreln.exact.enclosure import decimal_of
-from symreln.report.document import Block, Math, prose
-from symreln.report.mathtext import to_latex
-from symreln.report.numerals import decimal_latex
-from symreln.report.symbols import symbol_latex
-from symreln.report.typeset import typeset
-from symreln.report.words import SHORT
-from symreln.widths import NarrowPathway, losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flint import arb
 
-    from symreln.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.dynamics.width import Narrow
 
 #: Escapes, and comparisons of modes, that are printed.
@@ -29,18 +29,20 @@ MOST_ESCAPES = MOST_COMPARISONS = 6
 
 def width(derivation: Derivation) -> list[Block]:
     """Return which modes narrow pathways learn, and the loss that stays."""
-    if not derivation.narrow:
+    if not derivation.ask(narrow_pathways):
         return []
     blocks: list[Block] = []
-    for one in derivation.narrow:
+    for one in derivation.ask(narrow_pathways):
         blocks += _pathway(one)
     found = losses(derivation)
     if found is not None:
         plateau, least = found
-        declared = any(one.declared for one in derivation.narrow)
+        declared = any(one.declared for one in derivation.ask(narrow_pathways))
         where = " at the declared values" if declared else ""
         content: list = [f"With these widths the loss comes{where} to ", _decimal(plateau), ". "]
-        if any(one.found is not None and one.found.escapes for one in derivation.narrow):
+        if any(
+            one.found is not None and one.found.escapes for one in derivation.ask(narrow_pathways)
+        ):
             content += ["In the end it falls to the least of these widths, ", _decimal(least), "."]
         else:
             content.append("That is the least of these widths, and stays.")
@@ -174,14 +176,14 @@ def width_to_json(derivation: Derivation) -> dict[str, Any]:
 
     "first" and "least" count equal modes by label; a rate is in units of 1/tau.
     """
-    if not derivation.narrow:
+    if not derivation.ask(narrow_pathways):
         return {}
     found = losses(derivation)
     return {
         "width": {
             "loss": None if found is None else _number(found[0]),
             "least_loss": None if found is None else _number(found[1]),
-            "pathways": [_entry(one) for one in derivation.narrow],
+            "pathways": [_entry(one) for one in derivation.ask(narrow_pathways)],
         }
     }
 

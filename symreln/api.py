@@ -1,0 +1,186 @@
+"""What a Python user calls: every command of the command line as a function, results as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims import enclosing, prediction, solve
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.convergence import convergence_of
+from symreln.claims.derivation import Derivation as Derived
+from symreln.claims.early import early_strengths
+from symreln.claims.equilibria import races_of
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.regime import regime_of
+from symreln.claims.widths import narrow_pathways
+from symreln.exact.spectrum import joint_spectrum
+from symreln.gates.support import unsupported_pathways
+from symreln.pipeline import derive as pipeline
+from symreln.pipeline.certify import certificate
+from symreln.report import html, latex
+from symreln.report.content import derivation_document
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.summary import derivation_summary
+from symreln.report.write import write_derivation
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from symreln.claims.constants import Constant
+    from symreln.claims.convergence import Convergence
+    from symreln.claims.early import EarlyStrengths
+    from symreln.claims.equilibria import Race
+    from symreln.claims.prediction import Prediction
+    from symreln.claims.regime import Regime
+    from symreln.claims.solve import Progress, Spectrum
+    from symreln.claims.widths import NarrowPathway
+    from symreln.exact.exceptional import ExceptionalSets
+    from symreln.spec.model import Spec
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class Derivation(Derived):
+    """Everything derived from a spec, with what a user asks of it."""
+
+    @classmethod
+    def of(cls, derived: Derived) -> Derivation:
+        """Return a derivation that shares what was found of ``derived`` already."""
+        if isinstance(derived, cls):
+            return derived
+        made = cls(**{f.name: getattr(derived, f.name) for f in fields(derived) if f.init})
+        object.__setattr__(made, "_known", derived._known)
+        return made
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Every number of the printed closed forms that is not in the spec."""
+        return self.ask(printed_constants)
+
+    @property
+    def free_constants(self) -> int:
+        """How many of them were assumed or fitted."""
+        return count_free(self.constants)
+
+    @property
+    def races(self) -> tuple[Race, ...]:
+        """How the competitions of coupled modes end; none where no stage has any."""
+        return self.ask(races_of)
+
+    @property
+    def narrow(self) -> tuple[NarrowPathway, ...]:
+        """Pathways with fewer hidden units than modes, and which modes they learn."""
+        return self.ask(narrow_pathways)
+
+    @property
+    def unsupported(self) -> dict[str, str]:
+        """Why no hidden unit keeps the gate of a pathway, by name, at the declared values."""
+        return self.ask(unsupported_pathways)
+
+    @property
+    def early(self) -> EarlyStrengths:
+        """κ of the modes that learn first, at the declared values; needs a network."""
+        return self.ask(early_strengths)
+
+    @property
+    def regime(self) -> Regime | None:
+        """Whether initial weights are small beside what is learned; None where it is not known."""
+        return self.ask(regime_of)
+
+    @property
+    def convergence(self) -> Convergence | None:
+        """What it costs to take the first stage as converged in the second; None for one stage."""
+        return self.ask(convergence_of)
+
+    @property
+    def exceptional(self) -> ExceptionalSets | None:
+        """Where the answer, which holds for generic parameters, ends; None without parameters."""
+        return self.ask(exceptional_sets)
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of every exact claim, as JSON values (symreln.verify)."""
+        return self.ask(certificate)
+
+    @cached_property
+    def at_values(self) -> Derivation:
+        """The derivation made again, exactly, at the parameters' declared values.
+
+        Raises:
+            InputError: A parameter has no declared value.
+        """
+        return Derivation.of(self.ask(solve.at_values)) if self.spec.parameters else self
+
+    def evaluate(self, times: Sequence[float] | np.ndarray | None = None) -> Prediction:
+        """Return the predicted curves in float64.
+
+        Args:
+            times: Ascending times in steps, from 0; every step of the network by default.
+        """
+        return prediction.predict(self.at_values, times)
+
+    def enclose(
+        self,
+        times: Sequence[int | Fraction],
+        digits: int = 50,
+        strength0: Fraction | None = None,
+    ) -> dict[str, tuple[arb, ...]]:
+        """Return certified balls of every closed-form strength at the given times.
+
+        Args:
+            times: Exact times in steps.
+            digits: Correct decimal digits asked for.
+            strength0: Where every mode starts, exact, above 0; by default where it is expected
+                to, which is not derived for more than two layers of weights.
+
+        Returns:
+            Label of a mode -> one ball a time, each proven to contain the true value.
+
+        Raises:
+            NoClosedFormError: The verdict has no closed form.
+        """
+        return enclosing.enclose(self, times, digits, strength0)
+
+    def to_latex(self) -> str:
+        """Return the whole derivation as a LaTeX document."""
+        return latex.render(derivation_document(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what derivation.json says, made once."""
+        return self.ask(derivation_to_json)
+
+    def _summary(self) -> list[str]:
+        return derivation_summary(self)
+
+    def _repr_html_(self) -> str:
+        """Return the document in a frame of its own, folded, for a notebook."""
+        return html.framed(derivation_document(self), self._headline())
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write derivation.json, certificate.json, derivation.tex, .html and the figures."""
+        return write_derivation(self, directory)
+
+
+def derive(
+    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
+) -> Derivation:
+    """Derive the dynamics of every pathway of a spec: see :func:`symreln.pipeline.derive.derive`.
+
+    Args:
+        spec: A checked spec.
+        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
+        progress: Called with the name of every step as it is finished, and what it found.
+
+    Raises:
+        InputError: The exact data cannot be treated, or what was handed in is no spec.
+        LimitReachedError: Correlations have too many terms or digits.
+    """
+    return Derivation.of(pipeline.derive(spec, spectrum=spectrum, progress=progress))

@@ -1,0 +1,1 @@
+"""What every room may use: progress, signals, streams, tables, short reprs."""

@@ -1,0 +1,225 @@
+"""What is being done now, on stderr, once it takes longer than two seconds.
+
+Work names itself, ``with phase("training") as report`` or ``@phase("figures")``, and phases lie
+within each other; what shows them is decided once, where the outermost one begins:
+
+* in a command (:class:`Progress`), on a terminal, one line that is rewritten; elsewhere a plain
+  line a phase; nothing with ``--quiet``;
+* in Python, that line on a terminal and in a notebook; elsewhere nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from symreln.base.signals import raise_noted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Seconds of silence before progress is shown, and between two looks: what is quicker needs none.
+PATIENCE = 2.0
+LOOK = 0.5
+#: Columns of the line on a terminal.
+COLUMNS = 78
+
+
+@dataclass(kw_only=True)
+class _Phase:
+    """One thing that is being done.
+
+    Attributes:
+        name: What it is called.
+        start: When it began, as :func:`time.monotonic` tells it.
+        share: How much of it is done, from 0 to 1, or None where that is not known.
+        told: Whether a plain line has named it.
+    """
+
+    name: str
+    start: float = field(default_factory=time.monotonic)
+    share: float | None = None
+    told: bool = False
+
+    def update(self, done: int, total: int) -> None:
+        """Take note of how far it is."""
+        self.share = done / total if total else None
+
+    def __str__(self) -> str:
+        elapsed = time.monotonic() - self.start
+        if not self.share:
+            return f"{self.name} … {elapsed:.0f} s"
+        left = elapsed * (1 - self.share) / self.share
+        return f"{self.name}: {self.share:.0%}, about {left:.0f} s left"
+
+
+class _Display:
+    """Shows the phases of one thread until the outermost one ends."""
+
+    def __init__(self, *, rewrites: bool, silent_since: float) -> None:
+        self.phases: list[_Phase] = []
+        self.rewrites = rewrites
+        self.silent_since = silent_since
+        self.thread = threading.get_ident()
+        self._shown = False
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        # Exact work cannot say how far it is: a thread says at least that it is under way.
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(min(LOOK, PATIENCE)):
+            with self._lock:
+                phases = list(self.phases)
+                if phases and not self._ended.is_set():
+                    self._show(phases)
+
+    def _show(self, phases: list[_Phase]) -> None:
+        now = time.monotonic()
+        if self.rewrites:
+            if now - self.silent_since >= PATIENCE:
+                outer = f"{phases[0].name}: " if len(phases) > 1 else ""
+                self._rewrite(f"{outer}{phases[-1]}")
+            return
+        for place, phase in enumerate(phases):
+            if now - phase.start >= PATIENCE and not phase.told:
+                phase.told = True
+                outer = f"{phases[0].name}: " if place else ""
+                _write(f"{outer}{phase.name} …\n")
+
+    def _rewrite(self, text: str) -> None:
+        self._shown = True
+        # Back to the first column: a message that comes next is written over it.
+        _write(f"\r{text[:COLUMNS]:<{COLUMNS}}\r")
+
+    def end(self) -> None:
+        self._ended.set()
+        with self._lock:
+            if self._shown:
+                self.silent_since = time.monotonic()
+                whole = self.phases[0]
+                self._rewrite(f"{whole.name}: {time.monotonic() - whole.start:.1f} s")
+                _write("\n")
+
+
+_display: _Display | None = None
+#: When the last outermost phase ended, and since when nothing had been shown.
+_last = (0.0, 0.0)
+
+
+@contextmanager
+def phase(name: str) -> Iterator[Callable[[int, int], None]]:
+    """Name what is being done; yields a callback (done, total) for work that knows how far it is.
+
+    Also a decorator of functions. It costs microseconds, and nothing in other threads than the one
+    that began.
+    """
+    if threading.current_thread() is threading.main_thread():
+        raise_noted()  # a signal whose exception was lost on its way
+    if _display is None and not _interactive():
+        yield _nobody
+        return
+    if _display is None:
+        with _outermost(name, quiet=False, silent_since=time.monotonic()) as report:
+            yield report
+        return
+    known = _display.phases
+    if _display.thread != threading.get_ident() or (known and known[-1].name == name):
+        yield known[-1].update if known and known[-1].name == name else _nobody
+        return
+    mine = _Phase(name=name)
+    known.append(mine)
+    try:
+        yield mine.update
+    finally:
+        known.remove(mine)
+
+
+@contextmanager
+def _outermost(
+    name: str, *, quiet: bool, silent_since: float
+) -> Iterator[Callable[[int, int], None]]:
+    """Begin a display with its first phase; ``quiet``: of nothing, this and all within."""
+    global _display, _last
+    display = _Display(rewrites=_terminal(), silent_since=silent_since)
+    mine = _Phase(name=name)
+    display.phases.append(mine)
+    _display = display
+    if not quiet:
+        display.begin()
+    try:
+        yield mine.update
+    finally:
+        _display = None
+        display.end()
+        _last = time.monotonic(), display.silent_since
+
+
+class Progress:
+    """Progress of a command's phases.
+
+    Attributes:
+        quiet: Whether to show nothing at all.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        """Name a phase; yields a callback (done, total)."""
+        if _display is not None:
+            opened = phase(name)
+        else:
+            # Short phases one after the other are a long silence.
+            now, (ended, since) = time.monotonic(), _last
+            since = since if now - ended < LOOK else now
+            opened = _outermost(name, quiet=self.quiet, silent_since=since)
+        with opened as report:
+            yield report
+
+
+def both(*reports: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
+    """Return a callback that calls all of some, those that there are."""
+
+    def report(done: int, total: int) -> None:
+        for each in reports:
+            if each is not None:
+                each(done, total)
+
+    return report
+
+
+def _nobody(done: int, total: int) -> None:
+    """Tell nobody: another thread's progress is shown."""
+
+
+def _terminal() -> bool:
+    """Whether one line can be rewritten where messages go."""
+    return _notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _interactive() -> bool:
+    """Whether somebody watches who works in Python: no command of symreln's and no child of one."""
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    started = main is not None and main.name.startswith("symreln.")
+    own = started or "symreln.cli.main" in sys.modules
+    return not own and _terminal()
+
+
+def _notebook() -> bool:
+    return "ipykernel" in sys.modules and "IPython" in sys.modules
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # closed, or there is none
+        return

@@ -1,0 +1,214 @@
+"""Every number that enters a prediction and is not in the spec, with where it comes from.
+
+A number is *derived* where the spec and the initialisation distribution give it, *estimated* where
+a Monte Carlo estimate does, with its standard error, *assumed* where it is taken without a proof
+that it holds for the network, *fitted* where trained networks gave it. Those assumed or fitted are
+the free constants. Tolerances of numerical methods are no constants of the theory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from symreln.dynamics import initial
+from symreln.exact.enclosure import ball, in_float64, rounded_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.narrow_law import NarrowLaw
+    from symreln.dynamics.chain_start import ChainStart
+    from symreln.spec.model import NetworkSpec
+
+Source = Literal["derived", "estimated", "assumed", "fitted"]
+#: The share of a ReLU network's hidden units that a pathway is taken to have.
+HALF = "share of the hidden units that a pathway has"
+_WHY_HALF = (
+    "a random unit is open on half of all inputs; that these units take the pathway's gate, and "
+    "keep it, is not derived"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """One number.
+
+    Attributes:
+        name: What it is.
+        value: Its value, exact where float64 may have no room for it; None where only its error
+            matters.
+        error: Standard error; None where it has none.
+        source: Where it comes from.
+        origin: The same in words, "from" in JSON.
+    """
+
+    name: str
+    value: float | Fraction | None
+    source: Source
+    origin: str
+    error: float | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it counts as a free constant."""
+        return self.source in ("assumed", "fitted")
+
+    def shown(self, digits: int) -> str:
+        """Return the value with some significant digits, or ""."""
+        if self.value is None:
+            return ""
+        return rounded_text(ball(Fraction(self.value)), digits)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return an entry of "constants"; a value beyond float64 is its decimals."""
+        value = self.value
+        if isinstance(value, Fraction):
+            value = float(value) if in_float64(ball(value)) else self.shown(12)
+        return {
+            "name": self.name,
+            "value": value,
+            "error": self.error,
+            "source": self.source,
+            "from": self.origin,
+        }
+
+
+def count_free(constants: Iterable[Constant]) -> int:
+    """Return how many of them were assumed or fitted."""
+    return sum(constant.is_free for constant in constants)
+
+
+def constants_text(constants: Iterable[Constant]) -> str:
+    """Return how many free constants there are, and which."""
+    free = [constant for constant in constants if constant.is_free]
+    names = ", ".join(
+        f"{each.name}{'' if each.value is None else f' = {each.shown(4)}'}, {each.source}"
+        for each in free
+    )
+    return f"free constants: {len(free)}" + (f" ({names})" if names else "")
+
+
+def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
+    """Return the constants of the printed closed forms; none without a network."""
+    network = derivation.spec.network
+    if network is None:
+        return ()
+    linear = derivation.effective_network == network and network.activation == "linear"
+    found = list(_start(network))
+    if derivation.effective_network != network:
+        found += _half_speed()
+    elif not linear and network.layers > 1:
+        found.append(_half([pathway.name for pathway in derivation.pathways]))
+    return tuple(found)
+
+
+def training_constants(
+    derivation: Derivation,
+    judged: str,
+    kappas: Mapping[str, float],
+    errors: Mapping[str, float] | None = None,
+    drawn: NarrowLaw | None = None,
+) -> tuple[Constant, ...]:
+    """Return the constants of what is judged and of the integrated reduction, each once.
+
+    Args:
+        derivation: With a network.
+        judged: "closed" where the printed closed forms are.
+        kappas: As for :func:`reduced_constants`, and so are the others.
+        errors: Likewise.
+        drawn: Likewise.
+    """
+    printed = printed_constants(derivation) if judged == "closed" else ()
+    reduced = reduced_constants(derivation, kappas, errors, drawn)
+    return tuple({constant.name: constant for constant in (*reduced, *printed)}.values())
+
+
+def reduced_constants(
+    derivation: Derivation,
+    kappas: Mapping[str, float],
+    errors: Mapping[str, float] | None = None,
+    drawn: NarrowLaw | None = None,
+) -> tuple[Constant, ...]:
+    """Return the constants of the integrated reduction.
+
+    Args:
+        derivation: With a network.
+        kappas: κ of the pathways that start from it, by name.
+        errors: Their standard errors, where they are known.
+        drawn: The networks whose mean is the prediction, where pathways have few hidden units.
+    """
+    found = [constant for constant in printed_constants(derivation) if constant.name != HALF]
+    for name, kappa in kappas.items():
+        found.append(
+            Constant(
+                name=f"kappa of pathway '{name}'",
+                value=kappa,
+                error=None if errors is None else errors.get(name),
+                source="estimated",
+                origin="Monte Carlo over isolated hidden units in the early phase",
+            )
+        )
+    half = [c for c in printed_constants(derivation) if c.name == HALF]
+    rest = [pathway.name for pathway in derivation.pathways if pathway.name not in kappas]
+    if half and rest:
+        found.append(_half(rest) if half[0].is_free else half[0])
+    if drawn is not None:
+        found.append(
+            Constant(
+                name=f"mean over {len(drawn.losses)} drawn networks, over L(0)",
+                value=None,
+                error=drawn.error,
+                source="estimated",
+                origin="Monte Carlo over networks drawn from the initialisation distribution",
+            )
+        )
+    return tuple(found)
+
+
+def chain_constants(start: ChainStart) -> tuple[Constant, ...]:
+    """Return the constants of predictions for three or more layers of weights."""
+    return (
+        Constant(
+            name=f"kappa of {start.layers} random layers",
+            value=start.kappa,
+            error=start.error,
+            source="estimated",
+            origin=f"Monte Carlo over {len(start.times)} isolated modes of random layers",
+        ),
+    )
+
+
+def _start(network: NetworkSpec) -> Iterator[Constant]:
+    """Yield the initial strength where all hidden units take part."""
+    if network.layers > 2:
+        return  # a symbol in what is printed
+    whole, second = Fraction(0), network.init_std_out
+    if network.layers == 2 and second is None:
+        whole = network.hidden * network.init_std**2 / 2
+    if network.layers == 2 and second is not None:
+        yield Constant(
+            name="imbalance with all hidden units",
+            value=network.hidden * (network.init_std**2 + second**2),
+            source="derived",
+            origin="mean of |a + b||a - b| over the initialisation distribution",
+        )
+    yield Constant(
+        name="initial strength with all hidden units",
+        value=whole,
+        source="derived",
+        origin=initial.SOURCE if network.layers == 2 else "mean of a single random layer",
+    )
+
+
+def _half(pathways: list[str]) -> Constant:
+    names = ", ".join(f"'{name}'" for name in pathways[:8]) + (", …" if len(pathways) > 8 else "")
+    return Constant(name=HALF, value=0.5, source="assumed", origin=f"pathways {names}: {_WHY_HALF}")
+
+
+def _half_speed() -> Iterator[Constant]:
+    why = "proven for data closed under x -> -x with odd targets, where units come in pairs"
+    yield Constant(name=HALF, value=0.5, source="derived", origin=why)
+    yield Constant(name="speed of the ReLU network", value=0.5, source="derived", origin=why)

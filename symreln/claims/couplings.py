@@ -1,0 +1,264 @@
+r"""How coupled modes overlap: k and g of every two classes, as numbers or matrices.
+
+Pathway j enters the error of pathway p through :math:`K = U_p^T O_p O_j U_j` and
+:math:`G = V_j^T \Sigma^x(j, p) V_p`; on modes with common input directions K = k I and G = g I.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from symreln.claims.claim import Claim, Formula
+from symreln.claims.prediction import overlap_matrices
+from symreln.claims.solve import at_values
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Content, Math, Table, prose
+from symreln.errors import InputError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.enclosure import ball, precision
+from symreln.exact.scalar import Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from flint import arb
+
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.verdict.coupling import ModeCoupling
+
+#: Entries up to which K and G are given as matrices. Larger ones, in bases of degenerate spaces
+#: that are as good as any other, say less than their spaces, which the certificate has exactly.
+MOST_ENTRIES = 400
+#: Couplings that the document lists one by one, and names in one cell.
+MOST_COUPLINGS, MOST_NAMES = 24, 8
+#: Working precision of k at the declared values, in bits.
+BITS = 144
+
+UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its output direction u"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap(Claim):
+    """k and g of two classes with common input directions.
+
+    Attributes:
+        k: None where s = 0 on the mode acted on: its u is not determined.
+        g: Exact; None where input directions differ or eigenvalues are conjugate.
+    """
+
+    k: Formula | None
+    g: Scalar | None
+
+    def values(self) -> dict[str, Any]:
+        """Return "overlap" (k) and "input_overlap" (g), and "why" there is no k."""
+        if self.g is None:
+            return {"overlap": None, "input_overlap": None}
+        if self.k is None:
+            return {"overlap": None, "input_overlap": self.g, "why": UNDETERMINED}
+        return {"overlap": self.k, "input_overlap": self.g}
+
+    def cells(self, symbols: Mapping[str, sp.Symbol]) -> tuple[str, str, str]:
+        """Return k, g and k g as LaTeX, a dash where there is none."""
+        assert self.g is not None
+        g = self.g.to_sympy(symbols)
+        if self.k is None:
+            return "–", to_latex(g), "–"
+        return to_latex(self.k.expr), to_latex(g), to_latex(self.k.expr * g)
+
+
+def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling) -> Overlap:
+    """Return k and g: k s_p s_j is known exactly, and where s differs, so is (s_p s_j)²."""
+    squared, g = found.overlap_squared, found.input_overlap
+    if squared is None or g is None:
+        return Overlap(k=None, g=None)
+    if found.target_class.is_null:
+        return Overlap(k=None, g=g)
+    symbols, values = derivation.spec.symbols, derivation.spec.values
+    (p, a), (j, i) = found.target, found.source
+    target = stage.pathways[p].spectrum.classes[a].eigenvalue[0]
+    source = stage.pathways[j].spectrum.classes[i].eigenvalue[0]
+    if target == source:
+        k = (squared / target).to_sympy(symbols)
+    else:
+        root = AlgebraicNumber.rational(target * source, is_sqrt=True)
+        k = squared.to_sympy(symbols) / root.to_sympy(symbols)
+    return Overlap(k=Formula(expr=k, ball=_ball(squared, target * source, values)), g=g)
+
+
+def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> arb | None:
+    if any(name not in values for name in squared.parameters):
+        return None
+    divisor = product.substitute(values).to_fraction()
+    if not divisor:
+        return None
+    with precision(BITS):
+        return ball(squared.substitute(values).to_fraction()) / ball(divisor).sqrt()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Couplings(Claim):
+    """All couplings of a stage.
+
+    Attributes:
+        derivation: What the stage belongs to.
+        stage: The stage.
+        overlaps: Of every coupling; couplings that a symmetry maps to each other share one.
+    """
+
+    derivation: Derivation
+    stage: StageDerivation
+    overlaps: tuple[Overlap, ...]
+
+    @property
+    def _each(self) -> Iterator[tuple[ModeCoupling, Overlap]]:
+        return zip(self.stage.verdict.couplings.couplings, self.overlaps, strict=True)
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """Yield an entry for every ordered pair of pathways that couple."""
+        pathways = self.stage.pathways
+        numbers = [pathway.class_numbers for pathway in pathways]
+        pairs = {pair: [] for pair in self.stage.verdict.couplings.coupled_pairs}
+        for coupling, overlap in self._each:
+            (p, a), (j, i) = coupling.target, coupling.source
+            ends = {"to": numbers[p][a], "from": numbers[j][i]}
+            pairs[p, j].append({**ends, **overlap.values()})
+        for (p, j), modes in pairs.items():
+            both = _common(modes) or self._matrices(p, j)
+            yield {"from": pathways[j].name, "to": pathways[p].name, **both, "modes": modes}
+
+    def _matrices(self, p: int, j: int) -> dict[str, Any]:
+        """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
+        target, source = self.stage.pathways[p], self.stage.pathways[j]
+        unknown = any(parameter.value is None for parameter in self.derivation.spec.parameters)
+        if unknown or _learning(target) * _learning(source) > MOST_ENTRIES:
+            return {"overlap": None, "input_overlap": None}
+        place = self.derivation.stages.index(self.stage)
+        pathways = self.derivation.ask(at_values).stages[place].pathways
+        try:
+            k, g = overlap_matrices(pathways[p], pathways[j])
+        except InputError:  # float64 has no room for them; the certificate has their spaces
+            return {"overlap": None, "input_overlap": None}
+        # Twelve decimals: they are certified beyond that. Adding 0.0 turns -0.0 into 0.0.
+        return {"overlap": np.round(k, 12) + 0.0, "input_overlap": np.round(g, 12) + 0.0}
+
+    def says(self) -> Iterator[Block]:
+        """Say what k and g are, and list them."""
+        yield prose(
+            "Pathway ",
+            Math("j"),
+            " enters the error of pathway ",
+            Math("p"),
+            " through ",
+            Math(r"K = U_p^{\top} O_p O_j U_j"),
+            " and ",
+            Math(r"G = V_j^{\top} \Sigma^{x}(j, p) V_p"),
+            ". Both are computed from the effective datasets.",
+        )
+        plain = [(c, overlap) for c, overlap in self._each if overlap.g is not None]
+        if plain:
+            yield self._table(plain)
+        if len(plain) < len(self.overlaps):
+            yield prose(
+                f"{len(self.overlaps) - len(plain)} of {len(self.overlaps)} couplings are between "
+                "modes whose input directions differ or whose eigenvalues are conjugate: there ",
+                Math("K"),
+                " and ",
+                Math("G"),
+                f" are matrices; derivation.json gives those of up to {MOST_ENTRIES} entries at "
+                "the declared values, and the certificate has the spaces that all of them follow "
+                "from.",
+            )
+
+    def _table(self, plain: list[tuple[ModeCoupling, Overlap]]) -> Table:
+        """One row for all couplings with the same k and g, pathways and modes listed."""
+        symbols = self.derivation.spec.symbols
+        pathways = self.stage.pathways
+        latex = {id(overlap): overlap.cells(symbols) for _, overlap in plain}
+        # Dictionaries as sets that keep their order.
+        rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+        for coupling, overlap in plain:
+            pairs, modes = rows.setdefault(latex[id(overlap)], ({}, {}))
+            (p, a), (j, i) = coupling.target, coupling.source
+            pairs[f"({pathways[p].number}, {pathways[j].number})"] = None
+            here, there = pathways[p].mode_numbers(a), pathways[j].mode_numbers(i)
+            modes[here if here == there else f"{here} – {there}"] = None
+        every = len(self.stage.verdict.couplings.coupled_pairs)
+        cut = f"; the first {MOST_COUPLINGS} of {len(rows)}" if len(rows) > MOST_COUPLINGS else ""
+        null = any(coupling.target_class.is_null for coupling, _ in plain)
+        return Table(
+            header=("pathways", "modes", Math("k"), Math("g"), Math("k g")),
+            rows=tuple(
+                (_pairs(list(pairs), every), _listed(list(modes)), *map(_cell, numbers))
+                for numbers, (pairs, modes) in list(rows.items())[:MOST_COUPLINGS]
+            ),
+            caption=(
+                "Couplings of modes with common input directions: ",
+                Math("K = k I"),
+                " and ",
+                Math("G = g I"),
+                f" on them{cut}.",
+                *(_NO_OVERLAP if null else ()),
+            ),
+            alignment="ppccc",
+        )
+
+
+_NO_OVERLAP = (
+    " Where ",
+    Math("s = 0"),
+    " on the mode acted on, the data do not determine its output direction, and ",
+    Math("k"),
+    " has no value.",
+)
+
+
+def couplings_of(derivation: Derivation) -> tuple[Couplings, ...]:
+    """Return the couplings of every stage, whether or not there are any."""
+    return tuple(
+        Couplings(derivation=derivation, stage=stage, overlaps=_overlaps(derivation, stage))
+        for stage in derivation.stages
+    )
+
+
+def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[Overlap, ...]:
+    """Return k and g of all couplings, found once for those that a symmetry maps to each other."""
+    known: dict[int, Overlap] = {}
+    found = []
+    for coupling in stage.verdict.couplings.couplings:
+        first = coupling
+        while first.like is not None:
+            first = first.like
+        if id(first) not in known:
+            known[id(first)] = _overlap(derivation, stage, first)
+        found.append(known[id(first)])
+    return tuple(found)
+
+
+def _common(modes: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the numbers k and g that all modes of a pair share, or None."""
+    if not modes or any(mode["overlap"] is None for mode in modes):
+        return None
+    shared = [{key: mode[key] for key in ("overlap", "input_overlap")} for mode in modes]
+    return shared[0] if all(each == shared[0] for each in shared) else None
+
+
+def _learning(pathway: PathwayDerivation) -> int:
+    return sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+
+
+def _cell(latex: str) -> Content:
+    return latex if latex == "–" else Math(latex)
+
+
+def _pairs(pairs: list[str], every: int) -> str:
+    return f"all {every} pairs that couple" if len(pairs) == every > MOST_NAMES else _listed(pairs)
+
+
+def _listed(names: list[str]) -> str:
+    left = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {left} more" if left > 0 else "")

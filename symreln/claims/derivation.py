@@ -1,0 +1,273 @@
+"""The derivation as a value: pathways, modes, verdict, loss, and what can be asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from symreln.base.summaries import short_repr
+from symreln.dynamics import switchboard
+from symreln.dynamics.loss import mode_space_loss, strength_symbol
+from symreln.dynamics.solutions import odd_relu
+from symreln.truth import Truth
+from symreln.verdict.judge import Level, diagonalisable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    import sympy as sp
+
+    from symreln.claims.families.derivation import FamilyDerivation
+    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.exact.scalar import Scalar
+    from symreln.exact.spectrum import JointSpectrum
+    from symreln.network.effective import EffectiveDataset
+    from symreln.spec.model import NetworkSpec, Spec
+    from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
+
+    Found = TypeVar("Found")
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class ModeDerivation:
+    """One mode of a pathway.
+
+    Attributes:
+        number: Place in the pathway's list, from 1, by falling s.
+        label: Symbol of its strength, "pi_{pathway number},{number}" without the braces.
+        class_index: Index of its class in the pathway's spectrum.
+        s: Singular value of Sigma^{yx}.
+        d: Matching eigenvalue of Sigma^x, or None where the pathway has no joint eigenbasis.
+        d_eff: Effective eigenvalue: equal to d where nothing couples, a scalar where pathways
+            are closed by symmetry, None where the mode does not close.
+        multiplicity: How many equal modes this entry stands for.
+        family: Name of the solution family or reduction.
+        why: Why this family.
+        strength: The closed form, or None where there is none.
+        passed_over: (name, why not) of every solution family that was asked before.
+    """
+
+    number: int
+    label: str
+    class_index: int
+    s: AlgebraicNumber
+    d: AlgebraicNumber | None
+    d_eff: AlgebraicNumber | None
+    multiplicity: int
+    family: str
+    why: str
+    strength: AbstractMode | None
+    passed_over: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_null(self) -> bool:
+        """Whether s is zero for all parameter values."""
+        return self.s.is_zero
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class PathwayDerivation:
+    """One pathway with everything derived for it.
+
+    Attributes:
+        number: Place in the spec, from 1.
+        effective: Effective dataset and correlations (of the residual, for a later stage).
+        spectrum: Joint spectrum of its two correlations.
+        modes: By falling s, null modes last.
+    """
+
+    number: int
+    effective: EffectiveDataset
+    spectrum: JointSpectrum
+    modes: tuple[ModeDerivation, ...]
+
+    @property
+    def name(self) -> str:
+        """Name in the spec."""
+        return self.effective.pathway.name
+
+    @property
+    def stage(self) -> int:
+        """Training stage in the spec."""
+        return self.effective.pathway.stage
+
+    @property
+    def commutes(self) -> Truth:
+        """Whether the two correlations have a joint eigenbasis."""
+        return diagonalisable(self.spectrum)
+
+    @property
+    def class_numbers(self) -> dict[int, list[int]]:
+        """Numbers of the modes of every class."""
+        numbers: dict[int, list[int]] = {}
+        for mode in self.modes:
+            numbers.setdefault(mode.class_index, []).append(mode.number)
+        return numbers
+
+    def mode_numbers(self, class_index: int) -> str:
+        """Return the numbers of the modes of a class, as text."""
+        return ", ".join(map(str, self.class_numbers[class_index]))
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class StageDerivation:
+    """The pathways that learn together.
+
+    Attributes:
+        stage: From 1.
+        pathways: Its pathways, in the order of the spec.
+        verdict: What was proven for them.
+        initial_loss: ½ tr of the targets' correlation before the stage: exact.
+        final_loss: The least value that its pathways can reach: exact.
+    """
+
+    stage: int
+    pathways: tuple[PathwayDerivation, ...]
+    verdict: StageVerdict
+    initial_loss: Scalar
+    final_loss: Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the derivation and the check that was made of it.
+
+    Attributes:
+        name: What was derived.
+        statement: The claim, in words.
+        check: How the program checked it.
+        outcome: PROVEN, or UNDECIDED where there was nothing that could be checked.
+    """
+
+    name: str
+    statement: str
+    check: str
+    outcome: Truth
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class Derivation:
+    """Everything derived from a spec.
+
+    Attributes:
+        spec: The spec.
+        stages: One entry a training stage.
+        verdict: Which reduction holds.
+        loss_separates: Whether the loss is a sum over modes: every strength closes, and stages
+            do not disturb each other.
+        steps: What was checked, in order.
+        family: The answer for every number of contexts, or None without a size symbol.
+        later: The derivations with the gates after each switch, in order: their modes, couplings
+            and verdicts. Weights are carried over a switch, so their strengths do not start as
+            in a derivation of its own. This derivation holds up to the first switch.
+    """
+
+    spec: Spec
+    stages: tuple[StageDerivation, ...]
+    verdict: DiagonalisabilityVerdict
+    loss_separates: bool
+    steps: tuple[Step, ...]
+    family: FamilyDerivation | None = None
+    later: tuple[Derivation, ...] = ()
+    _known: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def last(self) -> Derivation:
+        """The derivation with the gates that are taken last."""
+        return self.later[-1] if self.later else self
+
+    @property
+    def phases(self) -> tuple[tuple[int, Derivation], ...]:
+        """(first step, what holds from it on) of every phase of the gates."""
+        return ((0, self), *zip(self.spec.switches, self.later, strict=True))
+
+    @property
+    def pathways(self) -> tuple[PathwayDerivation, ...]:
+        """All pathways, in the order of the spec."""
+        found = [pathway for stage in self.stages for pathway in stage.pathways]
+        return tuple(sorted(found, key=lambda pathway: pathway.number))
+
+    def ask(self, rule: Callable[[Derivation], Found]) -> Found:
+        """Return what a rule finds in this derivation; it is found once and kept.
+
+        Args:
+            rule: A function of a derivation, which is what its findings are kept under.
+        """
+        if rule not in self._known:
+            self._known[rule] = rule(self)
+        return self._known[rule]
+
+    @property
+    def initial_loss(self) -> Scalar:
+        """½ tr Sigma^y: the loss of a network whose outputs are zero."""
+        return self.stages[0].initial_loss
+
+    @property
+    def final_loss(self) -> Scalar:
+        """Loss that is left when every stage has converged, with the gates taken last."""
+        return self.last.stages[-1].final_loss
+
+    @property
+    def tau(self) -> Fraction | None:
+        """Time constant in steps, or None without a network."""
+        network = self.effective_network
+        return None if network is None else network.tau(self.spec.dataset.samples)
+
+    @cached_property
+    def effective_network(self) -> NetworkSpec | None:
+        """The network whose time constant and weight decay the modes feel, or None without one.
+
+        The spec's own, but for a ReLU network that is linear at half speed
+        (:mod:`symreln.dynamics.solutions.odd_relu`).
+        """
+        network = self.spec.network
+        if network is None or not odd_relu.asked(self.spec)[0]:
+            return network
+        return odd_relu.linear_network(network)
+
+    @property
+    def strength0(self) -> Fraction | None:
+        """Initial strength of every mode, or None without a network or where none is derived."""
+        network = self.spec.network
+        if network is None or network.layers > 2:
+            return None
+        return switchboard.expected_start(network).strength0
+
+    @property
+    def closed(self) -> bool:
+        """Whether every mode has a closed form."""
+        return self.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+
+    @cached_property
+    def loss(self) -> sp.Expr | None:
+        """The loss in mode space, or None where it is no sum over modes."""
+        if not self.loss_separates:
+            return None
+        terms = [
+            (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
+            for stage in self.stages
+            for pathway in stage.pathways
+            for mode in pathway.modes
+            if mode.strength is not None and not mode.is_null
+        ]
+        return mode_space_loss(self.initial_loss.to_sympy(self.spec.symbols), terms)
+
+    def with_checks(self, steps: tuple[Step, ...], family: FamilyDerivation | None) -> Derivation:
+        """Return the derivation with what was checked, keeping what the checks have asked for."""
+        checked = replace(self, steps=steps, family=family)
+        checked._known.update((k, v) for k, v in self._known.items() if v is not self)
+        return checked
+
+    def _headline(self) -> str:
+        """Return a line, for what holds a derivation."""
+        return (
+            f"Derivation({self.spec.title!r}, {self.verdict.level.value}, "
+            f"stages={len(self.stages)}, pathways={len(self.pathways)})"
+        )

@@ -1,0 +1,127 @@
+"""Certified balls of a derivation's closed forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import learning_modes
+from symreln.claims.widths import narrow_pathways
+from symreln.dynamics.switchboard import Start, expected_start, strength_balls
+from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
+from symreln.spec.arguments import exact_times, exact_value, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flint import arb
+
+    from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.spec.model import NetworkSpec
+
+#: log2(10), rounded up.
+BITS_PER_DIGIT = 3.3220
+#: Working precision that certified balls are not raised beyond, and the digits that fit.
+MOST_BITS = 1 << 17
+MOST_DIGITS = int(MOST_BITS / BITS_PER_DIGIT)
+
+
+def enclose(
+    derivation: Derivation,
+    times: Sequence[int | Fraction],
+    digits: int,
+    strength0: Fraction | None = None,
+) -> dict[str, tuple[arb, ...]]:
+    """Return certified balls of every closed-form strength; see Derivation.enclose.
+
+    The working precision is raised until every ball has the digits asked for.
+
+    Raises:
+        InputError: The times are no sequence of exact numbers from 0 on, or the digits no
+            positive whole number.
+        NoClosedFormError: The verdict has no closed form, or gates switch before a time.
+        NotSupportedError: A pathway has fewer hidden units than modes.
+        LimitReachedError: The digits take more than :data:`MOST_BITS` bits.
+    """
+    if not derivation.closed:
+        msg = (
+            f"verdict '{derivation.verdict.level.value}': the strengths have no closed form to "
+            "enclose. derivation.evaluate(times) integrates the reduced equations in float64"
+        )
+        raise NoClosedFormError(msg)
+    network = network_of(derivation.spec)
+    if derivation.ask(narrow_pathways):
+        one = derivation.ask(narrow_pathways)[0]
+        msg = (
+            f"enclose: pathway ‘{one.pathway.name}’ has {one.units} hidden units for {one.rank} "
+            "modes, and closed forms of some of them hold in the limit of small initial weights "
+            f"only, without a bound. derivation.evaluate(times) gives it; {one.rank} units a "
+            "pathway are enough for certified balls"
+        )
+        raise NotSupportedError(msg)
+    moments = exact_times(times)
+    if derivation.later and max(moments, default=Fraction(0)) > derivation.spec.switches[0]:
+        msg = (
+            f"gates switch at step {derivation.spec.switches[0]}, and closed forms end there. "
+            "derivation.evaluate(times) integrates over the switch in float64"
+        )
+        raise NoClosedFormError(msg)
+    digits = whole_number(digits, "digits", 1, MOST_DIGITS)
+    start = expected_start(network) if strength0 is None else _given_start(network, strength0)
+    wanted = digits * BITS_PER_DIGIT
+    bits = int(wanted) + 40
+    while bits <= MOST_BITS:
+        result = _balls(derivation, moments, start, bits)
+        if result is not None and all(
+            found.rel_accuracy_bits() >= wanted for curve in result.values() for found in curve
+        ):
+            return result
+        bits *= 2
+    msg = f"enclose: {digits} digits take more than {MOST_BITS} bits of precision at these times"
+    raise LimitReachedError(msg)
+
+
+def _given_start(network: NetworkSpec, strength0: Fraction) -> Start:
+    needed = "give an exact number above 0, for example Fraction(1, 1000)"
+    start = exact_value(strength0, "strength0", needed)
+    if start <= 0:
+        msg = f"strength0: found {start}; {needed}"
+        raise InputError(msg)
+    if network.layers > 2:
+        return Start(strength0=start)
+    return replace(expected_start(network), strength0=start)
+
+
+def _balls(
+    derivation: Derivation, times: list[Fraction], start: Start, bits: int
+) -> dict[str, tuple[arb, ...]] | None:
+    """Return every mode's balls at a working precision, or None where it is too low."""
+    from symreln.exact.enclosure import ball, precision
+
+    network = derivation.effective_network or network_of(derivation.spec)
+    values = derivation.spec.values
+    with precision(bits):
+        tau, moments = ball(derivation.tau or Fraction(1)), [ball(time) for time in times]
+        try:
+            return {
+                mode.label: strength_balls(
+                    network, *_mode_balls(mode, values, bits), moments, tau, start
+                )
+                for _, mode in learning_modes(derivation)
+            }
+        except LimitReachedError:
+            return None
+
+
+def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:
+    from symreln.exact.enclosure import ball
+
+    if mode.d_eff is None:
+        msg = f"mode {mode.label} has no closed form to enclose"
+        raise InputError(msg)
+    # A singular value that vanishes at these values must be exactly 0 to select its case; a ball
+    # around 0 would never get sharp enough.
+    vanishes = mode.s.sign(values) == 0
+    return (ball(0) if vanishes else mode.s.ball(values, bits)), mode.d_eff.ball(values, bits)

@@ -1,0 +1,262 @@
+"""All exceptional sets of a derivation: conditions of data, spectra and verdicts, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.claims.exceptional.points import point_at, rational_point, special_points
+from symreln.claims.exceptional.settle import settled
+from symreln.claims.exceptional.stronger import witnesses
+from symreln.exact import domain
+from symreln.exact.exceptional import (
+    Condition,
+    Consequence,
+    Effect,
+    ExceptionalSet,
+    ExceptionalSets,
+    factors,
+    norm,
+    spectrum_conditions,
+)
+from symreln.exact.field import common_denominator
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from flint import fmpz_mpoly
+
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.spec.model import Parameter, Spec
+
+Found = tuple["fmpz_mpoly", Consequence]
+
+_JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
+
+SAMPLED = 2
+"""Sets in several parameters of which a point is derived again."""
+
+_LOST_RANK = (
+    "whether the loss that is left jumps where features of several pathways become dependent"
+)
+
+
+def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
+    """Return where the generic answer does not hold as it stands, or None without parameters."""
+    spec = derivation.spec
+    names = tuple(p.name for p in spec.parameters)
+    if not names:
+        return None
+    undecided: list[str] = []
+    poles: dict[str, fmpz_mpoly] = {}
+    found = [
+        (polynomial, Consequence(effect=Effect.UNDEFINED, proven=True))
+        for polynomial in _data_poles(spec)
+    ]
+    poles = {str(polynomial): polynomial for polynomial, _ in found}
+    for index, stage in enumerate(derivation.stages):
+        found += [
+            (polynomial, consequence)
+            for polynomial, consequence in _of_stage(stage, undecided, first=index == 0)
+            if str(polynomial) not in poles
+        ]
+    ranges = {p.name: _range(p) for p in spec.parameters}
+    grouped = _grouped(found)
+    sets = [_placed(p, names, c, ranges, derivation) for p, c in grouped]
+    sets = [item for item in _with_points(sets, ranges, derivation) if item.consequences]
+    return ExceptionalSets(
+        parameters=names,
+        domain=", ".join(text for r in ranges.values() if (text := r.text)),
+        sets=tuple(item for item in sets if not item.excluded),
+        outside=tuple(item for item in sets if item.excluded),
+        undecided=tuple(dict.fromkeys(undecided)),
+    )
+
+
+def _range(parameter: Parameter) -> domain.Range:
+    low = parameter.minimum
+    if parameter.positive or parameter.nonnegative:
+        low = max(Fraction(0), low or Fraction(0))
+    return domain.Range(
+        name=parameter.name,
+        low=low,
+        open_low=parameter.positive and low == 0,
+        high=parameter.maximum,
+    )
+
+
+def _data_poles(spec: Spec) -> list[fmpz_mpoly]:
+    """Return the factors of all denominators of the data and the gains."""
+    bottoms = [spec.dataset.inputs.denominator, spec.dataset.targets.denominator]
+    for pathway in spec.pathways:
+        bottoms += [gain.denominator for gain in pathway.gate if not isinstance(gain, int)]
+    distinct = {str(bottom): bottom for bottom in bottoms}
+    return list({str(f): f for bottom in distinct.values() for f in factors(bottom)}.values())
+
+
+def _of_stage(stage: StageDerivation, undecided: list[str], *, first: bool) -> Iterator[Found]:
+    """Yield the irreducible conditions of one stage."""
+    for group in _alike(stage):
+        pathway = group[0]
+        conditions, skipped = spectrum_conditions(pathway.spectrum)
+        undecided += [f"{text} (pathway '{pathway.name}')" for text in skipped]
+        conditions += _of_strengths(pathway)
+        if not first:
+            conditions += _of_residual(pathway)
+        numbers = tuple(member.number for member in group)
+        for condition in conditions:
+            yield from _split(condition, stage.stage, numbers)
+    numbers = tuple(pathway.number for pathway in stage.pathways)
+    for polynomial in witnesses(stage):
+        yield from _split(
+            Condition(polynomial=polynomial, effect=Effect.STRONGER), stage.stage, numbers
+        )
+    bottom = Condition(polynomial=stage.final_loss.denominator, effect=Effect.LIMIT)
+    yield from _split(bottom, stage.stage, numbers)
+    if stage.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+        undecided.append(f"{_LOST_RANK} (stage {stage.stage})")
+
+
+def _alike(stage: StageDerivation) -> list[list[PathwayDerivation]]:
+    """Return the pathways in groups that have the same spectrum and the same d_eff."""
+    groups: dict[object, list[PathwayDerivation]] = {}
+    for place, pathway in enumerate(stage.pathways):
+        spectrum = pathway.spectrum
+        key = (
+            spectrum.commutes,
+            tuple(
+                (c.minpoly, c.eigenvalue, c.d, c.multiplicity, stage.verdict.d_eff.get((place, a)))
+                for a, c in enumerate(spectrum.classes)
+            ),
+        )
+        groups.setdefault(key, []).append(pathway)
+    return list(groups.values())
+
+
+def _split(condition: Condition, stage: int, pathways: tuple[int, ...]) -> Iterator[Found]:
+    """Yield a condition factor by factor; what holds on all zeros holds on those of a factor."""
+    for factor in factors(condition.polynomial):
+        yield (
+            factor,
+            Consequence(
+                effect=condition.effect,
+                stage=stage,
+                pathways=pathways,
+                classes=condition.classes,
+                proven=condition.proven,
+                count=condition.count,
+                exact=condition.exact,
+            ),
+        )
+
+
+def _of_strengths(pathway: PathwayDerivation) -> Iterable[Condition]:
+    """Yield where d_eff has no value, and where s and d_eff vanish together.
+
+    The loss that is left is the initial one less Σ m s²/(2 d_eff). Where s² vanishes and s²/d_eff
+    does not, the term is lost at the point itself: the loss there is larger than its limit.
+    """
+    classes = pathway.spectrum.classes
+    for a, one in enumerate(classes):
+        mode = next((m for m in pathway.modes if m.class_index == a), None)
+        if one.is_null or mode is None or mode.d_eff is None:
+            continue
+        d_eff = mode.d_eff.coefficients
+        bottom = common_denominator(d_eff, pathway.spectrum.parameters)
+        yield Condition(polynomial=bottom, effect=Effect.LIMIT, classes=(a,))
+        top, below = norm(one, one.eigenvalue), norm(one, d_eff)
+        # The product of the shares of all conjugates. Shares are bounded by the loss, so that where
+        # it is not 0 none of them is, that of a mode which vanishes there among them.
+        share = (top / below).numerator
+        # In one parameter a share that the factor does not divide is not 0 at any of its roots.
+        apart = len(top.parameters) == 1 or bool(share.is_constant())
+        for factor in factors(top.numerator.gcd(below.numerator)):
+            lost = not (share % factor).is_zero()
+            if lost or one.degree > 1:
+                yield Condition(
+                    polynomial=factor, effect=Effect.JUMP, classes=(a,), proven=lost and apart
+                )
+
+
+def _of_residual(pathway: PathwayDerivation) -> Iterable[Condition]:
+    """Yield where what this pathway is to learn, left by earlier stages, has no value."""
+    for matrix in (pathway.spectrum.sigma_yx, pathway.spectrum.sigma_x):
+        yield Condition(polynomial=matrix.denominator, effect=Effect.RESIDUAL)
+
+
+def _grouped(found: Iterable[Found]) -> list[tuple[fmpz_mpoly, tuple[Consequence, ...]]]:
+    """Return every polynomial once, with its consequences, each once."""
+    groups: dict[str, tuple[fmpz_mpoly, list[Consequence]]] = {}
+    for polynomial, consequence in found:
+        _, known = groups.setdefault(str(polynomial), (polynomial, []))
+        if consequence not in known:
+            known.append(consequence)
+    return [(polynomial, _later_open(known)) for polynomial, known in groups.values()]
+
+
+def _later_open(consequences: Sequence[Consequence]) -> tuple[Consequence, ...]:
+    """Leave open what happens in stages after one whose result may jump on the same set.
+
+    Such a stage learns what is left at the point, which need not be the limit of what is left.
+    """
+    jumps = [c.stage for c in consequences if c.effect in _JUMPS]
+    return tuple(
+        replace(c, proven=c.proven and not any(stage < c.stage for stage in jumps))
+        for c in consequences
+    )
+
+
+def _placed(
+    polynomial: fmpz_mpoly,
+    names: Sequence[str],
+    consequences: tuple[Consequence, ...],
+    ranges: dict[str, domain.Range],
+    derivation: Derivation,
+) -> ExceptionalSet:
+    """Return a set with its real points in the domain, or the proof that it has none."""
+    used = domain.variables(polynomial, names)
+    if len(used) > 1:
+        return ExceptionalSet(
+            polynomial=polynomial,
+            parameters=tuple(names),
+            consequences=consequences,
+            excluded=domain.never_zero(polynomial, ranges, names),
+        )
+    name = "".join(used)
+    roots = domain.real_roots(polynomial, names)
+    inside = tuple(root for root in roots if ranges[name].contains(root))
+    excluded = ""
+    if not roots:
+        excluded = "no real root"
+    elif not inside:
+        excluded = f"no root with {ranges[name].text}"
+    # Where only s coincides nothing changes, by proof: no second derivation is needed.
+    plain = all(c.effect is Effect.CROSSING for c in consequences)
+    found = [] if plain else special_points(derivation, name, inside)
+    return ExceptionalSet(
+        polynomial=polynomial,
+        parameters=tuple(names),
+        consequences=settled(consequences, derivation, found, whole=len(found) == len(inside)),
+        values=inside,
+        excluded=excluded,
+        points=tuple(point for point, _ in found),
+    )
+
+
+def _with_points(
+    sets: Sequence[ExceptionalSet], ranges: dict[str, domain.Range], derivation: Derivation
+) -> list[ExceptionalSet]:
+    """Derive again at one rational point of the first sets in several parameters."""
+    result, left = [], SAMPLED
+    for item in sets:
+        if item.excluded or item.harmless or len(item.names) < 2 or left == 0:
+            result.append(item)
+            continue
+        avoid = [other.polynomial for other in sets if other is not item]
+        point = rational_point(item.polynomial, derivation, ranges, avoid)
+        if point is not None:
+            left -= 1
+            item = replace(item, points=(point_at(derivation, point)[0],))
+        result.append(item)
+    return result

@@ -1,0 +1,237 @@
+"""What the program checks of a derivation for every size before it prints it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.claims.derivation import Step
+from symreln.claims.families.realised import wrong_image
+from symreln.claims.families.separate import vanishes
+from symreln.exact import polynomials
+from symreln.exact.field import Field, common_denominator
+from symreln.exact.scalar import Scalar
+from symreln.truth import Truth
+from symreln.verdict.judge import Level
+from symreln.verify_family import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from symreln.claims.derivation import Derivation, StageDerivation
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyStage
+    from symreln.claims.families.stage import Learner
+    from symreln.claims.families.template import FamilyTemplate, PathwayTemplate
+
+Values = dict[str, Fraction]
+
+#: Weights of s², d and d_eff in the combinations whose values are compared.
+COMBINATIONS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1009, 1000003))
+
+
+def family_steps(family: FamilyDerivation, derivation: Derivation) -> tuple[Step, ...]:
+    """Check a family and say how.
+
+    Raises:
+        ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
+    """
+    if family.template is None:
+        return ()
+    sizes = {size.name: Fraction(size.value) for size in family.sizes}
+    shown = ", ".join(f"{name} = {value}" for name, value in sizes.items())
+    verify(family.certificate)
+    steps = [
+        Step(
+            name="every size",
+            statement="Projectors, s, d, d_eff, multiplicities, levels and losses are what is "
+            "printed, for every size in the range.",
+            check="certificate-family.json, identities of rational functions in the sizes",
+            outcome=Truth.PROVEN,
+        )
+    ]
+    wrong = wrong_image(family.template, derivation.spec.dataset, sizes)
+    if wrong:
+        what = f"{wrong} at {shown}"
+        raise _fail(what)
+    steps.append(
+        Step(
+            name="dataset for every size",
+            statement=f"At {shown} the dataset for every size is the dataset.",
+            check="images of all basis vectors of the samples, equal exactly",
+            outcome=Truth.PROVEN,
+        )
+    )
+    if not broken_at(family, sizes):
+        compare_at(family, derivation, sizes)
+        steps.append(
+            Step(
+                name="every size, second route",
+                statement=f"At {shown} the modes are those of the ordinary derivation.",
+                check="polynomials of s², d, d_eff and of a combination of them, with "
+                "multiplicities, and the losses, equal exactly",
+                outcome=Truth.PROVEN,
+            )
+        )
+    return tuple(steps)
+
+
+def _fail(what: str) -> ArithmeticError:
+    return ArithmeticError(f"the check of the derivation for every size failed: {what}")
+
+
+def broken_at(family: FamilyDerivation, sizes: Values) -> bool:
+    """Return whether one of the conditions at which results may break holds at these sizes."""
+    return any(
+        condition.polynomial.substitute(sizes | copy).is_zero
+        for condition in family.conditions
+        for copy in _copies(family.template, sizes)
+    )
+
+
+def _copies(template: FamilyTemplate | None, sizes: Values) -> list[Values]:
+    """Return the values of the number of copies at these sizes, as substitutions."""
+    if template is None or not template.domain.copies:
+        return [{}]
+    items = template.domain.items
+    number = int(sizes[items]) if isinstance(items, str) else items
+    return [{template.domain.copies: Fraction(u)} for u in template.domain.copy_numbers(number)]
+
+
+def compare_at(family: FamilyDerivation, derivation: Derivation, sizes: Values) -> None:
+    """Compare with an ordinary derivation at these sizes.
+
+    Raises:
+        ArithmeticError: Something differs.
+    """
+    for general, special in zip(family.stages, derivation.stages, strict=False):
+        if general.level is not None and special.verdict.level is not _level(
+            general, family.template, sizes
+        ):
+            what = f"the level of stage {general.stage}"
+            raise _fail(what)
+        for weights in COMBINATIONS:
+            if weights[2] and general.level is None:
+                continue
+            for place, template in enumerate(general.templates):
+                if any(_broken(part.slots[place]) for part in general.sectors):
+                    continue
+                mine = _general(family, general, place, weights, sizes)
+                for member in _members(derivation, template):
+                    if mine != _special(special, member, weights):
+                        what = f"the modes of pathway '{template.name}'"
+                        raise _fail(what)
+        if general.level is not None and _loss(family, general, sizes) != special.final_loss:
+            what = f"the loss that stage {general.stage} leaves"
+            raise _fail(what)
+
+
+def _level(stage: FamilyStage, template: FamilyTemplate | None, sizes: Values) -> Level | None:
+    """Return the level of a stage at these sizes: closed where no pathway acts on another."""
+    separate = all(
+        vanishes(matrix, sizes | copy)
+        for copy in _copies(template, sizes)
+        for matrix in stage.meetings
+    )
+    return Level.CLOSED if separate else stage.level
+
+
+def _members(derivation: Derivation, template: PathwayTemplate) -> tuple[int, ...]:
+    """Return the pathways that a template stands for, at the derivation's own sizes."""
+    spec = derivation.spec
+    named = [family.members for family in spec.families if family.name == template.name]
+    return (
+        named[0]
+        if named
+        else tuple(
+            place for place, pathway in enumerate(spec.pathways) if pathway.name == template.name
+        )
+    )
+
+
+def _broken(item: Learner | None) -> bool:
+    return item is not None and not item.commutator.is_zero
+
+
+def _general(
+    family: FamilyDerivation,
+    stage: FamilyStage,
+    place: int,
+    weights: tuple[int, int, int],
+    sizes: Values,
+) -> Counter:
+    """Return how often every irreducible polynomial of a combination occurs."""
+    assert family.template is not None
+    total: Counter = Counter()
+    samples = family.template.samples
+    for part in stage.sectors:
+        item = part.slots[place]
+        if item is None:
+            continue
+        p = part.learners.index(item)
+        for a, mode in enumerate(item.classes):
+            d_eff = part.d_eff.get((p, a), mode.d)
+            units = (1 / (samples * samples), 1 / samples, 1 / samples)
+            found = _characteristic(mode.minpoly, (mode.eigenvalue, mode.d, d_eff), weights, units)
+            count = mode.multiplicity
+            for copy in _copies(family.template, sizes) if part.sector.copies else [{}]:
+                values = sizes | copy
+                _count(total, found, count * part.sector.multiplicity, values)
+    return total
+
+
+def _special(stage: StageDerivation, member: int, weights: tuple[int, int, int]) -> Counter:
+    total: Counter = Counter()
+    p, pathway = next(
+        (p, item) for p, item in enumerate(stage.pathways) if item.number == member + 1
+    )
+    one = Scalar(pathway.spectrum.parameters, 1)
+    for a, mode in enumerate(pathway.spectrum.classes):
+        assert mode.d is not None
+        d_eff = stage.verdict.d_eff.get((p, a), mode.d)
+        values = (mode.eigenvalue, mode.d, d_eff)
+        found = _characteristic(mode.minpoly, values, weights, (one, one, one))
+        _count(total, found, one * mode.multiplicity, {})
+    return total
+
+
+def _characteristic(
+    minpoly: tuple[Scalar, ...],
+    values: tuple[tuple[Scalar, ...], ...],
+    weights: tuple[int, int, int],
+    units: tuple[Scalar, Scalar, Scalar],
+) -> tuple[Scalar, ...]:
+    field = Field(minpoly)
+    element = field.constant(0)
+    for value, weight, unit in zip(values, weights, units, strict=True):
+        element = field.add(element, field.scale(value, unit * weight))
+    return field.characteristic(element)
+
+
+def _count(
+    total: Counter, polynomial: Iterable[Scalar], multiplicity: Scalar, values: Mapping
+) -> None:
+    number = multiplicity.substitute(values).to_fraction()
+    if number.denominator != 1 or number < 0:
+        what = f"a multiplicity is {number}"
+        raise _fail(what)
+    if not number:
+        return
+    exact = [value.substitute(values) for value in polynomial]
+    names = exact[0].parameters
+    common = common_denominator(exact, names)
+    cleared = [value.numerator * (common // value.denominator) for value in exact]
+    for factor, exponent in polynomials.factor_univariate(cleared, names):
+        total[tuple(str(value) for value in factor)] += exponent * int(number)
+
+
+def _loss(family: FamilyDerivation, stage: FamilyStage, sizes: Values) -> Scalar:
+    total: Scalar | None = None
+    for part in stage.sectors:
+        assert part.final_loss is not None
+        whole = part.final_loss * part.sector.multiplicity
+        for copy in _copies(family.template, sizes) if part.sector.copies else [{}]:
+            value = whole.substitute(sizes | copy)
+            total = value if total is None else total + value
+    assert total is not None
+    return total

@@ -1,0 +1,271 @@
+r"""Whether the modes of one stage close, for every number N of exchangeable values at once.
+
+Pathway j enters the error of pathway p as O_p W_j Sigma^x(j,p). With all strengths of class i of
+every pathway j of one template equal, phi(theta), it contains on class a
+
+.. math:: S_k = \sum_j O_p A_j E_i T_j^k \Sigma^x(j,p) E_a, \qquad k < \deg i,
+
+and the flow keeps the strengths equal and the modes decoupled if these, summed over all classes i
+that move together, are :math:`A_p T_p^k \Gamma(T_p) E_a` with one polynomial Gamma; then d_eff =
+d + Gamma. This is :mod:`symreln.verdict.closure` with projectors on whole classes in place of
+generators. One summand treats two values apart, that of p and that of j; the sum over j is taken
+by the rule of :meth:`symreln.claims.families.algebra.FamilyMatrix.summed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symreln.claims.families.stage import written
+from symreln.claims.families.template import SPECIAL
+from symreln.exact.linear import inverse
+from symreln.exact.matrix import ExactMatrix
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from symreln.claims.families.algebra import FamilyMatrix
+    from symreln.claims.families.spectrum import Coefficients
+    from symreln.claims.families.stage import Learner
+
+OTHER = "l"
+"""Name of the special value of the pathway that acts, where that of the one acted on is k."""
+
+Node = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Action:
+    """What all pathways of one template, class i, do to one class of a pathway.
+
+    Attributes:
+        source: (pathway, class) that acts.
+        target: (pathway, class) that is acted on.
+        total: S_k for every k, summed over the pathways of the source's template.
+        single: The same of one pathway, for every way in which two of the templates meet.
+    """
+
+    source: Node
+    target: Node
+    total: tuple[FamilyMatrix, ...]
+    single: tuple[FamilyMatrix, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StageClosure:
+    """What was proven of one stage in one sector.
+
+    Attributes:
+        level: CLOSED or CLOSED_BY_SYMMETRY, or COUPLED_MATRICES where neither was proven.
+        obstacle: What stands in the way of closure, or "".
+        gamma: Gamma of every class that is acted on by its own component and is not null.
+        d_eff: d + Gamma of every class that is not null, where the stage closes.
+        actions: All that are not zero.
+    """
+
+    level: Level
+    obstacle: str
+    gamma: dict[Node, Coefficients]
+    d_eff: dict[Node, Coefficients]
+    actions: tuple[Action, ...]
+
+
+def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
+    """Decide one stage whose pathways all have joint eigenbases."""
+    actions = tuple(
+        action
+        for p in range(len(learners))
+        for q in range(len(learners))
+        for action in _actions(learners, p, q)
+    )
+    level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
+    gamma, obstacle = _gamma(learners, actions)
+    if obstacle:
+        return StageClosure(
+            level=Level.COUPLED_MATRICES, obstacle=obstacle, gamma={}, d_eff={}, actions=actions
+        )
+    d_eff = {
+        (p, a): _sum(mode.d, gamma.get((p, a)))
+        for p, item in enumerate(learners)
+        for a, mode in enumerate(item.classes)
+        if not mode.is_null
+    }
+    return StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
+
+
+def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
+    return d if gamma is None else tuple(x + y for x, y in zip(d, gamma, strict=True))
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """Two pathways written in one algebra, and the special value to be summed over, if any."""
+
+    target: Learner
+    source_features: FamilyMatrix
+    target_features: FamilyMatrix
+    names: tuple[str, ...]
+    specials: tuple[str, ...]
+    summed: str
+
+
+def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
+    """Return the ways in which a pathway of template q meets one of template p.
+
+    Where both stand for one pathway a value, they may have the same value or different ones.
+    """
+    target, source = learners[p], learners[q]
+    mine, theirs = target.features, source.features
+    if not source.template.each:
+        if p == q:
+            return []
+        if not target.template.each:
+            return [_Meeting(target, theirs, mine, (), (), "")]
+        return [_Meeting(target, theirs.refined(SPECIAL), mine, (), (SPECIAL,), "")]
+    if not target.template.each:
+        return [_Meeting(target, theirs, mine.refined(SPECIAL), (SPECIAL,), (), SPECIAL)]
+    other = theirs.renamed(SPECIAL, OTHER).refined(SPECIAL)
+    found = [_Meeting(target, other, mine.refined(OTHER), (OTHER,), (SPECIAL,), OTHER)]
+    if p != q:
+        found.append(_Meeting(target, theirs, mine, (), (), ""))
+    return found
+
+
+def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
+    target, source = learners[p], learners[q]
+    found: dict[tuple[int, int], Action] = {}
+    for meeting in _meetings(learners, p, q):
+        cross = meeting.source_features @ meeting.target_features.adjoint
+        if cross.is_zero:
+            continue
+        for i, mode in enumerate(source.classes):
+            if mode.is_null:
+                continue
+            acts = [
+                _moved(source.drive @ power, meeting) @ cross
+                for power in source.powers(i, mode.degree)
+            ]
+            for a, acted in enumerate(target.classes):
+                projector = acted.projector
+                if meeting.summed:
+                    projector = projector.refined(meeting.summed)
+                single = [act @ projector for act in acts]
+                if all(item.is_zero for item in single):
+                    continue
+                total = [item.summed(meeting.summed) if meeting.summed else item for item in single]
+                known = found.get((i, a))
+                if known is not None:
+                    total = [x + y for x, y in zip(known.total, total, strict=True)]
+                    single = [*known.single, *single]
+                found[i, a] = Action(
+                    source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
+                )
+    return list(found.values())
+
+
+def _moved(written_by_source: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
+    """Return A_j E_i T^k in the meeting's algebra, on the outputs that the target writes to."""
+    matrix = written_by_source
+    if OTHER in meeting.names:
+        matrix = matrix.renamed(SPECIAL, OTHER)
+    for special in meeting.specials:
+        matrix = matrix.refined(special)
+    return written(matrix, meeting.target.template)
+
+
+def _gamma(
+    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+) -> tuple[dict[Node, Coefficients], str]:
+    """Return (Gamma of every class acted on, "") or ({}, what stands in the way)."""
+    gamma: dict[Node, Coefficients] = {}
+    for component in _components(learners, actions):
+        obstacle = _unequal(learners, component)
+        if obstacle:
+            return {}, obstacle
+        sums: dict[Node, tuple[FamilyMatrix, ...]] = {}
+        for action in actions:
+            if action.source in component:
+                known = sums.get(action.target)
+                sums[action.target] = (
+                    action.total
+                    if known is None
+                    else tuple(x + y for x, y in zip(known, action.total, strict=True))
+                )
+        for node, total in sums.items():
+            found, obstacle = _total_coupling(learners, node, total)
+            if obstacle:
+                return {}, obstacle
+            if found is not None:
+                gamma[node] = found
+        totals = {_sum(_mode(learners, n).d, gamma.get(n)) for n in component}
+        if len(totals) > 1:
+            first, second, *_ = sorted(component)
+            pair = f"{_name(learners, first)} and {_name(learners, second)}"
+            return {}, f"modes that couple differ in their total coupling ({pair})"
+    return gamma, ""
+
+
+def _mode(learners: tuple[Learner, ...], node: Node):
+    return learners[node[0]].classes[node[1]]
+
+
+def _name(learners: tuple[Learner, ...], node: Node) -> str:
+    template = learners[node[0]].template
+    return f"class {node[1] + 1} of '{template.name}'"
+
+
+def _components(
+    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+) -> list[frozenset[Node]]:
+    """Return the sets of classes, null ones left out, that are linked by actions."""
+    nodes = [
+        (p, a)
+        for p, item in enumerate(learners)
+        for a, mode in enumerate(item.classes)
+        if not mode.is_null
+    ]
+    groups = {node: {node} for node in nodes}
+    for action in actions:
+        if action.target in groups and groups[action.source] is not groups[action.target]:
+            merged = groups[action.source] | groups[action.target]
+            for node in merged:
+                groups[node] = merged
+    return [frozenset(group) for group in {id(g): g for g in groups.values()}.values()]
+
+
+def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
+    first, *others = sorted(component)
+    for node in others:
+        one, other = _mode(learners, first), _mode(learners, node)
+        if not one.alike(other) or one.multiplicity != other.multiplicity:
+            return (
+                "modes that couple differ in s, d or multiplicity "
+                f"({_name(learners, first)} and {_name(learners, node)})"
+            )
+    return ""
+
+
+def _total_coupling(
+    learners: tuple[Learner, ...], node: Node, total: tuple[FamilyMatrix, ...]
+) -> tuple[Coefficients | None, str]:
+    """Return (Gamma, "") or (None, obstacle); Gamma is None on a null class."""
+    item, mode = learners[node[0]], _mode(learners, node)
+    name = _name(learners, node)
+    if mode.is_null:
+        cancel = all(matrix.is_zero for matrix in total)
+        return None, "" if cancel else f"the couplings do not cancel on null {name}"
+    degree = mode.degree
+    drives = [item.drive @ power for power in item.powers(node[1], 3 * degree - 2)]
+    low = drives[:degree]
+    names = mode.multiplicity.parameters
+    gram = [[(x.adjoint @ y).trace() for y in low] for x in low]
+    right = [[(x.adjoint @ total[0]).trace()] for x in low]
+    found = inverse(ExactMatrix.from_rows(gram, names)) @ ExactMatrix.from_rows(right, names)
+    gamma = tuple(found.entry(i, 0) for i in range(degree))
+    for k, matrix in enumerate(total):
+        expected = drives[k].scale(gamma[0])
+        for i in range(1, degree):
+            expected = expected + drives[k + i].scale(gamma[i])
+        if not (matrix - expected).is_zero:
+            return None, f"the couplings on {name} do not add up to a multiple of its own drive"
+    return gamma, ""

@@ -1,0 +1,298 @@
+"""The derivation for every size, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.summaries import short_repr
+from symreln.claims.families.separate import closed_at
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import sympy as sp
+
+    from symreln.claims.derivation import Step
+    from symreln.claims.families.algebra import FamilyMatrix
+    from symreln.claims.families.closure import Node
+    from symreln.claims.families.domain import Condition, Domain
+    from symreln.claims.families.spectrum import Coefficients, FamilyClass
+    from symreln.claims.families.stage import Learner
+    from symreln.claims.families.template import FamilyTemplate, PathwayTemplate, Sector
+    from symreln.exact.scalar import Scalar
+    from symreln.spec.model import SizeSymbol, Spec
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SectorStage:
+    """One stage in one sector.
+
+    Attributes:
+        sector: The sector.
+        slots: One learner a pathway of the stage, None where it has no input in the sector.
+        level: What was proven here; None where a pathway has no joint eigenbasis.
+        obstacle: What stands in the way of closure, or "".
+        d_eff: Effective input eigenvalue times P of every class that is not null, keyed by (place
+            in ``learners``, class); empty where the stage does not close.
+        meetings: What single pathways do to classes of others; empty where none acts on another.
+        initial_loss: Loss of one copy of the sector before the stage.
+        final_loss: Loss that the stage leaves, or None where it does not close.
+    """
+
+    sector: Sector
+    slots: tuple[Learner | None, ...]
+    level: Level | None
+    obstacle: str
+    d_eff: dict[Node, Coefficients]
+    meetings: tuple[FamilyMatrix, ...]
+    initial_loss: Scalar
+    final_loss: Scalar | None
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The pathways that have inputs in the sector."""
+        return tuple(item for item in self.slots if item is not None)
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FamilyStage:
+    """One stage, for every size.
+
+    Attributes:
+        stage: From 1.
+        templates: Its pathways.
+        sectors: What was found in every sector.
+    """
+
+    stage: int
+    templates: tuple[PathwayTemplate, ...]
+    sectors: tuple[SectorStage, ...]
+
+    @property
+    def level(self) -> Level | None:
+        """The weakest level of the sectors, or None where it is not proven to close."""
+        levels = [part.level for part in self.sectors]
+        known = [level for level in levels if level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)]
+        return max(known, key=lambda level: level.rank) if len(known) == len(levels) else None
+
+    @property
+    def level_name(self) -> str:
+        """The level in words; "open" where nothing is said."""
+        return "open" if self.level is None else self.level.value
+
+    @property
+    def meetings(self) -> tuple[FamilyMatrix, ...]:
+        """What single pathways do to classes of others, in all sectors."""
+        return tuple(matrix for part in self.sectors for matrix in part.meetings)
+
+    def closed_at(
+        self, domain: Domain, exceptions: Iterable[Condition | None]
+    ) -> dict[str, tuple[int, ...]]:
+        """Return the values of sizes at which a stage that is closed by symmetry is closed.
+
+        Args:
+            domain: The sizes.
+            exceptions: Where nothing is proven.
+        """
+        if self.level is not Level.CLOSED_BY_SYMMETRY:
+            return {}
+        broken = {(c.symbol, value) for c in exceptions if c is not None for value in c.values}
+        found = {
+            name: tuple(value for value in values if (name, value) not in broken)
+            for name, values in closed_at(self.meetings, domain).items()
+        }
+        return {name: values for name, values in found.items() if values}
+
+    @property
+    def obstacle(self) -> str:
+        """What stands in the way of closure, or ""."""
+        return next((part.obstacle for part in self.sectors if part.obstacle), "")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FamilyMode:
+    """One mode of one pathway in one sector, for every size.
+
+    Attributes:
+        number: Place in the pathway's list, from 1.
+        sector: The sector.
+        mode_class: Its class.
+        s: Singular value of Sigma^{yx}.
+        d: Matching eigenvalue of Sigma^x.
+        d_eff: Effective eigenvalue, or None where the stage does not close or s = 0.
+        multiplicity: How many equal modes there are, all copies of the sector together.
+    """
+
+    number: int
+    sector: Sector
+    mode_class: FamilyClass
+    s: AlgebraicNumber
+    d: AlgebraicNumber
+    d_eff: AlgebraicNumber | None
+    multiplicity: Scalar
+
+    @property
+    def is_null(self) -> bool:
+        """Whether s = 0."""
+        return self.mode_class.is_null
+
+    @property
+    def height(self) -> AlgebraicNumber | None:
+        """The plateau s/d_eff, or None where d_eff is missing, zero or not rational."""
+        value = None if self.d_eff is None or self.is_null else self.d_eff.scalar
+        if value is None or value.is_zero:
+            return None
+        coefficients = tuple(c / (value * value) for c in self.s.coefficients)
+        return replace(self.s, coefficients=coefficients)
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FamilyPathway:
+    """A pathway, or one for every value of the index, with its modes."""
+
+    template: PathwayTemplate
+    stage: int
+    modes: tuple[FamilyMode, ...]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FamilyDerivation:
+    """Everything derived for every size at once.
+
+    Attributes:
+        spec: The spec; ``spec.sizes`` are the symbols.
+        template: Dataset and pathways for every size, or None where the spec is not the same for
+            every size.
+        reason: Why there is none, or "".
+        stages: As far as they close.
+        steps: What was checked.
+    """
+
+    spec: Spec
+    template: FamilyTemplate | None
+    reason: str
+    stages: tuple[FamilyStage, ...]
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[SizeSymbol, ...]:
+        """The size symbols."""
+        return self.spec.sizes
+
+    @property
+    def complete(self) -> bool:
+        """Whether every stage closes for every size."""
+        return bool(self.stages) and self.stages[-1].level is not None
+
+    @cached_property
+    def pathways(self) -> tuple[FamilyPathway, ...]:
+        """All pathways whose modes are known."""
+        return tuple(
+            FamilyPathway(template=template, stage=stage.stage, modes=_modes(self, stage, place))
+            for stage in self.stages
+            for place, template in enumerate(stage.templates)
+        )
+
+    @cached_property
+    def _certified(self) -> tuple[dict[str, Any], tuple[Condition, ...]]:
+        from symreln.claims.families.certificate import build_certificate
+
+        return build_certificate(self)
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate (symreln.verify_family), as JSON values.
+
+        Raises:
+            InputError: The spec is not the same for every size.
+        """
+        return self._certified[0]
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Where the results may break: sizes, or equations between symbols."""
+        return tuple(c for c in self._certified[1] if not c.is_empty)
+
+    def closed_at(self, stage: FamilyStage) -> dict[str, tuple[int, ...]]:
+        """Return the values of sizes at which a stage that is closed by symmetry is closed."""
+        if self.template is None:
+            return {}
+        return stage.closed_at(self.template.domain, self.conditions)
+
+    @property
+    def symbols(self) -> dict[str, sp.Symbol]:
+        """SymPy symbols of the parameters, the sizes and the number of copies."""
+        import sympy as sp
+
+        found = {**self.spec.symbols, **{size.name: size.symbol for size in self.sizes}}
+        if self.template is not None and self.template.domain.copies:
+            copies = self.template.domain.copies
+            found[copies] = sp.Symbol(copies, integer=True, positive=True)
+        return found
+
+    @property
+    def values(self) -> dict[str, Fraction]:
+        """Declared values of the parameters and sizes, the first kind of copies included."""
+        found = dict(self.spec.values)
+        found |= {size.name: Fraction(size.value) for size in self.sizes}
+        if self.template is not None and self.template.domain.copies:
+            found[self.template.domain.copies] = Fraction(1)
+        return found
+
+
+def _modes(family: FamilyDerivation, stage: FamilyStage, place: int) -> tuple[FamilyMode, ...]:
+    assert family.template is not None
+    samples = family.template.samples
+    found: list[FamilyMode] = []
+    for part in stage.sectors:
+        item = part.slots[place]
+        if item is None or not item.commutator.is_zero:
+            continue
+        p = part.learners.index(item)
+        modes = []
+        for a, mode in enumerate(item.classes):
+            d_eff = part.d_eff.get((p, a))
+            for root in range(mode.degree):
+                modes.append(_mode(part.sector, mode, root, d_eff, samples))
+        modes.sort(key=lambda mode: (mode.is_null, -_size(mode, family.values)))
+        found += modes
+    return tuple(replace(mode, number=number) for number, mode in enumerate(found, start=1))
+
+
+def _size(mode: FamilyMode, values: dict[str, Fraction]) -> float:
+    return mode.s.to_float(values) if all(n in values for n in mode.s.parameters) else 0.0
+
+
+def _mode(
+    sector: Sector,
+    mode: FamilyClass,
+    root: int,
+    d_eff: Coefficients | None,
+    samples: Scalar,
+) -> FamilyMode:
+    def number(values: Coefficients, unit: Scalar, *, is_sqrt: bool = False) -> AlgebraicNumber:
+        coefficients = tuple(value / unit for value in values)
+        if len(coefficients) == 1:
+            return AlgebraicNumber.rational(coefficients[0], is_sqrt=is_sqrt)
+        return AlgebraicNumber(
+            minpoly=mode.minpoly, coefficients=coefficients, root=root, is_sqrt=is_sqrt
+        )
+
+    return FamilyMode(
+        number=0,
+        sector=sector,
+        mode_class=mode,
+        s=number(mode.eigenvalue, samples * samples, is_sqrt=True),
+        d=number(mode.d, samples),
+        d_eff=None if d_eff is None else number(d_eff, samples),
+        multiplicity=mode.multiplicity * sector.multiplicity,
+    )

@@ -1,0 +1,108 @@
+"""From a spec with size symbols to the derivation for every size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from symreln.claims.families.checks import family_steps
+from symreln.claims.families.closure import stage_closure
+from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
+from symreln.claims.families.errors import NoFamilyError
+from symreln.claims.families.stage import learner, least_squares
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.algebra import FamilyMatrix
+    from symreln.claims.families.template import FamilyTemplate, PathwayTemplate, Sector
+    from symreln.spec.model import Spec
+
+
+def derive_family(derivation: Derivation) -> FamilyDerivation | None:
+    """Return the derivation for every size, or None where the spec has no size symbol.
+
+    Args:
+        derivation: The ordinary one at the declared sizes; what is derived for every size is
+            compared with it there.
+
+    Raises:
+        ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
+    """
+    if not derivation.spec.sizes:
+        return None
+    family = derive_family_unchecked(derivation.spec)
+    return replace(family, steps=family_steps(family, derivation))
+
+
+def derive_family_unchecked(spec: Spec) -> FamilyDerivation:
+    """Derive for every size, without the checks of :mod:`symreln.claims.families.checks`."""
+    try:
+        template = family_template(spec)
+    except NoFamilyError as found:
+        return FamilyDerivation(spec=spec, template=None, reason=str(found), stages=())
+    return FamilyDerivation(spec=spec, template=template, reason="", stages=_stages(template, spec))
+
+
+def family_template(spec: Spec) -> FamilyTemplate:
+    """Return a spec's dataset and pathways for every size; a task with sizes has a line here.
+
+    Raises:
+        NoFamilyError: The spec is not the same for every size.
+    """
+    if spec.dataset.task == "contextual":
+        from symreln.tasks.contextual_family import contextual_template
+
+        return contextual_template(spec)
+    msg = f"no family is known for the task '{spec.dataset.task}'"
+    raise NoFamilyError(msg)
+
+
+def _stages(template: FamilyTemplate, spec: Spec) -> tuple[FamilyStage, ...]:
+    """Derive stage by stage, up to the first that does not close for every size."""
+    targets = {sector.name: sector.targets for sector in template.sectors}
+    stages: list[FamilyStage] = []
+    for stage in spec.stages:
+        members = tuple(p for p in template.pathways if template.joint or p.stage == stage)
+        found = []
+        for sector in template.sectors:
+            part, left = _sector_stage(sector, members, targets[sector.name], template)
+            found.append(part)
+            if left is not None:
+                targets[sector.name] = left
+        stages.append(FamilyStage(stage=stage, templates=members, sectors=tuple(found)))
+        if stages[-1].level is None:
+            break
+    return tuple(stages)
+
+
+def _sector_stage(
+    sector: Sector,
+    members: tuple[PathwayTemplate, ...],
+    targets: FamilyMatrix,
+    template: FamilyTemplate,
+) -> tuple[SectorStage, FamilyMatrix | None]:
+    """Return (one stage in one sector, what it leaves where it closes)."""
+    slots = tuple(learner(sector, member, targets) for member in members)
+    learners = tuple(item for item in slots if item is not None)
+    loss = (targets.adjoint @ targets).trace() / (2 * template.samples)
+    broken = [item for item in learners if not item.commutator.is_zero]
+    if broken:
+        names = ", ".join(f"'{item.template.name}'" for item in broken)
+        obstacle = f"Sigma^x does not commute with Sigma^yx^T Sigma^yx for {names}"
+        level, d_eff, left, meetings = None, {}, None, ()
+    else:
+        closure = stage_closure(learners)
+        level, obstacle, d_eff = closure.level, closure.obstacle, closure.d_eff
+        left = None if obstacle else least_squares(learners, d_eff, targets)
+        meetings = tuple(matrix for action in closure.actions for matrix in action.single)
+    part = SectorStage(
+        sector=sector,
+        slots=slots,
+        level=level,
+        obstacle=obstacle,
+        d_eff=d_eff,
+        meetings=meetings,
+        initial_loss=loss,
+        final_loss=None if left is None else (left.adjoint @ left).trace() / (2 * template.samples),
+    )
+    return part, left

@@ -1,0 +1,147 @@
+"""Shortest forms of a family's numbers: factored roots, sums over the copies of a sector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import sympy as sp
+
+from symreln.exact.factoring import factorisation
+from symreln.exact.radicals import square_part
+from symreln.exact.scalar import Scalar, polynomial_ring
+
+if TYPE_CHECKING:
+    from flint import fmpz_mpoly
+
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
+    from symreln.claims.families.domain import Domain
+
+Symbols = Mapping[str, sp.Symbol]
+
+
+class Root(NamedTuple):
+    """A non-negative number outside·√inside, both factored."""
+
+    outside: sp.Expr
+    inside: sp.Expr
+
+    @property
+    def expr(self) -> sp.Expr:
+        """The number as one expression."""
+        return self.outside * sp.sqrt(self.inside)
+
+
+def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> Root:
+    """Return the square root of a rational function that is not negative, as a factored root.
+
+    A factor goes before the root with its sign where that is proven, else in bars.
+    """
+    outside: sp.Expr = sp.S.One
+    inside: sp.Expr = sp.S.One
+    for polynomial, side in ((value.numerator, 1), (value.denominator, -1)):
+        content, factors = factorisation(polynomial)
+        whole, rest = map(sp.Integer, square_part(abs(int(content))))
+        outside, inside = outside * whole**side, inside * rest**side
+        negative = content < 0
+        for factor, power in factors:
+            part, flipped = _oriented(factor, domain, symbols)
+            size = part if _positive(factor, domain, part) else sp.Abs(part)
+            outside *= size ** (side * (int(power) // 2))
+            inside *= part ** (side * (int(power) % 2))
+            negative ^= flipped and int(power) % 2 == 1
+        inside = -inside if negative else inside
+    return Root(outside, inside)
+
+
+def _oriented(factor: fmpz_mpoly, domain: Domain, symbols: Symbols) -> tuple[sp.Expr, bool]:
+    """Return (the factor or its negative, whether it was negated), positive at a usual point."""
+    scalar = Scalar(domain.names, factor)
+    flipped = scalar.substitute(_usual_point(domain)).to_fraction() < 0
+    return (-scalar if flipped else scalar).to_sympy(symbols).expand(), flipped
+
+
+def _usual_point(domain: Domain) -> dict[str, Fraction]:
+    point = {name: Fraction(1) for name in domain.names}
+    point |= {name: Fraction(least) for name, least in domain.minimum.items()}
+    if isinstance(domain.items, str):
+        point[domain.items] = Fraction(max(4, domain.minimum[domain.items]))
+    return point
+
+
+def _positive(factor: fmpz_mpoly, domain: Domain, part: sp.Expr) -> bool:
+    """Whether a factor, signed so as to be positive at one point, is proven positive everywhere."""
+    return domain.keeps_sign(factor) or bool(part.is_positive)
+
+
+def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
+    """Return Σ value over u = 1, 2, 4, …, n/2, in closed form where it is known.
+
+    For a symbol n the terms c·u^a add up to c (n^a - 1)/(2^a - 1), and c log2(n) for a = 0;
+    where u occurs otherwise the sum is left as it is.
+    """
+    u, items = domain.copies, domain.items
+    if isinstance(items, int):
+        parts = [value.substitute({u: Fraction(n)}) for n in domain.copy_numbers(items)]
+        whole = sum(parts[1:], start=parts[0])
+        return whole.to_sympy(symbols)
+    n, place = symbols[items], domain.names.index(u)
+    low = min(int(key[place]) for key in value.denominator.to_dict())
+    if value.denominator.degrees()[place] != low:
+        level = sp.Symbol("l", integer=True, nonnegative=True)
+        term = value.to_sympy(symbols).subs(symbols[u], 2**level)
+        # SymPy's types say that a Sum may be a relation, which it is for relations only.
+        return sp.Sum(term, (level, 0, sp.log(n, 2) - 1))  # pyright: ignore[reportReturnType]
+    total: sp.Expr = sp.S.Zero
+    ring = polynomial_ring(domain.names)
+    bottom = value.denominator // (ring.gen(place) ** low)
+    for power in range(value.numerator.degrees()[place] + 1):
+        found = {
+            tuple(0 if i == place else int(e) for i, e in enumerate(key)): coefficient
+            for key, coefficient in value.numerator.to_dict().items()
+            if int(key[place]) == power
+        }
+        a = power - low
+        series = sp.log(n) / sp.log(2) if not a else (n**a - 1) / sp.Integer(2 ** abs(a) - 1)
+        if a < 0:  # (n^a - 1)/(2^a - 1) with 2^a = 1/2^|a|
+            series = (1 - n**a) * sp.Integer(2) ** -a / sp.Integer(2**-a - 1)
+        total += Scalar(domain.names, ring.from_dict(found), bottom).to_sympy(symbols) * series
+    return total
+
+
+def stage_loss(family: FamilyDerivation, stage: FamilyStage, *, final: bool) -> sp.Basic | None:
+    """Return the loss before or after a stage, all sectors and copies together.
+
+    None where the stage does not close, so that what it leaves is not known.
+    """
+    assert family.template is not None
+    domain, symbols = family.template.domain, family.symbols
+    total: sp.Expr = sp.S.Zero
+    for part in stage.sectors:
+        value = part.final_loss if final else part.initial_loss
+        if value is None:
+            return None
+        whole = value * part.sector.multiplicity
+        total += (
+            sum_over_copies(whole, domain, symbols)
+            if part.sector.copies
+            else whole.to_sympy(symbols)
+        )
+    if not isinstance(domain.items, str) or total.has(sp.Sum):
+        return sp.factor_terms(total)
+    logarithm = sp.log(symbols[domain.items])
+    depth = sp.Dummy()
+    known = sp.expand(total.subs(logarithm, depth))
+    slope = known.coeff(depth)
+    return sp.factor(slope) * logarithm + sp.factor(known - slope * depth)
+
+
+def total_multiplicity(family: FamilyDerivation, mode: FamilyMode) -> sp.Expr:
+    """Return how many equal modes there are, all kinds of copies of the sector together."""
+    assert family.template is not None
+    if not mode.sector.copies:
+        return mode.multiplicity.to_sympy(family.symbols)
+    total = sum_over_copies(mode.multiplicity, family.template.domain, family.symbols)
+    factored: sp.Expr = sp.factor(total)  # pyright: ignore[reportAssignmentType]
+    return factored

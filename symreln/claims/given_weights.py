@@ -1,0 +1,152 @@
+"""The learning of one pathway from weights that are given: whole matrices, no alignment assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.solve import at_values
+from symreln.dynamics.solutions import lambda_balanced, odd_relu
+from symreln.errors import InputError, NotSupportedError
+from symreln.exact.matrix import ExactMatrix
+from symreln.spec.arguments import instance_of
+from symreln.spec.finding import Finding
+from symreln.spec.number import exact_fraction, exact_number
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.dynamics.solutions.lambda_balanced import BalancedMatrices
+
+#: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
+NUMBERS = (int, float, Fraction, np.number)
+Number = int | Fraction | float | str
+Rows = Sequence[Sequence[Number]] | np.ndarray
+
+
+def from_weights(
+    derivation: Derivation,
+    w1: ExactMatrix | Rows | Number,
+    w2: ExactMatrix | Rows | Number,
+    *,
+    tolerance: float = lambda_balanced.TOLERANCE,
+) -> BalancedMatrices:
+    r"""Solve the flow of a single pathway from its initial weights.
+
+    No alignment and no small start is assumed. The inputs must be white and the weights λ-balanced,
+    :math:`W_2^T W_2 - W_1 W_1^T = \lambda I`; λ may be 0 or of either sign. Of exact weights both
+    is decided exactly. Where a weight is a float, both may be off by a relative ``tolerance``: the
+    solution then says by how much, ``white_defect`` and ``balance_defect``.
+
+    Args:
+        derivation: Of one pathway of two layers without weight decay. Parameters take their
+            declared values.
+        w1: W₁, H rows, one column an input of the pathway; a number is one row and column.
+        w2: W₂, one row an output of the pathway, H columns; likewise.
+        tolerance: Largest relative defect where weights are floats, at least 0.
+
+    Returns:
+        The solution: ``to_numpy(times)`` and ``enclose(time)`` of W₂W₁, ``blocks(times)`` and
+        ``enclose_blocks(time)`` of W₁ᵀW₁, W₂W₁ and W₂W₂ᵀ; times in steps, with the time constant
+        of the spec's network, or in units of it without a network.
+
+    Raises:
+        InputError: The sizes do not fit, or an entry is no number.
+        NoClosedFormError: The inputs are coloured, or the weights are not λ-balanced.
+        NotSupportedError: The spec is not of one such pathway.
+
+    Example:
+        >>> import symreln as sr
+        >>> data = {"X": [[1, 1], [1, -1]], "Y": [[3, 1], [1, 3]]}
+        >>> spec = sr.load({"dataset": data, "pathway": [{"name": "whole"}]})
+        >>> w1, w2 = [["1/100", 0], [0, "1/100"]], [["1/100", 0], [0, "-1/100"]]
+        >>> solution = sr.from_weights(sr.derive(spec), w1, w2)
+        >>> solution.residual()
+        0
+        >>> solution.to_numpy([0, 50])[1].round(6).tolist()
+        [[2.0, 1.0], [2.0, -1.0]]
+    """
+    from symreln.claims.derivation import Derivation
+
+    instance_of(derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)")
+    if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
+        msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"
+        raise InputError(msg)
+    why = why_not(derivation)
+    if why:
+        msg = f"from_weights: {why}"
+        raise NotSupportedError(msg)
+    numbers = derivation.ask(at_values)
+    effective = numbers.pathways[0].effective
+    rows = effective.sparse_sigma_yx.select(rows=effective.pathway.outputs)
+    (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")
+    return lambda_balanced.solve(
+        rows.exact,
+        effective.sigma_x,
+        first,
+        second,
+        numbers.tau or Fraction(1),
+        tolerance if rounded or also else 0.0,
+    )
+
+
+def why_not(derivation: Derivation) -> str:
+    """Say why no weights can be given, or "". Whether the inputs are white is another question."""
+    spec = derivation.spec
+    if len(spec.pathways) != 1:
+        return f"the solution is of a single pathway, and the spec has {len(spec.pathways)}"
+    if spec.pathways[0].then:
+        return "the pathway's gate switches, and the solution is of a fixed one"
+    network = spec.network
+    if network is None:
+        return ""
+    if network.layers != 2:
+        return f"the solution is of two layers of weights, and network.layers = {network.layers}"
+    if network.weight_decay:
+        return "the solution is without weight decay"
+    if odd_relu.asked(spec)[0]:
+        return (
+            "the ReLU network of these data is linear at half speed; ask with activation = "
+            '"linear" for the linear network that it is, with weights W/√2 and half the learning '
+            "rate"
+        )
+    return ""
+
+
+def white_inputs(derivation: Derivation) -> bool:
+    """Whether weights can be given: one pathway, and its inputs are white for all parameters."""
+    if why_not(derivation):
+        return False
+    sigma_x = derivation.pathways[0].effective.sigma_x
+    return lambda_balanced.white_scale(sigma_x) is not None
+
+
+def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix, bool]:
+    """Return weights as exact numbers, a float as its decimals, and whether there was a float."""
+    if isinstance(weights, ExactMatrix):
+        return weights, False
+    try:
+        if isinstance(weights, (*NUMBERS, str)):
+            weights = [[weights]]
+        if any(isinstance(row, str) for row in weights):
+            raise TypeError
+        rows = [[_plain(entry) for entry in row] for row in weights]
+        exact = [[_number(entry) for entry in row] for row in rows]
+    except Finding as finding:
+        msg = f"{name}: found {finding.found}, expected {finding.expected}. {finding.hint}"
+        raise InputError(msg.strip()) from finding
+    except TypeError as error:
+        msg = f"{name}: give rows of numbers, for example [[1, 0], [0, '1/2']]"
+        raise InputError(msg) from error
+    rounded = any(isinstance(entry, float) for row in rows for entry in row)
+    return ExactMatrix.from_rows(exact), rounded
+
+
+def _plain(entry: object) -> object:
+    return entry.item() if isinstance(entry, np.generic) else entry
+
+
+def _number(entry: object) -> Fraction:
+    return exact_fraction(entry) if isinstance(entry, str) else exact_number(entry)

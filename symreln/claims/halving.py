@@ -1,0 +1,159 @@
+r"""When a mode reaches half of its height: from a formula, or as a certified root.
+
+At half of its height h the slope of every family is positive (for two layers with weight decay,
+where layers start apart by c, :math:`\tau\dot\pi = \sqrt{4\pi^2 + c^2}\,(s - d\pi) - 2\lambda\pi`
+is at least :math:`2\pi(s - \lambda - d\pi) > 0` there; for the others it is a positive factor times
+:math:`s - dh/2 > 0`). So a strength that starts below h/2 crosses it once, and a change of sign
+between two balls of the closed form encloses the only root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symreln.claims.widths import learned_counts
+from symreln.dynamics.switchboard import expected_start, strength_balls
+from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.errors import LimitReachedError
+from symreln.exact.enclosure import ball, decimal_of, precision
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.spec.model import NetworkSpec
+
+#: Working precision, and the relative width to which a root is enclosed.
+BITS, ROOT_BITS = 160, 100
+#: Points at which a closed form is evaluated, at the most.
+MOST_STEPS = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfTime:
+    """When a mode reaches half of its height.
+
+    Attributes:
+        decimal: (decimal, radius) of the steps, or None.
+        why: Why there is no such step, or "".
+    """
+
+    decimal: tuple[str, str] | None = None
+    why: str = ""
+
+
+def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> HalfTime:
+    """Return the steps until half of a mode's height, certified.
+
+    Args:
+        derivation: With the mode; numbers are at the declared values.
+        mode: One that learns something, with a closed form.
+        digits: Significant digits.
+    """
+    network, spec = derivation.effective_network, derivation.spec
+    if network is None or spec.network is None:
+        return HalfTime(why="the spec names no network")
+    if mode.d_eff is None:
+        return HalfTime(why="the mode has no closed form")
+    missing = [n for n in (*mode.s.parameters, *mode.d_eff.parameters) if n not in spec.values]
+    if missing:
+        return HalfTime(why=f"no value is declared for {missing[0]}")
+    if network.layers > 2:
+        why = f"the initial strength of {network.layers} layers is not derived"
+        return HalfTime(why=f"{why}; for a given one it is the time at half of the plateau")
+    if learned_counts(derivation).get(mode.label) == 0:
+        return HalfTime(why="the pathway's few hidden units learn other modes first")
+    with precision(BITS):
+        found = _crossing(derivation, network, mode)
+        if isinstance(found, str):
+            return HalfTime(why=found)
+        if derivation.later and not found < spec.switches[0]:
+            return HalfTime(why=f"gates switch before, at step {spec.switches[0]}")
+        return HalfTime(decimal=decimal_of(found, digits))
+
+
+def _crossing(derivation: Derivation, network: NetworkSpec, mode: ModeDerivation) -> arb | str:
+    """Return the ball of the half-time, or why there is none."""
+    assert mode.d_eff is not None
+    assert derivation.spec.network is not None
+    values = derivation.spec.values
+    s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
+    tau, start = ball(derivation.tau or 1), expected_start(derivation.spec.network)
+    growth = s - ball(network.weight_decay)
+    if not s > 0 or not d > 0:
+        return "the mode vanishes at the declared values"
+    if not growth > 0:
+        return "s is not above the weight decay, and the mode dies out"
+    half = growth / (2 * d)
+    if not ball(start.strength0) < half:
+        return "the mode starts above half of its plateau"
+    if isinstance(mode.strength, SigmoidalMode):
+        return tau / (2 * s) * (2 * half / ball(start.strength0) - 1).log()
+
+    def above(time: arb) -> arb:
+        (strength,) = strength_balls(network, s, d, [time], tau, start)
+        return strength - half
+
+    try:
+        return enclosed_root(above, tau / growth)
+    except LimitReachedError:
+        return "the closed form takes more precision than is spent on it"
+
+
+def enclosed_root(function: Callable[[arb], arb], first: arb) -> arb:
+    """Return a ball that holds the only positive root of a function.
+
+    False position (Illinois), with a bisection every third time, on balls whose sign is certain.
+
+    Args:
+        function: Negative at 0, and positive above its root; continuous.
+        first: A guess of the root, positive.
+
+    Raises:
+        LimitReachedError: No change of sign was found, or precision does not tell signs.
+    """
+    low, high = ball(0), first.mid()
+    below, beyond = _signed(function, low), _signed(function, high)
+    for _ in range(MOST_STEPS):
+        if beyond > 0:
+            break
+        low, below = high, beyond
+        high = 2 * high
+        beyond = _signed(function, high)
+    for step in range(MOST_STEPS):
+        if high - low < high * ball(2) ** -ROOT_BITS:
+            return low.union(high)
+        point = (low * beyond - high * below) / (beyond - below)
+        if step % 3 == 2 or not (low < point and point < high):
+            point = (low + high) / 2
+        point = point.mid()
+        value = function(point)
+        if value < 0:
+            low, below, beyond = point, value, beyond / 2
+        elif value > 0:
+            high, beyond, below = point, value, below / 2
+        else:
+            return _around(function, point)
+    msg = "half-time: no root was enclosed"
+    raise LimitReachedError(msg)
+
+
+def _around(function: Callable[[arb], arb], point: arb) -> arb:
+    """Return a narrow ball around a point so near to the root that its own sign is not certain."""
+    apart = point * ball(2) ** -ROOT_BITS
+    low, high = (point - apart).mid(), (point + apart).mid()
+    if _signed(function, low) < 0 and _signed(function, high) > 0:
+        return low.union(high)
+    msg = "half-time: the function does not rise through its root"
+    raise LimitReachedError(msg)
+
+
+def _signed(function: Callable[[arb], arb], point: arb) -> arb:
+    """Return a value whose sign is certain."""
+    value = function(point)
+    if value > 0 or value < 0:
+        return value
+    msg = "half-time: the sign is not certain at this precision"
+    raise LimitReachedError(msg)

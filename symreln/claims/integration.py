@@ -1,0 +1,219 @@
+"""From a derivation's exact data to the flow that is integrated. Here they become floats."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.dynamics.gated_data import GatedData, SparseArray
+from symreln.dynamics.initial import gram_scale
+from symreln.errors import InputError, NotSupportedError
+from symreln.exact.scalar import Scalar
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
+    from symreln.exact.sparse import SparseMatrix
+    from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
+
+#: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
+#: four of them, which correlations squared are, stay inside the range of normal numbers.
+LARGEST = 1e75
+
+
+def network_of(spec: Spec) -> NetworkSpec:
+    """Return the spec's network, which numbers and training need.
+
+    Raises:
+        InputError: It has none, or a number of it is too large or too small for float64.
+    """
+    if spec.network is None:
+        msg = (
+            "the spec has no [network] table, and numbers need its width, initial scale, "
+            "learning rate and number of steps. Add one, for example hidden = 100, "
+            'init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
+        )
+        raise InputError(msg)
+    network = spec.network
+    for name in ("init_std", "init_std_out", "learning_rate", "weight_decay"):
+        if value := getattr(network, name):
+            where = f"network.{name.removesuffix('_out')}"
+            _floats([(value.numerator, value.denominator)], where)
+    return network
+
+
+def check_two_layers(network: NetworkSpec, what: str) -> None:
+    """Refuse networks that only their closed forms cover.
+
+    Args:
+        network: The spec's network.
+        what: What is asked for, at the start of a sentence.
+
+    Raises:
+        NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
+    """
+    if network.unusual:
+        msg = (
+            f"{what} is written for two layers that start alike, without weight decay, and "
+            f"network.{network.unusual[0]} asks for something else. `symreln derive` gives the "
+            "closed forms and their numbers, and `symreln validate` alone trains beside them"
+        )
+        raise NotSupportedError(msg)
+
+
+def check_range(derivation: Derivation) -> None:
+    """Refuse data that float64 has no room for; see :data:`LARGEST`.
+
+    Raises:
+        InputError: A number of the network, the data or a gate is too large or too small.
+    """
+    network_of(derivation.spec)
+    dataset = derivation.spec.dataset
+    sparse_floats(dataset.sparse_inputs, "dataset.X")
+    sparse_floats(dataset.sparse_targets, "dataset.Y")
+    for pathway in derivation.pathways:
+        gate_floats(pathway.effective.pathway)
+
+
+def reduced_flow(derivation: Derivation) -> ReducedFlow:
+    """Return the flow of a derivation without free parameters, by irreducible modules.
+
+    Raises:
+        InputError: A number of the data is too large or too small for float64.
+    """
+    check_two_layers(network_of(derivation.spec), "Integration of the reduced flow")
+    return descending_flow(derivation)
+
+
+def descending_flow(derivation: Derivation) -> ReducedFlow:
+    """Return what :func:`reduced_flow` does, for steps of gradient descent: weight decay too.
+
+    Layers that start apart are taken by the mean of their variances, which is exact where modes
+    are closed, and other networks are refused for other modes.
+
+    Raises:
+        InputError: A number of the data is too large or too small for float64.
+    """
+    # Here, because it brings SciPy's linear algebra, and closed forms need none.
+    from symreln.dynamics.reduced_flow import ReducedFlow
+
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    scale = 1 / np.sqrt(dataset.samples)
+    inputs = scale * sparse_floats(dataset.sparse_inputs, "dataset.X")
+    specs = [pathway.effective.pathway for pathway in derivation.pathways]
+    features = []
+    for pathway, spec in zip(derivation.pathways, specs, strict=True):
+        if spec.boundary:
+            seen = scale * sparse_floats(pathway.effective.features, f"inputs of {spec.name}")
+        else:
+            seen = inputs[np.array(spec.inputs, dtype=int)] * gate_floats(spec)[None, :]
+        features.append(seen.tocsr())
+        features[-1].eliminate_zeros()
+    writes = np.zeros((len(specs), dataset.n_y), dtype=bool)
+    for p, spec in enumerate(specs):
+        writes[p, list(spec.outputs)] = True
+    data = GatedData(
+        features=tuple(features),
+        targets=scale * sparse_floats(dataset.sparse_targets, "dataset.Y"),
+        writes=writes,
+        stages=tuple(spec.stage for spec in specs),
+        staged=network.training == "staged",
+    )
+    return ReducedFlow(
+        data=data,
+        tau=float(derivation.tau or 1),
+        gram_scale=float(gram_scale(network)),
+        weight_decay=float((derivation.effective_network or network).weight_decay),
+    )
+
+
+def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
+    """Return the label and the probe of every mode that learns something."""
+    from symreln.dynamics.reduced_flow import ModeProbe
+
+    labels, probes = [], []
+    for p, pathway in enumerate(derivation.pathways):
+        for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+            if not mode.is_null:
+                labels.append(mode.label)
+                probes.append(ModeProbe(pathway=p, s=s, v=v))
+    return labels, probes
+
+
+def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
+    """Return the flow of a derivation without free parameters in the full spans."""
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    inputs = dataset.inputs.to_numpy()
+    pathways = []
+    for pathway in derivation.pathways:
+        spec = pathway.effective.pathway
+        outputs, gate = np.zeros(dataset.n_y), gate_floats(spec)
+        outputs[list(spec.outputs)] = 1
+        pathways.append(
+            MatrixPathway(
+                inputs=pathway.effective.inputs.to_numpy()
+                if spec.boundary
+                else inputs[list(spec.inputs)] * gate,
+                gate=gate,
+                outputs=outputs,
+                stage=spec.stage,
+            )
+        )
+    return CoupledMatrices(
+        pathways=tuple(pathways),
+        targets=dataset.targets.to_numpy(),
+        staged=network.training == "staged",
+        tau=float(derivation.tau or 1),
+        gram_scale=float(gram_scale(network)),
+    )
+
+
+def gate_floats(spec: PathwaySpec) -> np.ndarray:
+    """Return the gate or gain of every sample, shape (P,).
+
+    Raises:
+        InputError: A gain is too large or too small for float64.
+    """
+    if not any(isinstance(g, Scalar) for g in spec.gate):
+        return np.array(spec.gate, dtype=float)
+    gains = [g.to_fraction() if isinstance(g, Scalar) else Fraction(g) for g in spec.gate]
+    return _floats([(g.numerator, g.denominator) for g in gains], f"gate of pathway {spec.name}")
+
+
+def sparse_floats(matrix: SparseMatrix, where: str) -> SparseArray:
+    """Return a constant matrix in float64, every entry correctly rounded.
+
+    Raises:
+        InputError: An entry is too large or too small for float64.
+    """
+    from scipy.sparse import csr_array
+
+    bottom = int(matrix.denominator.leading_coefficient())
+    rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+    for part in matrix.terms.values():
+        rows.append(part.rows)
+        columns.append(part.columns)
+        values.append(_floats([(value, bottom) for value in part.values.tolist()], where))
+    places = np.concatenate(rows), np.concatenate(columns)
+    return csr_array((np.concatenate(values), places), shape=matrix.shape)
+
+
+def _floats(quotients: list[tuple[int, int]], where: str) -> np.ndarray:
+    """Divide whole numbers, rounded correctly, within the range that is predicted with."""
+    try:
+        found = np.array([top / bottom for top, bottom in quotients])
+    except OverflowError:
+        found = np.array([np.inf])
+    sizes = np.abs(found[found != 0])
+    lost = sum(top != 0 for top, _ in quotients) > len(sizes)
+    if lost or (len(sizes) and (sizes.max() > LARGEST or sizes.min() < 1 / LARGEST)):
+        msg = (
+            f"{where}: a number is too large or too small for a prediction in float64, which "
+            f"takes sizes from {1 / LARGEST:g} to {LARGEST:g}. Scale the data, or give the "
+            "parameters other values"
+        )
+        raise InputError(msg)
+    return found

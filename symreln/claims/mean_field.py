@@ -1,0 +1,67 @@
+"""The mean-field simulation of a derivation's ReLU network: never in the place of the theory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.claims.integration import network_of
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.dynamics.mean_field import MeanField
+
+#: A stream of its own: no network is trained with it.
+SEED = 1_861
+#: Multiplications above which it runs only where that is asked for: about a minute of one core.
+USUAL_COST = 2e11
+
+
+def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) -> str:
+    """Return why there is no mean-field simulation, or "".
+
+    Args:
+        derivation: Without free parameters, with a network.
+        whatever_cost: Whether it may take long.
+    """
+    from symreln.dynamics.mean_field import multiplications
+
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    if network.activation == "linear":
+        return "a linear network has no gates"
+    if network.layers != 2:
+        return f"it is for networks of two layers, and this one has {network.layers}"
+    if any(pathway.has_gains for pathway in derivation.spec.pathways):
+        return "gates have gains, which no ReLU unit has"
+    if any(pathway.hidden is not None for pathway in derivation.spec.pathways):
+        return "pathways have hidden units of their own, which no network's gates divide"
+    shapes = dataset.inputs.shape, dataset.targets.shape
+    if not whatever_cost and multiplications(*shapes, network.steps) > USUAL_COST:
+        return "it takes minutes on these data; --terms asks for it"
+    return ""
+
+
+def run_mean_field(derivation: Derivation) -> MeanField:
+    """Simulate the spec's network in the limit of infinite width.
+
+    Args:
+        derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
+            is not possible.
+    """
+    from symreln.dynamics.gate_classes import exact_relations
+    from symreln.dynamics.mean_field import Descent, simulate_mean_field
+
+    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    second = network.init_std if network.init_std_out is None else network.init_std_out
+    return simulate_mean_field(
+        dataset.inputs.to_numpy(),
+        dataset.targets.to_numpy(),
+        Descent(
+            hidden=network.hidden,
+            init_std=(float(network.init_std), float(second)),
+            step=1 / float(network.tau(dataset.samples)),
+            steps=network.steps,
+            weight_decay=float(network.weight_decay),
+        ),
+        SEED,
+        exact_relations(dataset.inputs, dataset.targets),
+    )

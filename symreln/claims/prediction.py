@@ -1,0 +1,475 @@
+"""Numbers from a derivation: float64 curves of any level; certified balls are in enclosing.
+
+This is the named place where exact results become floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.constants import count_free, printed_constants, training_constants
+from symreln.claims.divergence import check_start, check_step_size, largest_norm
+from symreln.claims.integration import (
+    check_range,
+    descending_flow,
+    gate_floats,
+    mode_probes,
+    network_of,
+    reduced_flow,
+)
+from symreln.claims.mode_system import mode_system
+from symreln.claims.widths import check_decided, learned_counts
+from symreln.dynamics.coupled_modes import integrate_modes
+from symreln.dynamics.integrate import PRECISE, Accuracy
+from symreln.dynamics.solutions import deep_numbers
+from symreln.dynamics.switchboard import strengths_float
+from symreln.errors import InputError
+from symreln.exact.singular_vectors import balls, certified
+from symreln.spec.arguments import float_times
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flint import arb_mat
+
+    from symreln.claims.constants import Constant
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.narrow_law import NarrowLaw
+    from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
+    from symreln.exact.singular_vectors import Vectors
+
+#: Below half of the last decimal that is printed of K and G.
+OVERLAP_RADIUS = 1e-16
+
+#: What a verdict is about: closed forms as printed, or the integrated reduction.
+Judged = Literal["closed", "reduced"]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModeCurve:
+    """Predicted strength of one mode.
+
+    Attributes:
+        pathway: Name of the pathway.
+        label: Symbol of the strength.
+        closed: The closed form at every time (for coupled modes, the strength in their
+            Lotka-Volterra system), or None.
+        integrated: uᵀ W_p(t) v from the integrated flow, mean over equal modes, or None where
+            the closed form is the flow.
+        plateau: s / d_eff in floats, or None.
+        multiplicity: Equal modes that the curve stands for.
+    """
+
+    pathway: str
+    label: str
+    closed: np.ndarray | None
+    integrated: np.ndarray | None
+    plateau: float | None
+    multiplicity: int
+
+    @property
+    def best(self) -> np.ndarray:
+        """The integrated strength where there is one, else the closed form."""
+        curve = self.closed if self.integrated is None else self.integrated
+        if curve is None:
+            msg = f"mode {self.label} has no curve"
+            raise InputError(msg)
+        return curve
+
+    def of(self, judged: Judged) -> np.ndarray:
+        """Return the curve that is judged."""
+        return self.closed if judged == "closed" and self.closed is not None else self.best
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prediction:
+    """Predicted curves of a derivation.
+
+    Attributes:
+        times: Times in steps, shape (times,).
+        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
+            closed forms where nothing is integrated. See ``theory`` for the judged one.
+        method: How it was computed, in words.
+        closed_loss: The loss of the closed forms alone, later stages from converged earlier
+            ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
+        flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
+            of gradient descent; None where ``loss`` is the flow's or the closed forms'.
+        modes: One curve a mode that learns something.
+        judged: "closed" where closed forms of all modes are printed: then these are judged as
+            printed, "reduced" otherwise.
+        constants: Every number of the judged curve and of ``loss`` that is not in the spec.
+        drawn: The networks whose mean ``loss`` is, where pathways have few hidden units.
+    """
+
+    times: np.ndarray
+    loss: np.ndarray
+    method: str
+    closed_loss: np.ndarray | None
+    modes: tuple[ModeCurve, ...]
+    flow_loss: np.ndarray | None = None
+    judged: Judged = "reduced"
+    constants: tuple[Constant, ...] = ()
+    drawn: NarrowLaw | None = None
+
+    @property
+    def theory(self) -> np.ndarray:
+        """The loss that is judged, shape (times,)."""
+        closed = self.closed_loss if self.judged == "closed" else None
+        return self.loss if closed is None else closed
+
+    @property
+    def free_constants(self) -> int:
+        """How many of the constants were assumed or fitted."""
+        return count_free(self.constants)
+
+    def __repr__(self) -> str:
+        """Return a line: the dataclass's own would print every array."""
+        return (
+            f"Prediction({self.method}; {len(self.times)} times up to {self.times[-1]:g}, "
+            f"{len(self.modes)} curves, loss {self.loss[0]:.4g} to {self.loss[-1]:.4g})"
+        )
+
+
+def predict(
+    derivation: Derivation,
+    times: Sequence[float] | np.ndarray | None,
+    accuracy: Accuracy = PRECISE,
+) -> Prediction:
+    """Evaluate a derivation without free parameters.
+
+    One stage whose modes are closed is evaluated from its closed forms. Everything else is
+    integrated from t = 0 with the coupled matrices, which hold at every level and let later
+    stages start to grow while earlier ones still learn.
+
+    Coupled modes are no exception: strengths of an aligned start never change sign, so a mode
+    that loses its race dies out, whereas in a network the small unaligned part of its weights
+    grows once s − Σ kappa pi is negative and takes the strength below zero, to the least-squares
+    solution. Their Lotka-Volterra system is given beside the prediction.
+
+    Args:
+        derivation: What is evaluated.
+        times: Ascending times in steps; every step of the network by default.
+        accuracy: How the flow is integrated, where it is.
+    """
+    network = network_of(derivation.spec)
+    grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
+    check_decided(derivation)
+    if derivation.later:
+        from symreln.claims.switched import predict_flow
+
+        return predict_flow(derivation, grid, accuracy)
+    if derivation.closed and len(derivation.stages) == 1:
+        found = closed_forms(derivation, grid)
+        if found is not None:
+            return found
+    # Converted first: it refuses data that float64 has no room for.
+    flow = reduced_flow(derivation)
+    check_step_size(network, flow.rate)
+    check_start(network, largest_norm(flow), flow.tau)
+    closed, closed_loss = {}, None
+    if derivation.closed:
+        closed = closed_curves(derivation, grid)
+        closed_loss = loss_of_modes(derivation, closed, grid)
+        if closed_loss is None:
+            closed_loss = loss_of_maps(derivation, closed)
+    elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
+        closed_loss, closed = _integrate_modes(derivation, grid)
+    loss, integrated = _integrate(derivation, flow, grid, accuracy)
+    together = "staged" if network.training == "staged" else "joint"
+    return Prediction(
+        times=grid,
+        loss=loss,
+        method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
+        closed_loss=closed_loss,
+        modes=_mode_curves(derivation, closed, integrated),
+        judged="closed" if derivation.closed else "reduced",
+        constants=derivation.ask(printed_constants),
+    )
+
+
+def predict_training(
+    derivation: Derivation, kappas: Mapping[str, float] | None = None
+) -> Prediction:
+    """Predict what gradient descent does with its finite steps, at every step of the network.
+
+    As :func:`predict`, but each step of training is a step of the reduced maps: the error of the
+    flow, which grows with the learning rate, is not there. The flow's own loss comes with it.
+    Weight decay and two layers that start apart are steps of the same maps.
+
+    Args:
+        derivation: What is evaluated; without free parameters, with a network.
+        kappas: κ of modes, by the label of their strength, where they start from κ H init_std²/2;
+            the others start as in :func:`predict`. See :mod:`symreln.claims.early`.
+    """
+    network = network_of(derivation.spec)
+    flow = predict(derivation, None)
+    if derivation.later:
+        from symreln.claims.switched import predict_descent
+
+        return predict_descent(derivation, flow, kappas or {})
+    if learned_counts(derivation):
+        # The reduction below takes pathways as wide enough.
+        from symreln.claims.narrow_law import predict_narrow
+
+        return predict_narrow(derivation, flow)
+    labels, probes = mode_probes(derivation)
+    reduced = descending_flow(derivation)
+    check_step_size(network, reduced.rate)
+    check_start(network, largest_norm(reduced), reduced.tau)
+    found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
+    (strengths,) = found.strengths
+    closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
+    together = "staged" if network.training == "staged" else "joint"
+    return replace(
+        flow,
+        loss=found.losses,
+        method=(
+            "gradient descent on the coupled matrices of all pathways, step by step "
+            f"({together} training)"
+        ),
+        modes=_mode_curves(derivation, closed, dict(zip(labels, strengths, strict=True))),
+        flow_loss=flow.loss,
+        constants=training_constants(derivation, flow.judged, _of_pathways(derivation, kappas)),
+    )
+
+
+def _of_pathways(derivation: Derivation, kappas: Mapping[str, float] | None) -> dict[str, float]:
+    """Return κ by pathway from κ by label: that of its fastest mode."""
+    given = kappas or {}
+    found: dict[str, float] = {}
+    for pathway, mode in learning_modes(derivation):
+        if mode.label in given:
+            found.setdefault(pathway.name, given[mode.label])
+    return found
+
+
+def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[ModeStart]:
+    """Return how the modes start that have a κ, by the label of their strength."""
+    # Here, because it brings SciPy's linear algebra, and closed forms need none.
+    from symreln.claims.early import start_factor
+    from symreln.dynamics.reduced_flow import ModeStart
+
+    network = network_of(derivation.spec)
+    return [
+        ModeStart(probe=probe, factor=start_factor(network, kappas[label]))
+        for label, probe in zip(*mode_probes(derivation), strict=True)
+        if label in kappas
+    ]
+
+
+def closed_forms(
+    derivation: Derivation, times: np.ndarray, strength0: float | None = None
+) -> Prediction | None:
+    """Evaluate the closed forms alone, or return None where there are none.
+
+    Later stages are then those of converged earlier ones; :func:`predict` integrates instead.
+
+    Args:
+        derivation: What is evaluated.
+        times: Times in steps.
+        strength0: Where modes of three or more layers start
+            (:mod:`symreln.dynamics.chain_start`).
+
+    Raises:
+        InputError: A number is too large or too small for float64.
+    """
+    if not derivation.closed or derivation.later:
+        return None
+    check_range(derivation)
+    curves = closed_curves(derivation, times, strength0)
+    loss = loss_of_modes(derivation, curves, times)
+    return None if loss is None else _closed_prediction(derivation, times, curves, loss)
+
+
+def _closed_prediction(
+    derivation: Derivation, grid: np.ndarray, curves: dict[str, np.ndarray], loss: np.ndarray
+) -> Prediction:
+    return Prediction(
+        times=grid,
+        loss=loss,
+        method="closed forms of all modes"
+        if not learned_counts(derivation)
+        else "closed forms of the modes that narrow pathways learn first",
+        closed_loss=loss,
+        modes=_mode_curves(derivation, curves, {}),
+        judged="closed",
+        constants=derivation.ask(printed_constants),
+    )
+
+
+def learning_modes(
+    derivation: Derivation,
+) -> list[tuple[PathwayDerivation, ModeDerivation]]:
+    """Return every mode with s > 0, pathway by pathway.
+
+    Null modes start at zero and stay there, see :func:`symreln.pipeline.derive.derive`.
+    """
+    return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
+
+
+def closed_curves(
+    derivation: Derivation, grid: np.ndarray, strength0: float | None = None
+) -> dict[str, np.ndarray]:
+    """Return the closed form of every mode that learns, by label; arguments as closed_forms."""
+    modes = [mode for _, mode in learning_modes(derivation)]
+    s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
+    d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
+    d = d.reshape(-1, 1)
+    network = derivation.effective_network or network_of(derivation.spec)
+    tau = float(derivation.tau or 1)
+    if strength0 is None:
+        values = strengths_float(network, s, d, grid, tau)
+    else:
+        values = deep_numbers.strength_float(network.layers, s, d, s * 0 + strength0, grid, tau)
+    # Of a narrow pathway's modes those that get no unit stay at zero.
+    counts = learned_counts(derivation)
+    return {
+        mode.label: curve * (counts.get(mode.label, 1) > 0)
+        for mode, curve in zip(modes, values, strict=True)
+    }
+
+
+def loss_of_modes(
+    derivation: Derivation, curves: Mapping[str, np.ndarray], grid: np.ndarray
+) -> np.ndarray | None:
+    """Sum the loss in mode space, written so that it does not cancel near its end.
+
+    −m (s π − ½ d π²) = −m s²/(2d) + ½ m d (s/d − π)²; the constants add up to the final loss.
+    """
+    if not derivation.loss_separates:
+        return None
+    loss = np.full(grid.shape, float(derivation.final_loss.to_fraction()))
+    counts = learned_counts(derivation)
+    for _, mode in learning_modes(derivation):
+        # s > 0 has d_eff > 0: the loss is bounded from below.
+        d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
+        height = mode.s.to_float() / d
+        learned = counts.get(mode.label, mode.multiplicity)
+        loss += 0.5 * learned * d * (height - curves[mode.label]) ** 2
+        loss += 0.5 * (mode.multiplicity - learned) * d * height**2
+    return loss
+
+
+def loss_of_maps(derivation: Derivation, curves: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the loss of pathways W_p = Σ π u vᵀ, also where it is no sum over modes.
+
+    ½ tr Σ^y − Σ π uᵀ Σ^{yx} v + ½ Σ Σ π π' (uᵀu') (vᵀ Σ^x v'), with the whole targets.
+
+    Args:
+        derivation: Without free parameters.
+        curves: Strength of every mode that learns, by label.
+    """
+    dataset, outputs, seen, strengths = derivation.spec.dataset, [], [], []
+    inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
+    targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
+    for pathway in derivation.pathways:
+        u, v, labels = probe_bases(pathway)
+        own = pathway.effective.pathway
+        outputs.append(u)
+        seen.append(v.T @ inputs[list(own.inputs)] * gate_floats(own))
+        strengths += [curves[label] for label in labels]
+    u, shown = np.hstack(outputs), np.concatenate(seen)
+    curve = np.array(strengths)
+    drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)
+    quadratic = np.einsum("at,ab,bt->t", curve, (u.T @ u) * (shown @ shown.T), curve, optimize=True)
+    return float(derivation.initial_loss.to_fraction()) - drive @ curve + 0.5 * quadratic
+
+
+def _integrate(
+    derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, accuracy: Accuracy
+) -> tuple[np.ndarray, dict]:
+    labels, probes = mode_probes(derivation)
+    whole = _from_zero(grid)
+    trajectory = flow.trajectory(whole, probes, accuracy=accuracy)
+    first = len(whole) - len(grid)
+    (strengths,) = trajectory.strengths
+    return trajectory.losses[first:], dict(zip(labels, strengths[:, first:], strict=True))
+
+
+def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
+    system = mode_system(derivation.stages[0])
+    tau = float(derivation.tau or 1)
+    # Exact, where the reduced flow's own rate is of float64 data, which may drop small samples.
+    check_step_size(network_of(derivation.spec), 2 * float(np.max(system.s, initial=0)) / tau)
+    whole = _from_zero(grid)
+    start = np.full(len(system.s), float(derivation.strength0 or 0))
+    found = integrate_modes(system.s, system.kappa, start, whole, tau)
+    strengths = found[:, len(whole) - len(grid) :]
+    loss = system.loss(float(derivation.initial_loss.to_fraction()), strengths)
+    return loss, dict(zip(system.labels, strengths, strict=True))
+
+
+def _from_zero(grid: np.ndarray) -> np.ndarray:
+    """Prepend t = 0, where the flow starts also when the first time asked for is later."""
+    return grid if grid[0] == 0 else np.concatenate([[0.0], grid])
+
+
+def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return (U, V, label of every column) of the modes of a pathway that learn something."""
+    sigma_yx = pathway.effective.sigma_yx.to_numpy()
+    columns_u = [np.zeros((sigma_yx.shape[0], 0))]
+    columns_v = [np.zeros((sigma_yx.shape[1], 0))]
+    labels: list[str] = []
+    for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+        if not mode.is_null:
+            with np.errstate(over="ignore"):
+                u = sigma_yx @ v / s
+            if not np.isfinite(u).all():  # s is below the normal range of float64
+                u = sigma_yx @ v / np.abs(sigma_yx @ v).max()
+                u /= np.linalg.norm(u, axis=0)
+            columns_u.append(u)
+            columns_v.append(v)
+            labels += [mode.label] * v.shape[1]
+    return np.hstack(columns_u), np.hstack(columns_v), labels
+
+
+def overlap_matrices(
+    target: PathwayDerivation, source: PathwayDerivation
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
+
+    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
+    entries are certified to ``OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
+    """
+    cross = source.effective.cross_sigma_x(target.effective)
+
+    # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
+    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
+        (u, v), (u_source, v_source) = vectors
+        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
+        return [k, g, v, v_source]
+
+    spectra = (target.spectrum, source.spectrum)
+    k, g, *ours = certified(spectra, overlaps, OVERLAP_RADIUS)
+    signs = [
+        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
+        for v, pathway in zip(ours, (target, source), strict=True)
+    ]
+    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]
+
+
+def _mode_curves(
+    derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
+) -> tuple[ModeCurve, ...]:
+    curves = []
+    network = derivation.effective_network
+    decay = 0.0 if network is None else float(network.weight_decay)
+    for pathway, mode in learning_modes(derivation):
+        d = None if mode.d_eff is None else mode.d_eff.to_float()
+        curves.append(
+            ModeCurve(
+                pathway=pathway.name,
+                label=mode.label,
+                closed=closed.get(mode.label),
+                integrated=integrated.get(mode.label),
+                plateau=max(0.0, mode.s.to_float() - decay) / d if d else None,
+                multiplicity=mode.multiplicity,
+            )
+        )
+    return tuple(curves)

@@ -1,0 +1,200 @@
+r"""Which regime the initial weights put training in: rich, lazy, or between the two.
+
+A mode starts at :math:`\pi_0` and is learned at its plateau :math:`h = s/d_{\rm eff}`, from two
+amplitudes a unit that start as Gaussians of variance sigma². The *relative scale* of Chizat,
+Oyallon and Bach, :math:`\kappa_h = \|h(w_0) - y\|\,\|D^2h\|/\|Dh(w_0)\|^2`, says how far a model is
+from its linearisation at the start: training is lazy where it is small. For a mode, a sum over
+units of products of two amplitudes, :math:`\|D^2h\| = 1`, :math:`\|Dh(w_0)\|^2` has the mean
+:math:`4\pi_0`, and outputs start at 0 in the mean, so it is
+
+.. math:: \frac{h}{4\pi_0}.
+
+A mode is *lazy* where that is at most 1/2, that is where :math:`\pi_0 \ge h/2`: it starts at half
+of its plateau or beyond, has no half-time, and no growth from small weights selects its gates. The
+comparison is one of exact numbers, at the declared values.
+
+Source: Chizat, Oyallon and Bach 2019, On Lazy Training in Differentiable Programming; Woodworth et
+al. 2020, Kernel and Rich Regimes in Overparametrized Models, for the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from symreln.claims.claim import Claim
+from symreln.claims.solve import at_values
+from symreln.document.model import Block, Citation, Math, Strong, prose
+from symreln.document.typeset import typeset
+from symreln.errors import InputError
+from symreln.exact.enclosure import ball, precision, rounded_text
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from flint import arb
+
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+
+#: Working precision of comparisons, in bits.
+BITS = 128
+#: Modes that are named.
+MOST_NAMED = 6
+
+
+#: What it comes to, by name.
+MEANS = {
+    "lazy": "Weights change by less than their size, most gates stay as they were drawn, and "
+    "formulas of growth from small weights do not describe the network.",
+    "mixed": "Formulas of growth from small weights do not describe the network for these modes.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regime(Claim):
+    """What the initial weights do to the modes that learn.
+
+    Attributes:
+        lazy: Labels of the modes that start at half of their plateau or beyond.
+        modes: How many modes learn.
+        scales: Smallest and largest relative scale s/(4 d_eff π0) of them: balls, for data may lie
+            beyond float64.
+        strength0: π0, exact.
+    """
+
+    lazy: tuple[str, ...]
+    modes: int
+    scales: tuple[arb, arb]
+    strength0: Fraction
+
+    @property
+    def name(self) -> Literal["rich", "mixed", "lazy"]:
+        """Rich where no mode is lazy, lazy where all are, mixed else."""
+        if not self.lazy:
+            return "rich"
+        return "lazy" if len(self.lazy) == self.modes else "mixed"
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether some mode is lazy: formulas of growth from small weights do not hold for it."""
+        return bool(self.lazy)
+
+    @property
+    def called(self) -> str:
+        """The regime in words."""
+        return {"lazy": "lazy", "mixed": "partly lazy", "rich": "rich"}[self.name]
+
+    @property
+    def reason(self) -> str:
+        """Why, in a clause; "" in the rich regime."""
+        if not self.lazy:
+            return ""
+        start = f"the initial strength {rounded_text(ball(self.strength0), 3)}"
+        low, high = (rounded_text(scale, 2) for scale in self.scales)
+        scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
+        if self.name == "lazy":
+            return f"{start} is at least half of the plateau of every mode ({scale})"
+        more = len(self.lazy) - MOST_NAMED
+        named = ", ".join(self.lazy[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        return f"{start} is at least half of the plateau of {named} ({scale})"
+
+    def values(self) -> dict[str, Any]:
+        """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""
+        low, high = (rounded_text(scale, 6) for scale in self.scales)
+        return {
+            "name": self.name,
+            "lazy_modes": self.lazy,
+            "modes": self.modes,
+            "relative_scale": {"smallest": low, "largest": high},
+            "reason": self.reason,
+        }
+
+    def says(self) -> Iterator[Block]:
+        """Say what large initial weights mean; nothing in the rich regime."""
+        if self.is_lazy:
+            yield prose(
+                Strong(f"{self.called} regime".capitalize()),
+                ". A mode is lazy where its initial strength is at least half of its plateau, ",
+                Math(r"\pi_0 \ge s/(2 d_{\mathrm{eff}})"),
+                ": it has no half-time, and the relative scale of ",
+                Citation("Chizat2019"),
+                ", for a mode ",
+                Math(r"s/(4 d_{\mathrm{eff}} \pi_0)"),
+                ", is at most one half. Here ",
+                *typeset(f"{self.reason}. {MEANS[self.name]}"),
+            )
+
+    def lines(self) -> Iterator[str]:
+        """Say it on the terminal."""
+        if self.is_lazy:
+            yield f"{self.called} regime: {self.reason}. {MEANS[self.name]}"
+
+
+def regime_of(derivation: Derivation) -> Regime | None:
+    """Say which regime a spec's initial weights put training in.
+
+    None where no initial strength is derived (no network, or more than two layers), where a single
+    layer's strengths start at 0, where a parameter has no value, and where nothing learns.
+    """
+    network = derivation.spec.network
+    if network is None or network.layers != 2:
+        return None
+    if any(parameter.value is None for parameter in derivation.spec.parameters):
+        return None
+    exact = derivation.ask(at_values)
+    start = exact.strength0
+    if start is None or not start > 0:
+        return None
+    found: dict[str, tuple[bool, arb]] = {}
+    for pathway in exact.pathways:
+        for place, mode in enumerate(pathway.modes):
+            if not mode.is_null:
+                one = _relative(exact, pathway, place, mode, start)
+                if one is not None:
+                    found[mode.label] = one
+    if not found:
+        return None
+    scales = sorted((scale for _, scale in found.values()), key=lambda scale: scale.mid())
+    return Regime(
+        lazy=tuple(label for label, (lazy, _) in found.items() if lazy),
+        modes=len(found),
+        scales=(scales[0], scales[-1]),
+        strength0=start,
+    )
+
+
+def _relative(
+    exact: Derivation,
+    pathway: PathwayDerivation,
+    place: int,
+    mode: ModeDerivation,
+    start: Fraction,
+) -> tuple[bool, arb] | None:
+    """Return (whether a mode is lazy, its relative scale); None where weight decay ends it.
+
+    Of a mode that does not close the plateau is s over its own quotient vᵀ Σ^x v, in float64; None
+    too where the data are beyond that, and where the quotient is 0.
+    """
+    assert exact.spec.network is not None
+    d = mode.d if mode.d_eff is None else mode.d_eff
+    quotient = _quotient(pathway, place) if d is None else d.ball({}, BITS)
+    if quotient is None or not quotient > 0:
+        return None
+    with precision(BITS):
+        growth = mode.s.ball({}, BITS) - ball(exact.spec.network.weight_decay)
+        if not growth > 0:
+            return None
+        plateau = growth / quotient
+        # Not certainly below half: an equality, which no ball decides, counts as at half.
+        return not ball(start) < plateau / 2, (plateau / (4 * ball(start))).mid()
+
+
+def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
+    """Return vᵀ Σ^x v, mean over equal modes; None for data beyond float64."""
+    try:
+        v = pathway.spectrum.numpy_modes()[place][2]
+        seen = pathway.effective.sigma_x.to_numpy() @ v
+    except InputError:
+        return None
+    return float((v * seen).sum() / v.shape[1])

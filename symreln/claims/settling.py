@@ -1,0 +1,56 @@
+"""Where the loss comes to rest when weight decay keeps it above the least-squares value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symreln.claims.solve import at_values
+from symreln.exact.enclosure import ball, decimal_of, precision
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from symreln.claims.derivation import Derivation
+
+BITS = 160
+
+
+def settled_loss(derivation: Derivation) -> sp.Expr | None:
+    """Return the limit of the loss; None where it is the least-squares value, or no sum over modes.
+
+    Every strength is put at its plateau, (s − λ)/d or 0.
+    """
+    from symreln.dynamics.loss import strength_symbol
+
+    network = derivation.spec.network
+    if network is None or not network.weight_decay or derivation.loss is None:
+        return None
+    plateaus = {
+        strength_symbol(mode.label): mode.strength.plateau
+        for pathway in derivation.pathways
+        for mode in pathway.modes
+        if mode.strength is not None and not mode.is_null
+    }
+    found: Any = derivation.loss.xreplace(plateaus)
+    return found
+
+
+def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | None:
+    """Return (decimal, radius) of that limit at the declared values, or None without them.
+
+    A mode that stays below its height s/d by g adds m d g²/2 to the least-squares value, and g is
+    the smaller one of λ/d and s/d.
+    """
+    network = derivation.effective_network
+    if network is None or any(parameter.value is None for parameter in derivation.spec.parameters):
+        return None
+    exact = derivation.ask(at_values)
+    with precision(BITS):
+        total = ball(exact.final_loss.to_fraction())
+        for pathway in exact.pathways:
+            for mode in pathway.modes:
+                if mode.is_null or mode.d_eff is None:
+                    continue
+                gap = mode.s.ball({}, BITS).min(ball(network.weight_decay))
+                total += mode.multiplicity * gap * gap / (2 * mode.d_eff.ball({}, BITS))
+        return decimal_of(total, digits)

@@ -1,0 +1,310 @@
+"""Stage by stage: effective datasets, joint spectra, verdict, and a law for every mode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.base.progress import phase
+from symreln.claims.derivation import (
+    Derivation,
+    ModeDerivation,
+    PathwayDerivation,
+    StageDerivation,
+)
+from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
+from symreln.dynamics.switchboard import Known
+from symreln.errors import InputError, LimitReachedError, NotSupportedError
+from symreln.exact.algebraic import AlgebraicNumber, ratio
+from symreln.exact.sparse import SparseMatrix
+from symreln.exact.spectrum import joint_spectrum
+from symreln.network.effective import check_sizes, effective_dataset, twin_dataset
+from symreln.network.symmetry import symmetry_search
+from symreln.network.targets import Targets
+from symreln.spec.model import Spec
+from symreln.verdict.alike import StageSymmetry
+from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
+from symreln.verdict.modes import sparse_generators, twin_spectrum
+from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.dynamics.switchboard import Choice
+    from symreln.exact.spectrum import JointSpectrum, Mode
+    from symreln.network.effective import EffectiveDataset
+
+    #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).
+    Spectrum = Callable[..., JointSpectrum]
+    #: Called with the name of a finished step and what it found.
+    Progress = Callable[[str, object], None]
+
+
+def silent(step: str, payload: object) -> None:
+    """Tell nobody that a step is finished."""
+
+
+def at_values(derivation: Derivation) -> Derivation:
+    """Derive again, exactly, at the parameters' declared values; ask for it, it is made once.
+
+    Its spectra are compared with the derivation's formulas when those are checked.
+
+    Raises:
+        InputError: A parameter has no declared value.
+    """
+    missing = [p.name for p in derivation.spec.parameters if p.value is None]
+    if missing:
+        msg = (
+            f"parameters {', '.join(missing)}: no value is declared, and numbers are asked "
+            f"for. Give one, for example --set parameters.{missing[0]}.value=1"
+        )
+        raise InputError(msg)
+    if not derivation.spec.parameters:
+        return derivation
+    return derive_unchecked(derivation.spec.at_values())
+
+
+def derive_unchecked(
+    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
+) -> Derivation:
+    """Derive without the checks of :mod:`symreln.pipeline.checks`, for a second route of theirs."""
+    done = progress or silent
+    goal = Targets.of(spec.dataset.sparse_targets)
+    search = symmetry_search(spec)
+    stages: list[StageDerivation] = []
+    for stage in spec.stages:
+        numbers = [
+            number
+            for number, pathway in enumerate(spec.pathways, start=1)
+            if len(spec.stages) == 1 or pathway.stage == stage
+        ]
+        symmetry = StageSymmetry([number - 1 for number in numbers], search)
+        effective = _effective(spec, numbers, goal, symmetry)
+        done("effective datasets", effective)
+        with phase("joint spectra"):
+            spectra = _spectra(spec, numbers, effective, spectrum, done)
+        with phase("verdict"):
+            verdict = judge(stage, effective, spectra, symmetry)
+        done("verdict", verdict)
+        spectra = verdict.spectra
+        left = _converged(goal, effective, spectra, verdict)
+        stages.append(
+            StageDerivation(
+                stage=stage,
+                pathways=_pathways(numbers, effective, spectra, verdict, spec),
+                verdict=verdict,
+                initial_loss=goal.half_power,
+                final_loss=left.half_power,
+            )
+        )
+        goal = left
+    return Derivation(
+        spec=spec,
+        stages=tuple(stages),
+        verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
+        loss_separates=_loss_separates(tuple(stages)),
+        steps=(),
+        later=tuple(
+            derive_unchecked(spec.during(step), spectrum=spectrum) for step in spec.switches
+        ),
+    )
+
+
+def _effective(
+    spec: Spec, numbers: list[int], goal: Targets, symmetry: StageSymmetry
+) -> tuple[EffectiveDataset, ...]:
+    found: list[EffectiveDataset] = []
+    for p, number in enumerate(numbers):
+        pathway, move = spec.pathways[number - 1], symmetry.symmetries[p]
+        if move is None:
+            found.append(effective_dataset(spec.dataset, pathway, goal))
+            check_sizes(found[-1])
+        else:
+            found.append(twin_dataset(pathway, found[symmetry.originals[p]], move))
+    return tuple(found)
+
+
+def _spectra(
+    spec: Spec,
+    numbers: list[int],
+    effective: tuple[EffectiveDataset, ...],
+    spectrum: Spectrum,
+    done: Progress,
+) -> tuple[JointSpectrum, ...]:
+    found: dict[int, JointSpectrum] = {}
+    generators: dict[int, list[SparseMatrix]] = {}
+    for number, e in zip(numbers, effective, strict=True):
+        if e.twin is None:
+            try:
+                found[id(e)] = spectrum(e.sigma_yx, e.sigma_x, spec.values)
+            except LimitReachedError as error:
+                msg = f"pathway '{e.pathway.name}': {error}"
+                raise LimitReachedError(msg) from error
+        else:
+            known = id(e.twin.original)
+            if known not in generators:
+                generators[known] = sparse_generators(found[known])
+            found[id(e)] = twin_spectrum(e, found[known], generators[known])
+        done("spectrum", (number, found[id(e)]))
+    return tuple(found.values())
+
+
+def _converged(
+    goal: Targets,
+    effective: tuple[EffectiveDataset, ...],
+    spectra: tuple[JointSpectrum, ...],
+    verdict: StageVerdict,
+) -> Targets:
+    """Return what the converged stage leaves."""
+    if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+        return closed_residual(goal, stage_modes(effective, spectra), verdict.d_eff)
+    outputs = SparseMatrix.from_exact(converged_outputs(goal, effective))
+    return Targets(start=(goal.matrix - outputs).reduced())
+
+
+def _pathways(
+    numbers: list[int],
+    effective: tuple[EffectiveDataset, ...],
+    spectra: tuple[JointSpectrum, ...],
+    verdict: StageVerdict,
+    spec: Spec,
+) -> tuple[PathwayDerivation, ...]:
+    solved: dict[tuple, AbstractMode] = {}
+    closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+    known = Known.of_spec(spec, decoupled=closed)
+    if not closed:
+        _check_two_layers(spec, verdict, spectra)
+    return tuple(
+        PathwayDerivation(
+            number=number,
+            effective=effective[p],
+            spectrum=spectra[p],
+            modes=tuple(
+                _mode(number, place, p, mode, spectra[p], verdict, spec, solved, known)
+                for place, mode in enumerate(spectra[p].modes, start=1)
+            ),
+        )
+        for p, number in enumerate(numbers)
+    )
+
+
+def _mode(
+    pathway_number: int,
+    place: int,
+    p: int,
+    mode: Mode,
+    spectrum: JointSpectrum,
+    verdict: StageVerdict,
+    spec: Spec,
+    solved: dict[tuple, AbstractMode],
+    known: Known,
+) -> ModeDerivation:
+    class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
+    d = None if mode.d_is_average else mode.d
+    common = verdict.d_eff.get((p, class_index))
+    d_eff = (
+        d
+        if common is None
+        else AlgebraicNumber(minpoly=mode.mode_class.minpoly, coefficients=common, root=mode.root)
+    )
+    known = replace(known, decoupled=known.decoupled and d_eff is not None)
+    choice = switchboard.choose(known)
+    family, why, strength = choice.name, choice.why, None
+    if family is not None and d_eff is not None:
+        index = f"{pathway_number}_{place}"
+        strength = _strength(mode, d_eff, spec.symbols, index, solved, (choice, known))
+    else:
+        _check_two_layers(spec, verdict, (spectrum,))
+        d_eff = None
+        modes_close = verdict.level is Level.COUPLED_MODES
+        family = coupled_modes.NAME if modes_close else coupled_matrices.NAME
+        why = f"{family}: {verdict.reasons[-1]}"
+    return ModeDerivation(
+        number=place,
+        label=f"pi_{pathway_number}_{place}",
+        class_index=class_index,
+        s=mode.s,
+        d=d,
+        d_eff=d_eff,
+        multiplicity=mode.multiplicity,
+        family=family,
+        why=why,
+        strength=strength,
+        passed_over=choice.passed_over,
+    )
+
+
+def _check_two_layers(
+    spec: Spec, verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]
+) -> None:
+    """Refuse coupled modes of networks that only decoupled families cover.
+
+    Raises:
+        NotSupportedError: The reductions of coupled modes and matrices are of two layers that
+            start alike, without weight decay.
+    """
+    if spec.network is not None and spec.network.unusual:
+        msg = (
+            f"network.{spec.network.unusual[0]}: the verdict is '{verdict.level.value}', and "
+            "coupled modes are derived for two layers that start alike, without weight decay. "
+            f"Leave the key out, or choose {_what_closes(verdict, spectra)}"
+        )
+        raise NotSupportedError(msg)
+
+
+def _what_closes(verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]) -> str:
+    """Say which data and gates would have closed modes, of what stands in the way here."""
+    wanted = []
+    if any(not spectrum.commutes for spectrum in spectra):
+        wanted.append(
+            "data on which every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx, as it does "
+            "where the inputs that it sees are white"
+        )
+    if verdict.couplings.coupled_pairs or not wanted:
+        wanted.append("gates whose pathways do not couple")
+    return ", and ".join(wanted)
+
+
+def _strength(
+    mode: Mode,
+    d_eff: AlgebraicNumber,
+    symbols: dict[str, sp.Symbol],
+    index: str,
+    solved: dict[tuple, AbstractMode],
+    taken: tuple[Choice, Known],
+) -> AbstractMode:
+    """Return the closed form; equal modes of several pathways share one."""
+    # A number of degree > 2 is written as a constant with the mode's own index.
+    name = "" if mode.s.is_radical and d_eff.is_radical else index
+    mode_class = mode.mode_class
+    key = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root, name)
+    if key not in solved:
+        height = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
+        # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
+        # (proven with the verdict), and started elsewhere it would act on other pathways through
+        # an output direction that the data leave open.
+        choice, known = taken
+        zero = mode.is_null or choice.equations in switchboard.STARTS_AT_ZERO
+        start = {"strength0": sp.S.Zero} if zero else {}
+        solved[key] = switchboard.solve(
+            choice.name or "",
+            known,
+            mode.s.to_sympy(symbols, f"s_{index}"),
+            d_eff.to_sympy(symbols, f"d_{index}"),
+            height=None if height is None else height.to_sympy(symbols),
+            **start,
+        )
+    return solved[key]
+
+
+def _loss_separates(stages: tuple[StageDerivation, ...]) -> bool:
+    """Return whether the strengths of all stages close and the loss is a sum over them."""
+    closed = all(
+        stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY) for stage in stages
+    )
+    return closed and stages_decouple(
+        tuple(tuple((p.effective, p.spectrum) for p in stage.pathways) for stage in stages)
+    )

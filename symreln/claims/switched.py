@@ -1,0 +1,190 @@
+"""Numbers from a derivation whose gates switch: weights are carried from phase to phase."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.divergence import check_start, check_step_size
+from symreln.claims.early import start_factor
+from symreln.claims.integration import check_range, coupled_matrices, network_of
+from symreln.claims.phase_names import in_phase
+from symreln.claims.prediction import ModeCurve, Prediction
+from symreln.claims.widths import narrow_pathways
+from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
+from symreln.errors import NotSupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.dynamics.coupled_matrices import MatrixTrajectory
+    from symreln.dynamics.integrate import Accuracy
+
+
+def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) -> Prediction:
+    """Integrate the coupled matrices of all phases from t = 0.
+
+    Args:
+        derivation: With later phases, without free parameters.
+        times: Ascending times in steps.
+        accuracy: How the flow is integrated.
+
+    Raises:
+        NotSupportedError: A pathway has fewer hidden units than modes.
+    """
+    matrices = derivation.ask(matrices_of)
+    whole = times if times[0] == 0 else np.concatenate([[0.0], times])
+    modes = _modes(derivation)
+    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
+    first = len(whole) - len(times)
+    (strengths,) = found.strengths
+    return Prediction(
+        times=times,
+        loss=found.losses[first:],
+        method="coupled matrices of all pathways, integrated from t = 0 over every switch of gates",
+        closed_loss=None,
+        modes=_curves(modes, strengths[:, first:]),
+    )
+
+
+def predict_descent(
+    derivation: Derivation, flow: Prediction, kappas: Mapping[str, float]
+) -> Prediction:
+    """Return the prediction for gradient descent with its finite steps.
+
+    Args:
+        derivation: As for the flow.
+        flow: What :func:`predict_flow` says at every step of the network.
+        kappas: κ by the label of the strengths of modes of the first phase.
+    """
+    network = network_of(derivation.spec)
+    modes = _modes(derivation)
+    found: MatrixTrajectory = derivation.ask(matrices_of).descent(
+        network.steps, [each for each, *_ in modes], first_starts(derivation, kappas)
+    )
+    return replace(
+        flow,
+        loss=found.losses,
+        method=(
+            "gradient descent on the coupled matrices of all pathways, step by step over every "
+            "switch of gates"
+        ),
+        modes=_curves(modes, found.strengths[0]),
+        flow_loss=flow.loss,
+    )
+
+
+def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[EqualModes]:
+    """Return how the modes of the first phase start that have a κ, by the label of their strength.
+
+    Args:
+        derivation: Without free parameters, with a network.
+        kappas: κ by label.
+    """
+    network = network_of(derivation.spec)
+    return [
+        replace(each, factor=start_factor(network, kappas[mode.label]))
+        for each, _, mode, begin in _modes(derivation)
+        if begin == 0 and mode.label in kappas
+    ]
+
+
+class SwitchedNetworks:
+    """Many networks of a derivation whose gates switch, each with strengths of its own.
+
+    Args:
+        derivation: As for :func:`predict_flow`.
+    """
+
+    def __init__(self, derivation: Derivation) -> None:
+        self._matrices = derivation.ask(matrices_of)
+        self._modes = {
+            mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0
+        }
+
+    @property
+    def multiplications(self) -> int:
+        """How many multiplications a step of one network takes, about."""
+        return self._matrices.multiplications
+
+    def losses(self, labels: Sequence[str], factors: np.ndarray, steps: int) -> np.ndarray:
+        """Return the losses of networks at steps 0, 1, …, shape (networks, steps).
+
+        Args:
+            labels: Modes of the first phase.
+            factors: How many times its expected strength every mode starts from, shape
+                (networks, modes).
+            steps: How many steps are recorded, the start among them.
+        """
+        return self._matrices.descents(
+            steps,
+            [
+                [
+                    replace(self._modes[label], factor=float(factor))
+                    for label, factor in zip(labels, row, strict=True)
+                ]
+                for row in factors
+            ],
+        )
+
+
+def matrices_of(derivation: Derivation) -> SwitchedMatrices:
+    """Return the matrices of all phases; :attr:`Derivation.switched_matrices` keeps them.
+
+    Raises:
+        NotSupportedError: A pathway has fewer hidden units than modes.
+    """
+    if any(phase.ask(narrow_pathways) for _, phase in derivation.phases):
+        msg = (
+            "gates that switch: a pathway has fewer hidden units than modes, and which of them it "
+            "gives up at a switch is not derived. Raise network.hidden"
+        )
+        raise NotSupportedError(msg)
+    check_range(derivation)
+    matrices = SwitchedMatrices(
+        phases=tuple(coupled_matrices(phase) for _, phase in derivation.phases),
+        switches=derivation.spec.switches,
+    )
+    network, phases = network_of(derivation.spec), matrices.phases
+    check_step_size(network, matrices.rate)
+    seen = max(float(np.linalg.norm(p.inputs, 2)) for phase in phases for p in phase.pathways)
+    check_start(network, seen / sqrt(derivation.spec.dataset.samples), phases[0].tau)
+    return matrices
+
+
+def _modes(
+    derivation: Derivation,
+) -> list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]]:
+    """Return every mode of every phase that learns something, with the phase's first step."""
+    found = []
+    for begin, phase in derivation.phases:
+        for p, pathway in enumerate(phase.pathways):
+            sigma = pathway.effective.sigma_yx.to_numpy()
+            for mode, (s, _, v) in zip(pathway.modes, pathway.spectrum.numpy_modes(), strict=True):
+                if not mode.is_null:
+                    equal = EqualModes(pathway=p, u=sigma @ v / s, v=v)
+                    found.append((equal, pathway, mode, begin))
+    return found
+
+
+def _curves(
+    modes: list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]], strengths: np.ndarray
+) -> tuple[ModeCurve, ...]:
+    curves = []
+    for (_, pathway, mode, begin), values in zip(modes, strengths, strict=True):
+        d = None if mode.d_eff is None else mode.d_eff.to_float()
+        curves.append(
+            ModeCurve(
+                pathway=in_phase(pathway.name, begin),
+                label=f"{mode.label}@{begin}" if begin else mode.label,
+                closed=None,
+                integrated=values,
+                plateau=mode.s.to_float() / d if d else None,
+                multiplicity=mode.multiplicity,
+            )
+        )
+    return tuple(curves)

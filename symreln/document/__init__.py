@@ -1,0 +1,1 @@
+"""The document model and printed mathematics: they know nothing of derivations."""

@@ -1,0 +1,146 @@
+r"""Exact matrices in words: small ones in full, large ones by blocks with names.
+
+A block is printed as 0, a multiple of the identity or of the all-ones matrix, a sum of those two,
+or a scalar times a named integer matrix. Equal patterns share one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+from typing import TYPE_CHECKING
+
+from symreln.document.mathtext import to_latex
+from symreln.document.matrices import matrix_latex
+from symreln.exact.scalar import Scalar, polynomial_ring
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from flint import fmpz
+
+    from symreln.exact.matrix import ExactMatrix
+
+#: Rows or columns up to which a matrix is printed in full.
+SMALL = 7
+Pattern = tuple[tuple[int, ...], ...]
+#: A named run of rows or columns.
+Group = tuple[str, tuple[int, ...]]
+
+
+@dataclass
+class NamedMatrices:
+    """Integer matrices that got a name while a document was written.
+
+    Attributes:
+        letter: LaTeX of the letter that the names are made of.
+        patterns: Pattern -> number, in the order of their first use.
+    """
+
+    letter: str = "N"
+    patterns: dict[Pattern, int] = field(default_factory=dict)
+
+    def name(self, pattern: Pattern) -> str:
+        """Return the LaTeX name of a pattern, a new one where it has none."""
+        number = self.patterns.setdefault(pattern, len(self.patterns) + 1)
+        return f"{self.letter}_{{{number}}}"
+
+
+def groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> list[Group]:
+    """Return the groups as runs of positions in ``indices``, if they partition it in order.
+
+    Without such a partition there is one group with no name.
+    """
+    place = {index: position for position, index in enumerate(indices)}
+    found = [
+        (name, tuple(place[i] for i in members if i in place)) for name, members in groups.items()
+    ]
+    found = sorted((g for g in found if g[1]), key=lambda group: group[1])
+    if [position for _, run in found for position in run] == list(range(len(indices))):
+        return found
+    return [("", tuple(range(len(indices))))]
+
+
+def describe(
+    matrix: ExactMatrix,
+    rows: Sequence[Group],
+    columns: Sequence[Group],
+    symbols: Mapping[str, sp.Symbol],
+    named: NamedMatrices,
+) -> str:
+    """Return the LaTeX of a matrix, in full or by blocks."""
+    if max(matrix.shape) <= SMALL:
+        return matrix_latex(matrix.to_sympy(symbols).tolist())
+    tables = [(key, term.tolist()) for key, term in matrix.terms.items()]
+    cells = [
+        [_block(matrix, tables, row, column, symbols, named) for _, column in columns]
+        for _, row in rows
+    ]
+    return cells[0][0] if len(cells) == len(cells[0]) == 1 else matrix_latex(cells)
+
+
+def _block(
+    matrix: ExactMatrix,
+    tables: Sequence[tuple[tuple[int, ...], list[list[fmpz]]]],
+    rows: tuple[int, ...],
+    columns: tuple[int, ...],
+    symbols: Mapping[str, sp.Symbol],
+    named: NamedMatrices,
+) -> str:
+    parts: dict[Pattern, dict[tuple[int, ...], int]] = {}
+    for key, table in tables:
+        found = [[int(table[i][j]) for j in columns] for i in rows]
+        content = gcd(*(entry for row in found for entry in row))
+        if content:
+            first = next(entry for row in found for entry in row if entry)
+            content = content if first > 0 else -content
+            pattern = tuple(tuple(entry // content for entry in row) for row in found)
+            parts.setdefault(pattern, {})[key] = content
+    if not parts:
+        return "0"
+    ring = polynomial_ring(matrix.parameters)
+    terms = []
+    for pattern, polynomial in parts.items():
+        factor = Scalar(matrix.parameters, ring.from_dict(polynomial), matrix.denominator)
+        terms += [
+            _times(factor * multiple, symbols, shape) for multiple, shape in _shapes(pattern, named)
+        ]
+    return " + ".join(terms).replace("+ -", "- ")
+
+
+def _shapes(pattern: Pattern, named: NamedMatrices) -> list[tuple[int, str]]:
+    """Return the pattern as a sum of (integer, LaTeX of a simple matrix)."""
+    ones = r"\mathbf{1}\mathbf{1}^{\top}"
+    entries = {entry for row in pattern for entry in row}
+    if len(entries) == 1:
+        return [(entries.pop(), ones if len(pattern) * len(pattern[0]) > 1 else "")]
+    if len(pattern) == len(pattern[0]):
+        diagonal = {pattern[i][i] for i in range(len(pattern))}
+        others = {entry for i, row in enumerate(pattern) for j, entry in enumerate(row) if i != j}
+        if len(diagonal) == len(others) == 1:
+            on, off = diagonal.pop(), others.pop()
+            return [(on - off, "I"), *([(off, ones)] if off else [])]
+    return [(1, named.name(pattern))]
+
+
+def outer_factors(pattern: Pattern) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return (column, row) with pattern = column · rowᵀ, or None where its rank is above 1."""
+    first = next(line for line in pattern if any(line))
+    content = gcd(*first)
+    row = tuple(entry // content for entry in first)
+    pivot = next(place for place, entry in enumerate(row) if entry)
+    column = tuple(line[pivot] // row[pivot] for line in pattern)
+    product = tuple(tuple(c * r for r in row) for c in column)
+    return (column, row) if product == pattern else None
+
+
+def _times(factor: Scalar, symbols: Mapping[str, sp.Symbol], shape: str) -> str:
+    if factor == 1 and shape:
+        return shape
+    if factor == -1 and shape:
+        return f"-{shape}"
+    expr = factor.to_sympy(symbols)
+    printed = to_latex(expr)
+    if expr.is_Add and shape:
+        printed = rf"\left({printed}\right)"
+    return rf"{printed}\,{shape}" if shape else printed

@@ -1,0 +1,126 @@
+"""Inline content: words, mathematics, references. A plain string means :class:`Text`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symreln.document.tex import check_math
+from symreln.errors import InputError
+
+URL = re.compile(r"https://[!-~]+")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words of a user or of the program; every renderer escapes them."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Math:
+    """Inline mathematics: LaTeX without delimiters, in the subset of :mod:`.tex`."""
+
+    latex: str
+
+    def __post_init__(self) -> None:
+        check_math(self.latex)
+
+
+@dataclass(frozen=True)
+class Code:
+    """A name or value as a program spells it, set in a fixed width."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Important words."""
+
+    content: Content
+
+    def __post_init__(self) -> None:
+        set_fields(self, content=inlines(self.content))
+
+
+@dataclass(frozen=True)
+class Emphasis:
+    """Stressed words, or a term where it is defined."""
+
+    content: Content
+
+    def __post_init__(self) -> None:
+        set_fields(self, content=inlines(self.content))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A numbered thing of this document by its label: "Proposition 2", "(7)"."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Citation:
+    """An entry of the document's bibliography, by its key; ``note`` says where in it."""
+
+    key: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Link:
+    """Words that lead to a label of this document (``#label``) or to an https address."""
+
+    content: Content
+    target: str
+
+    def __post_init__(self) -> None:
+        set_fields(self, content=inlines(self.content))
+        if not self.target.startswith("#") and not URL.fullmatch(self.target):
+            msg = f"link to {self.target!r}: found neither. Give '#label' or an https:// address."
+            raise InputError(msg)
+
+
+Inline = Text | Math | Code | Strong | Emphasis | Reference | Citation | Link
+Content = str | Inline | tuple["str | Inline", ...]
+
+
+def inlines(content: Content) -> tuple[Inline, ...]:
+    """Return ``content`` as a tuple of inlines; strings become :class:`Text`."""
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if not isinstance(content, tuple):
+        return (content,)
+    return tuple(Text(part) if isinstance(part, str) else part for part in content)
+
+
+def plain_text(content: Content) -> str:
+    """Return the words of ``content`` without structure: for titles of windows and bookmarks."""
+    words = []
+    for part in inlines(content):
+        match part:
+            case Text(value) | Code(value) | Math(value):
+                words.append(value)
+            case Strong(inner) | Emphasis(inner) | Link(inner, _):
+                words.append(plain_text(inner))
+            case Reference(name) | Citation(name, _):
+                words.append(name)
+    return "".join(words)
+
+
+def flat(content: Content) -> Iterator[Inline]:
+    """Yield every inline of ``content``, those inside others included."""
+    for part in inlines(content):
+        yield part
+        if isinstance(part, Strong | Emphasis | Link):
+            yield from flat(part.content)
+
+
+def set_fields(target: object, **fields: object) -> None:
+    """Set normalised fields while a frozen dataclass is being built."""
+    for name, value in fields.items():
+        object.__setattr__(target, name, value)

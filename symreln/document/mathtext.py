@@ -1,0 +1,176 @@
+r"""SymPy expressions as LaTeX, by this project's conventions. Nothing is simplified here.
+
+What is printed is the expression that was given: a sigmoid keeps the form that is finite for every
+t, a difference begins with its positive part, and exponents are written on one line.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+from symreln.document.symbols import symbol_latex
+
+
+class _Printer(LatexPrinter):
+    """LaTeX by our conventions; ``slashed`` writes fractions on one line, for exponents.
+
+    SymPy's own types are too narrow for what its printer passes, hence ``Any``.
+    """
+
+    def __init__(self, *, slashed: bool = False) -> None:
+        super().__init__({"ln_notation": True, "root_notation": True})
+        self.slashed = slashed
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
+        return symbol_latex(expr.name)
+
+    def _print_Dummy(self, expr: Any) -> str:
+        return symbol_latex(expr.name)
+
+    def _print_ExpBase(self, expr: Any, exp: str | None = None) -> str:
+        power = slashed_latex(expr.args[0])
+        if exp is not None:  # SymPy asks for (e^x)^exp
+            return rf"\left(e^{{{power}}}\right)^{{{exp}}}"
+        return f"e^{{{power}}}"
+
+    def _print_hyper(self, expr: Any, exp: str | None = None) -> str:
+        upper, lower = (", ".join(map(self._print, each)) for each in (expr.ap, expr.bq))
+        name = rf"{{}}_{{{len(expr.ap)}}}F_{{{len(expr.bq)}}}" + (
+            "" if exp is None else f"^{{{exp}}}"
+        )
+        return rf"{name}\left({upper}; {lower}; {self._print(expr.argument)}\right)"
+
+    def _print_Rational(self, expr: Any) -> str:
+        if expr.q == 1 or not self.slashed:
+            return super()._print_Rational(expr)
+        return f"{expr.p}/{expr.q}"
+
+    def _print_Add(self, expr: Any, order: str | None = None) -> str:
+        first, *rest = ordered_terms(expr)
+        return self.doprint(first) + "".join(self.signed(term) for term in rest)
+
+    def signed(self, term: Any) -> str:
+        """Return ``term`` with the sign that joins it to what stands before."""
+        if term.could_extract_minus_sign() and not term.is_Add:
+            return f" - {self._bracketed(-term)}"
+        return f" + {self._bracketed(term)}"
+
+    def _bracketed(self, term: Any) -> str:
+        printed = self.doprint(term)
+        return rf"\left({printed}\right)" if term.is_Add else printed
+
+    def _print_Mul(self, expr: Any) -> str:
+        sigmoid = None if self.slashed else _sigmoid(expr)
+        if sigmoid:
+            return self._print_sigmoid(*sigmoid)
+        logarithm = _with_base(expr)
+        if logarithm is not None:
+            return self.doprint(logarithm)
+        if self.slashed:
+            return self._print_slashed(expr)
+        return super()._print_Mul(expr)
+
+    def _print__Logarithm(self, expr: Any, exp: str | None = None) -> str:
+        argument, base = map(self.doprint, expr.args)
+        power = f"^{{{exp}}}" if exp is not None else ""
+        of = argument if expr.args[0].is_Symbol else rf"\left({argument}\right)"
+        return rf"\log_{{{base}}}{power} {of}"
+
+    def _print_Pow(self, expr: Any) -> str:
+        sigmoid = None if self.slashed else _sigmoid(expr)
+        if sigmoid:
+            return self._print_sigmoid(*sigmoid)
+        if self.slashed and expr.exp.is_Rational and expr.exp.is_negative:
+            return self._print_slashed(expr)
+        return super()._print_Pow(expr)
+
+    def _print_sigmoid(self, plateau: Any, denominator: Any) -> str:
+        return rf"\frac{{{slashed_latex(plateau)}}}{{{self.doprint(denominator)}}}"
+
+    def _print_slashed(self, expr: Any) -> str:
+        top, bottom = sp.fraction(expr, exact=True)
+        if bottom is sp.S.One:
+            return super()._print_Mul(expr)
+        if top.could_extract_minus_sign() and not top.is_Add:
+            return "- " + self._over(-top, bottom)
+        return self._over(top, bottom)
+
+    def _over(self, top: Any, bottom: Any) -> str:
+        above, below = self._bracketed(top), self.doprint(bottom)
+        single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive)
+        return f"{above}/{below}" if single else f"{above}/({below})"
+
+
+class _Logarithm(sp.Function):
+    """The logarithm of its first argument to the base of its second, only for print."""
+
+
+def _with_base(product: Any) -> Any:
+    """Return a product with ln x / ln b as one logarithm to base b, or None where there is none."""
+    factors: Any = sp.Mul.make_args(product)
+    above = [f for f in factors if isinstance(f, sp.log)]
+    below = [f for f in factors if f.is_Pow and f.exp == -1 and isinstance(f.base, sp.log)]
+    if len(above) != 1 or len(below) != 1 or not below[0].base.args[0].is_Integer:
+        return None
+    rest = (f for f in factors if f is not above[0] and f is not below[0])
+    logarithm: Any = _Logarithm(above[0].args[0], below[0].base.args[0])
+    return sp.Mul(logarithm, *rest)
+
+
+def _sigmoid(expr: Any) -> tuple[sp.Expr, sp.Expr] | None:
+    r"""Return (plateau, 1 + (…) e^{…}) where ``expr`` is their quotient; None elsewhere."""
+    factors: tuple[Any, ...] = sp.Mul.make_args(expr)
+    found = [f for f in factors if f.is_Pow and f.exp == -1 and _is_sigmoid_denominator(f.base)]
+    if len(found) != 1:
+        return None
+    plateau = sp.Mul(*(f for f in factors if f is not found[0]))
+    return None if plateau.has(sp.exp) else (plateau, found[0].base)
+
+
+def _is_sigmoid_denominator(base: Any) -> bool:
+    if not base.is_Add or len(base.args) != 2 or sp.S.One not in base.args:
+        return False
+    other = next(term for term in base.args if term is not sp.S.One)
+    return any(isinstance(factor, sp.exp) for factor in sp.Mul.make_args(other))
+
+
+def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
+    """Return the terms of a sum as they are printed: SymPy's order, a positive one first."""
+    if not expr.is_Add:
+        return (expr,)
+    terms: list[Any] = list(expr.as_ordered_terms())
+    positive = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+    terms.remove(positive)
+    if _is_sigmoid_denominator(expr):
+        return (sp.S.One, *(t for t in (positive, *terms) if t is not sp.S.One))
+    return (positive, *terms)
+
+
+def signed_latex(term: sp.Expr) -> str:
+    """Return the LaTeX of a term with the sign that joins it to a sum: `` - x`` or `` + x``."""
+    return _printer(False).signed(term)
+
+
+@cache
+def _printer(slashed: bool) -> _Printer:
+    return _Printer(slashed=slashed)
+
+
+def to_latex(expr: sp.Basic) -> str:
+    r"""Return the LaTeX of ``expr``, without delimiters.
+
+    Example:
+        >>> s, t = sp.symbols("s t", positive=True)
+        >>> to_latex(s / 3 - sp.exp(-2 * s * t / sp.Symbol("tau")))
+        '\\frac{s}{3} - e^{- 2 s t/\\tau}'
+    """
+    return _printer(False).doprint(expr)
+
+
+def slashed_latex(expr: sp.Basic) -> str:
+    r"""Return the LaTeX of ``expr`` with fractions written on one line: ``s/(2 d)``."""
+    return _printer(True).doprint(expr)

@@ -1,0 +1,118 @@
+"""Numbers in print: decimals with their error, roots by their polynomial."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.errors import InputError
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+
+def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
+    r"""Return a number with the error of its last digit in brackets: ``1.1180340(1)``.
+
+    The true value lies within the error; rounding is counted in. A value that is exact and short
+    has no error and no brackets.
+
+    Args:
+        decimal: Midpoint of an enclosure.
+        radius: Its radius.
+        digits: Significant digits at most.
+
+    Example:
+        >>> decimal_latex("1.11803398874989484820", "1e-20"), decimal_latex("0.25")
+        ('1.1180340(1)', '0.25')
+    """
+    middle, error = _fraction(decimal), _fraction(radius)
+    exponent = _exponent(middle if abs(middle) >= error else error)
+    unit = Fraction(10) ** (exponent - digits + 1)
+    while error > 9 * unit:
+        unit *= 10
+    rounded = round(middle / unit)
+    doubt = _ceiling((error + abs(middle - rounded * unit)) / unit)
+    if doubt > 9:  # rounding added to an error of 9 units
+        unit *= 10
+        rounded = round(middle / unit)
+        doubt = _ceiling((error + abs(middle - rounded * unit)) / unit)
+    return _printed(rounded, unit, doubt, exponent, digits)
+
+
+def scientific_latex(value: float) -> str:
+    r"""Return a measured number with two digits and a power of ten.
+
+    Example:
+        >>> scientific_latex(1.63e-11), scientific_latex(0.0)
+        ('1.6 \\times 10^{-11}', '0')
+    """
+    if value == 0:
+        return "0"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return rf"{digits} \times 10^{{{int(power)}}}"
+
+
+def _printed(rounded: int, unit: Fraction, doubt: int, exponent: int, digits: int) -> str:
+    places = -_exponent(unit)
+    exponent = max(exponent, -places)  # a large error leaves less than the first digit
+    scientific = exponent < -4 or places < 0 or (doubt == 0 and exponent >= digits)
+    shift = exponent if scientific else 0
+    shown = _positional(rounded, places + shift, strip=doubt == 0)
+    power = rf" \times 10^{{{shift}}}" if scientific and shift else ""
+    return f"{shown}({doubt}){power}" if doubt else f"{shown}{power}"
+
+
+def _positional(rounded: int, places: int, *, strip: bool) -> str:
+    sign, figures = "-" if rounded < 0 else "", str(abs(rounded))
+    if places <= 0:
+        return sign + figures + "0" * -places
+    figures = figures.zfill(places + 1)
+    whole, part = figures[:-places], figures[-places:]
+    part = part.rstrip("0") if strip else part
+    return sign + whole + (f".{part}" if part else "")
+
+
+def _fraction(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except ValueError as error:
+        msg = f"decimal {text!r}: found no number. Give digits, as in '1.25' or '3e-20'."
+        raise InputError(msg) from error
+
+
+def _exponent(value: Fraction) -> int:
+    """Return the power of ten of the first significant digit; 0 for zero."""
+    value = abs(value)
+    if value == 0:
+        return 0
+    estimate = len(str(value.numerator)) - len(str(value.denominator))
+    return estimate if value >= Fraction(10) ** estimate else estimate - 1
+
+
+def _ceiling(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)
+
+
+def root_latex(minpoly: sp.Poly, decimal: str, radius: str) -> str:
+    r"""Return a real algebraic number as the root of its polynomial next to a decimal.
+
+    Example:
+        >>> import sympy as sp
+        >>> x = sp.Symbol("x")
+        >>> root_latex(sp.Poly(x**3 - x - 1, x), "1.3247179572", "1e-10")
+        '1.3247180(1) \\;\\text{(root of } x^{3} - x - 1\\text{)}'
+    """
+    # Here: a document that is written after a limit has no time for SymPy.
+    from symreln.document.mathtext import to_latex
+
+    polynomial = to_latex(minpoly.as_expr())
+    shown = decimal_latex(decimal, radius)
+    return rf"{shown} \;\text{{(root of }} {polynomial}\text{{)}}"
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """Return a float of so many significant digits that is at least ``value``."""
+    upwards = Context(prec=digits, rounding=ROUND_CEILING)
+    return float(upwards.create_decimal(Decimal(value)))

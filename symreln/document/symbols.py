@@ -1,0 +1,47 @@
+"""How names of symbols and parameters are printed."""
+
+from __future__ import annotations
+
+import re
+
+from symreln.document.escape import GREEK, text_in_math
+
+# The papers' notation for the quantities that every derivation has.
+NOTATION = {
+    "strength": r"\pi_{\alpha}",
+    "strength0": r"\pi_{0}",
+    "infty": r"\infty",
+}
+_GREEK_NAMES = frozenset(GREEK.values()) | {"varepsilon", "varphi"}
+_SPELLINGS = {"lamda": "lambda", "lambda_": "lambda"}
+_PIECES = re.compile(r"([^\W\d_]+)|(\d+)")
+
+
+def symbol_latex(name: str) -> str:
+    r"""Return the LaTeX of a symbol's name.
+
+    Greek names become letters, other words of several letters stand upright, and what follows an
+    underscore, or a number at the end, becomes the index.
+
+    Example:
+        >>> symbol_latex("Delta"), symbol_latex("context_scale"), symbol_latex("c1")
+        ('\\Delta', '\\mathrm{context}_{\\mathrm{scale}}', 'c_{1}')
+    """
+    if name in NOTATION:
+        return NOTATION[name]
+    name = _SPELLINGS.get(name, name)
+    pieces = [_piece(match[0]) for match in _PIECES.finditer(name)]
+    if not pieces or not re.fullmatch(r"[^\W\d][\w]*", name):
+        return text_in_math(name)
+    head, *index = pieces
+    return f"{head}_{{{','.join(index)}}}" if index else head
+
+
+def _piece(word: str) -> str:
+    if word in _GREEK_NAMES:
+        return "\\" + word
+    if word in GREEK:
+        return "\\" + GREEK[word]
+    if not word.isascii():
+        return text_in_math(word)
+    return word if len(word) == 1 or word.isdigit() else rf"\mathrm{{{word}}}"

@@ -1,0 +1,235 @@
+"""A confrontation done again with one thing changed, for what it says of an assumption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.integration import network_of
+from symreln.errors import NotSupportedError
+from symreln.experiment.changed import Change, changed, steps_for_scale
+from symreln.experiment.closed import predict_aligned, train_aligned
+from symreln.experiment.gate_patterns import effect_of_gates, shown_gates
+from symreln.experiment.instead import Instead, curve_instead
+from symreln.experiment.intervals import Interval, mutual_distance
+from symreln.experiment.metrics import compare
+from symreln.experiment.pair import pair_streams, train_gdlns, train_networks
+from symreln.train.record import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.prediction import Judged, ModeCurve
+    from symreln.dynamics.chain_start import ChainStart
+    from symreln.experiment.band import PredictedBand
+    from symreln.experiment.metrics import CurveComparison
+    from symreln.experiment.trained import ProgressCallback
+    from symreln.train.run import TrainingRun
+
+#: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,
+#: which the scatter of a few seldom hides; and at most, where they are small.
+FEW, MANY = 4, 32
+#: Multiplications of a training above which no more than a few are: seconds of one core.
+BUDGET = 1e8
+HALF = Fraction(1, 2)
+#: The pairs of curves by what was trained.
+ALIGNED, RELU, GDLN = "descent_vs_aligned", "theory_vs_relu", "theory_vs_gdln"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Confronted:
+    """What a diagnosis starts from.
+
+    Attributes:
+        numbers: The derivation, without free parameters.
+        kappas: κ of pathways by name.
+        prediction: The judged loss.
+        network: The trained networks, or None.
+        gdln: The trained GDLNs.
+        metrics: Distances by pair.
+        tolerance: Largest allowed one.
+        rng: Seed of the confrontation.
+        judged: Which curve is judged.
+        reduction: The loss of the integrated reduction, where it is not the judged one.
+        modes: Predicted strengths at every step.
+        error: Monte Carlo error of the judged loss over L(0), the radius of its 95 % interval.
+        predicted: The predicted band of the network, or of the GDLN where there is no other.
+        aligned: The GDLN that started aligned, where one was trained.
+        chain: Where modes of three or more layers start; None for one or two.
+        progress: Called with (done, total) experiments, or None.
+    """
+
+    numbers: Derivation
+    kappas: Mapping[str, float]
+    prediction: np.ndarray
+    network: TrainingRun | None
+    gdln: TrainingRun
+    metrics: Mapping[str, CurveComparison]
+    tolerance: float
+    rng: int
+    judged: Judged = "reduced"
+    reduction: np.ndarray | None = None
+    modes: Sequence[ModeCurve] = ()
+    error: float = 0.0
+    predicted: PredictedBand | None = None
+    aligned: TrainingRun | None = None
+    chain: ChainStart | None = None
+    progress: ProgressCallback | None = None
+
+    def distance(self, pair: str) -> float | None:
+        """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
+        found = self.metrics.get(pair)
+        return None if found is None else found.max_abs_over_initial
+
+    @property
+    def gdln_bears_out(self) -> bool:
+        """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
+        curve = self.prediction if self.reduction is None else self.reduction
+        found = compare(curve, self.gdln.mean_loss).max_abs_over_initial
+        return found <= self.tolerance
+
+    def run(self, pair: str) -> TrainingRun:
+        """Return the trained side of a pair."""
+        run = {RELU: self.network, ALIGNED: self.aligned}.get(pair, self.gdln)
+        assert run is not None  # a pair that was not trained has no distance
+        return run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What is other than in the confrontation.
+
+    Attributes:
+        change: Numbers of the network that are multiplied, predicted and trained again.
+        instead: What the theory takes for granted that is replaced.
+        gates: Whether the theory's units have the gates that the network's show.
+    """
+
+    change: Change = field(default_factory=Change)
+    instead: Instead = field(default_factory=Instead)
+    gates: bool = False
+
+    def scaled(self, *, std: Fraction | None = None, rate: Fraction | None = None) -> Experiment:
+        """Return the same with another scale or rate, a factor of what it has already."""
+        old = self.change
+        new = replace(old, std=old.std * (std or 1), rate=old.rate * (rate or 1))
+        return replace(self, change=new)
+
+    def wider(self) -> Experiment:
+        """Return the same with four times the units at half the scale: as strong a start."""
+        old = self.change
+        return replace(self, change=replace(old, std=old.std * HALF, width=old.width * 4))
+
+
+class Again:
+    """Experiments that are predicted and trained once more, each once."""
+
+    def __init__(self, case: Confronted) -> None:
+        self.case = case
+        self._numbers: dict[Change, Derivation] = {Change(): case.numbers}
+        self._losses: dict[tuple[str, Change], np.ndarray] = {}
+        self._effects: dict[Change, np.ndarray] = {}
+        self._gates: list[np.ndarray] | None = None
+
+    @property
+    def _few(self) -> int:
+        """How many networks are trained again."""
+        spec = self.case.numbers.spec
+        network, data = network_of(spec), spec.dataset
+        layers = data.n_x + data.n_y + network.hidden * (network.layers - 2)
+        cost = 3 * network.steps * data.samples * network.hidden * layers
+        return int(np.clip(BUDGET // max(cost, 1), FEW, MANY))
+
+    def distance(self, pair: str, made: Experiment) -> Interval:
+        """Return what is between the theory and training, max |ΔL|/L(0), with its interval.
+
+        Raises:
+            InputError: The changed experiment cannot be done.
+            NotSupportedError: What is replaced is not there.
+        """
+        theory, trained = self.theory(pair, made), self.losses(pair, made.change)
+        found = mutual_distance(
+            theory, trained, self.case.rng, self.case.error
+        ).max_abs_over_initial
+        if pair != ALIGNED:
+            return found
+        return replace(found, low=found.value, high=found.value)  # one run: nothing is drawn
+
+    def theory(self, pair: str, made: Experiment) -> np.ndarray:
+        """Return the predicted losses, one row, or one for every network whose gates it takes."""
+        case, numbers = self.case, self.numbers(made.change)
+        if pair == ALIGNED:
+            return predict_aligned(numbers, case.chain)[None]
+        if made == Experiment():
+            return case.prediction[None]
+        curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
+        return curve + self._effect(made.change) if made.gates else curve
+
+    def before(self, pair: str, made: Experiment) -> float:
+        """Return the distance as it was, to the networks that an experiment is measured with."""
+        losses = self.losses(pair, Change())
+        if made.change != Change():
+            losses = losses[: self._few]
+        return compare(self.theory(pair, Experiment())[0], losses.mean(axis=0)).max_abs_over_initial
+
+    def losses(self, pair: str, change: Change) -> np.ndarray:
+        """Return the trained losses, one row a network."""
+        key = (pair, change)
+        if key not in self._losses:
+            self._losses[key] = self._trained(pair, change)
+        return self._losses[key]
+
+    def numbers(self, change: Change) -> Derivation:
+        """Return the derivation for a changed experiment, for as many steps as it takes."""
+        if change not in self._numbers:
+            self._numbers[change] = self._changed(change)
+        return self._numbers[change]
+
+    def _trained(self, pair: str, change: Change) -> np.ndarray:
+        case, numbers = self.case, self.numbers(change)
+        if change == Change():
+            found = case.run(pair).losses
+            if pair == ALIGNED or len(found) >= self._few:
+                return found
+        if pair == ALIGNED:
+            return train_aligned(numbers, case.chain).losses
+        networks, gdlns = pair_streams(case.rng)
+        if pair == GDLN:
+            record = Recording()
+            return train_gdlns(numbers.spec, case.kappas, self._few, gdlns, record=record).losses
+        return train_networks(numbers.spec, self._few, networks).losses
+
+    def _changed(self, change: Change) -> Derivation:
+        case = self.case
+        if case.numbers.later:
+            msg = "gates switch at given steps, which a changed experiment would not be at"
+            raise NotSupportedError(msg)
+        numbers = changed(case.numbers, change)
+        if change.std * change.std * change.width == 1:
+            return numbers  # as strong a start, so as many steps
+        steps = steps_for_scale(case.numbers, numbers)
+        if steps is None:
+            msg = "the changed experiment was not found to get as far"
+            raise NotSupportedError(msg)
+        return changed(case.numbers, change, steps)
+
+    def _effect(self, change: Change) -> np.ndarray:
+        """Return what the gates that the networks show do, one row a pair of GDLNs."""
+        if change not in self._effects:
+            case = self.case
+            if self._gates is None:
+                losses = self.losses(RELU, Change())[:FEW]
+                stream = pair_streams(case.rng)[0]
+                self._gates = shown_gates(
+                    case.numbers, case.prediction, case.modes, losses, stream, case.judged
+                )
+            # Closed forms start from half of the units, not from κ.
+            kappas = {} if case.judged == "closed" else case.kappas
+            self._effects[change] = effect_of_gates(
+                self.numbers(change), kappas, self._gates, FEW, case.rng
+            )
+        return self._effects[change]

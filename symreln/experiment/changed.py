@@ -1,0 +1,165 @@
+"""One experiment with another initial scale, learning rate or width: the same data and gates.
+
+Spectra depend on none of the three, so a derivation holds for the changed experiment as it is;
+predictions and trainings read the changed network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.early import mode_kappas
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import closed_forms, learning_modes, predict, predict_training
+from symreln.dynamics.integrate import LOOKED_AT, PRECISE, Accuracy
+from symreln.experiment.pair import pair_streams, train_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.prediction import Prediction
+    from symreln.spec.model import Spec
+    from symreln.train.run import TrainingRun
+
+#: Times at which a predicted loss is looked at where only a step is sought: it is then found to
+#: one in as many.
+LOOKS = 2001
+#: Times that the fastest mode grows by e, at first and at most, that a step is sought within.
+FIRST_SPAN, LAST_SPAN = 64, 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What is multiplied.
+
+    Attributes:
+        std: Factor of the initial standard deviation (of both where there are two).
+        rate: Factor of the learning rate; steps are divided by it, so that the time stays.
+        width: Factor of all hidden units.
+    """
+
+    std: Fraction = Fraction(1)
+    rate: Fraction = Fraction(1)
+    width: int = 1
+
+
+def changed(numbers: Derivation, change: Change, steps: int | None = None) -> Derivation:
+    """Return the derivation for the changed experiment.
+
+    Args:
+        numbers: Without free parameters, with a network.
+        change: What is changed.
+        steps: Recorded steps; by default those that cover the same time.
+    """
+    return replace(numbers, spec=changed_spec(numbers.spec, change, steps))
+
+
+def changed_spec(spec: Spec, change: Change, steps: int | None = None) -> Spec:
+    """Return the spec of the changed experiment; arguments as of :func:`changed`."""
+    network = network_of(spec)
+    out = network.init_std_out
+    altered = replace(
+        network,
+        hidden=network.hidden * change.width,
+        init_std=network.init_std * change.std,
+        init_std_out=None if out is None else out * change.std,
+        learning_rate=network.learning_rate * change.rate,
+        steps=ceil((network.steps - 1) / change.rate) + 1 if steps is None else steps,
+    )
+    pathways = tuple(
+        replace(p, hidden=None if p.hidden is None else p.hidden * change.width)
+        for p in spec.pathways
+    )
+    graph = spec.graph
+    if graph is not None:
+        nodes = [
+            replace(n, size=n.size * (change.width if n.is_hidden else 1)) for n in graph.nodes
+        ]
+        graph = replace(graph, nodes=tuple(nodes))
+    return replace(spec, network=altered, pathways=pathways, graph=graph)
+
+
+def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:
+    """Predict a changed experiment as :func:`symreln.experiment.foretold.foretell` does.
+
+    Args:
+        numbers: As :func:`changed` returns it.
+        kappas: κ of pathways by name: a property of the data, which no change touches.
+    """
+    network = network_of(numbers.spec)
+    if network.layers != 2:
+        from symreln.experiment.closed import closed_start, predict_chain
+
+        return predict_chain(numbers, closed_start(network))
+    return predict_training(numbers, mode_kappas(numbers, kappas))
+
+
+def trained_again(
+    numbers: Derivation, kappas: Mapping[str, float], seeds: int, rng: int
+) -> tuple[TrainingRun | None, TrainingRun]:
+    """Train the first networks of each kind again: the same draws, times their scale.
+
+    Args:
+        numbers: As :func:`changed` returns it.
+        kappas: κ of pathways by name.
+        seeds: How many of each kind.
+        rng: Seed of the confrontation.
+    """
+    return train_pair(numbers.spec, kappas, seeds, pair_streams(rng), losses_only=True)
+
+
+def step_below(numbers: Derivation, level: float) -> int | None:
+    """Return about at which step the predicted loss gets down to ``level``, or None.
+
+    Args:
+        numbers: Without free parameters, with a network.
+        level: A mean loss.
+    """
+    modes = [mode.s.to_float() for _, mode in learning_modes(numbers)]
+    if not modes or numbers.later:
+        return None
+    pace = float(numbers.tau or 1) / (2 * max(modes))  # steps in which the fastest grows by e
+    span = FIRST_SPAN
+    while span <= LAST_SPAN:
+        times = np.linspace(0, span * pace, LOOKS)
+        below = _flow_loss(numbers, times, LOOKED_AT) <= level
+        if below.any():
+            return ceil(times[int(np.argmax(below))])
+        span *= 4
+    return None
+
+
+def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
+    """Return the loss of the flow, of more than two layers from where they start in effect."""
+    network = network_of(numbers.spec)
+    if network.layers <= 2:
+        return predict(numbers, times, accuracy).loss
+    from symreln.experiment.closed import closed_start
+
+    start = closed_start(network)
+    assert start is not None  # of more than two layers there is one
+    found = closed_forms(numbers, times, start.strength(float(network.init_std)))
+    assert found is not None  # such networks are confronted where their modes are closed
+    return found.loss
+
+
+def steps_for_scale(numbers: Derivation, smaller: Derivation) -> int | None:
+    """Return how many steps a smaller start takes to get as far, or None where it never does.
+
+    Args:
+        numbers: The experiment as it is.
+        smaller: The same from a smaller start.
+    """
+    steps = network_of(numbers.spec).steps
+    end = float(_flow_loss(numbers, np.array([0.0, steps - 1]))[-1])
+    # Near its end a loss is within rounding of it: reached to one in a thousand of the whole fall
+    # is as far.
+    start = float(numbers.initial_loss.to_fraction())
+    found = step_below(smaller, end + (start - end) / 1000)
+    return None if found is None else max(steps, found + 1)

@@ -1,0 +1,336 @@
+"""Networks of other depths, with weight decay, or with two layers that start apart.
+
+What is confronted with networks drawn from the law of the spec is gradient descent on their
+modes, in its own finite steps (:mod:`symreln.dynamics.aligned_descent`). Their closed forms, which
+are of the flow, are predictions of their own. Both are confronted with a gated deep linear network
+too that starts aligned with the modes: gradient descent on the modes is that network to rounding,
+and closed forms differ from it by the finite steps alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.claims.integration import LARGEST, check_range, network_of
+from symreln.claims.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
+from symreln.dynamics.aligned_descent import chain_steps, followed, pair_steps
+from symreln.dynamics.chain_start import chain_start, rising_curves
+from symreln.dynamics.switchboard import expected_start
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
+from symreln.train.network import GatedPathway, pathway_network
+from symreln.train.trainers import train_deep_network, train_gdln, train_graph
+from symreln.train.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.claims.prediction import Prediction
+    from symreln.dynamics.chain_start import ChainStart
+    from symreln.spec.model import NetworkSpec
+    from symreln.train.run import TrainingRun
+    from symreln.train.settings import TrainingSettings
+
+
+def closed_start(network: NetworkSpec) -> ChainStart | None:
+    """Return where modes of three or more layers start, or None for one or two layers."""
+    return chain_start(network.layers, network.hidden) if network.layers > 2 else None
+
+
+def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
+    """Predict gradient descent of one layer, or of three and more, step by step.
+
+    With three or more layers the loss is the mean over where modes start. The closed forms come
+    with it, and the same mean over the flow.
+
+    Args:
+        numbers: A derivation without free parameters, with a network of other than two layers.
+        start: :func:`closed_start`.
+
+    Raises:
+        NotSupportedError: The closed forms are not the whole dynamics.
+    """
+    network = network_of(numbers.spec)
+    flow = predict_closed(numbers, start)
+    std = float(network.init_std)
+    starts = np.zeros(1) if start is None else start.strengths(std)
+    single = np.zeros(1) if start is None else np.array([start.strength(std)])
+    curves = _followed(network, _chain_curves(numbers, starts))
+    strengths = _followed(network, _chain_curves(numbers, single))
+    return replace(
+        flow,
+        loss=_mean_of(numbers, curves, flow.times),
+        flow_loss=flow.loss if start is not None else flow.flow_loss,
+        method="gradient descent on all modes, step by step"
+        + ("" if start is None else f", {_from_random_layers(start)}"),
+        modes=tuple(replace(mode, integrated=strengths[mode.label][0]) for mode in flow.modes),
+    )
+
+
+def chain_losses(
+    numbers: Derivation, start: ChainStart
+) -> Iterator[tuple[ModeDerivation, np.ndarray]]:
+    """Yield every mode that learns and what one of it leaves of the loss, from every start.
+
+    Shape (starts, steps), ½ d (s/d − π)² with π by gradient descent: what the final loss lacks.
+    """
+    network = network_of(numbers.spec)
+    starts = start.strengths(float(network.init_std))
+    curves = _followed(network, _chain_curves(numbers, starts))
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        s, d = mode.s.to_float(), mode.d_eff.to_float()
+        yield mode, 0.5 * d * (s / d - curves[mode.label]) ** 2
+
+
+def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray:
+    """Return the loss of gradient descent from the start that the closed forms assume.
+
+    That of :func:`train_aligned`, to rounding, at every step of the network.
+    """
+    network = network_of(numbers.spec)
+    times = np.arange(network.steps, dtype=float)
+    if network.layers == 2:
+        curves = aligned_steps(numbers)
+    else:
+        std = float(network.init_std)
+        first = np.array(0.0 if start is None else start.strength(std))
+        curves = _followed(network, _chain_curves(numbers, first))
+    found = loss_of_modes(numbers, curves, times)
+    assert found is not None  # check_covered has seen to it
+    return found
+
+
+def aligned_steps(numbers: Derivation) -> dict[str, np.ndarray]:
+    """Return the strengths of modes of two layers at every step, from the expected start.
+
+    Args:
+        numbers: A derivation without free parameters, of two layers, whose modes are closed.
+    """
+    network = network_of(numbers.spec)
+    first = expected_start(network)
+    # π² + (c/2)² = ((|a|² + |b|²)/2)²: half the sum and half the difference of the squares.
+    half = np.hypot(float(first.strength0), float(first.imbalance) / 2) / 2
+    base = float(first.strength0) / 2
+    decay = float((numbers.effective_network or network).weight_decay)
+    return _followed(
+        network,
+        {
+            label: pair_steps(s, d, np.array(half + base), np.array(half - base), rate, decay)
+            for label, s, d, rate in _numbers_of_modes(numbers)
+        },
+    )
+
+
+def _followed(
+    network: NetworkSpec, curves: Mapping[str, Iterator[np.ndarray]]
+) -> dict[str, np.ndarray]:
+    """Return strengths at every step.
+
+    Raises:
+        InputError: They diverge.
+    """
+    found = {label: followed(steps, network.steps) for label, steps in curves.items()}
+    # Written so that NaN is larger too.
+    if not all(float(np.abs(curve).max(initial=0.0)) < LARGEST for curve in found.values()):
+        msg = (
+            f"network.learning_rate = {float(network.learning_rate):g}: gradient descent on the "
+            "modes diverged. Lower it"
+        )
+        raise InputError(msg)
+    return found
+
+
+def _numbers_of_modes(
+    numbers: Derivation,
+) -> Iterator[tuple[str, np.ndarray, np.ndarray, float]]:
+    """Yield the label of every mode that learns, its s, its d, and 1/τ."""
+    rate = 1 / float(numbers.tau or 1)
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        yield mode.label, np.array(mode.s.to_float()), np.array(mode.d_eff.to_float()), rate
+
+
+def _chain_curves(numbers: Derivation, starts: np.ndarray) -> dict[str, Iterator[np.ndarray]]:
+    """Return the strengths of every mode from all the starts, step by step."""
+    layers = network_of(numbers.spec).layers
+    return {
+        label: chain_steps(layers, s, d, starts, rate)
+        for label, s, d, rate in _numbers_of_modes(numbers)
+    }
+
+
+def _from_random_layers(start: ChainStart) -> str:
+    return (
+        "from where single modes of as many random layers were followed to start: the mean over "
+        f"{len(start.times)} of them"
+    )
+
+
+def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
+    """Predict by the closed forms alone, which are of the flow, at every step of the network.
+
+    With three or more layers the loss is the mean over where modes start, which scatters more
+    between networks than with two: strengths are those of the mean start.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        start: :func:`closed_start`.
+
+    Raises:
+        NotSupportedError: The closed forms are not the whole prediction.
+    """
+    network = network_of(numbers.spec)
+    check_covered(numbers)
+    times = np.arange(network.steps, dtype=float)
+    if start is None:
+        found = closed_forms(numbers, times)
+        assert found is not None  # check_covered has seen to it
+        return found
+    std = float(network.init_std)
+    found = closed_forms(numbers, times, start.strength(std))
+    assert found is not None
+    return replace(
+        found,
+        loss=_mean_loss(numbers, start.strengths(std), times),
+        method=f"closed forms of all modes, {_from_random_layers(start)}",
+    )
+
+
+def check_covered(numbers: Derivation) -> None:
+    """Refuse what the modes of such a network do not predict.
+
+    Raises:
+        NotSupportedError: Its loss is no sum over modes of one stage, or units are too few.
+    """
+    check_range(numbers)
+    network = network_of(numbers.spec)
+    if len(numbers.stages) > 1 or not numbers.loss_separates:
+        # Of closed modes: the pipeline refuses other levels for such networks.
+        msg = (
+            f"network.{network.unusual[0]}: the closed forms are confronted where they are the "
+            "whole loss, in one stage whose loss is a sum over modes"
+        )
+        raise NotSupportedError(msg)
+    needed = 2 if network.init_std_out is not None else 1
+    if network.layers == 1:
+        return
+    for pathway, trained in zip(numbers.pathways, gated_pathways(numbers.spec), strict=True):
+        rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+        if trained.hidden < needed * rank:
+            each = "one each" if needed == 1 else "two each, for amplitudes that start apart"
+            msg = (
+                f"network.hidden: pathway '{pathway.name}' has {trained.hidden} hidden units for "
+                f"{rank} modes ({each}), and with {', '.join(network.unusual)} it is not derived "
+                f"which of them it learns. Give the pathway at least {needed * rank}"
+            )
+            raise NotSupportedError(msg)
+
+
+def _mean_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
+    layers, tau = network_of(numbers.spec).layers, float(numbers.tau or 1)
+    curves = {}
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        s, d = mode.s.to_float(), mode.d_eff.to_float()
+        curves[mode.label] = rising_curves(layers, s, d, starts, times, tau)
+    return _mean_of(numbers, curves, times)
+
+
+def _mean_of(
+    numbers: Derivation, curves: Mapping[str, np.ndarray], times: np.ndarray
+) -> np.ndarray:
+    """Return the mean loss over the starts of curves of shape (starts, times)."""
+    rows = list(zip(*curves.values(), strict=True)) or [()]  # no mode learns: one loss, that stays
+    losses = [loss_of_modes(numbers, dict(zip(curves, row, strict=True)), times) for row in rows]
+    return np.mean([loss for loss in losses if loss is not None], axis=0)
+
+
+def aligned_weights(
+    numbers: Derivation, gated: Sequence[GatedPathway], start: ChainStart | None
+) -> dict[str, list[np.ndarray]]:
+    """Return weights that start as the closed forms assume, layer by layer, by pathway.
+
+    Every mode has hidden units of its own and no weight is elsewhere. Balanced layers carry
+    amplitudes π₀^{1/L} in the same unit; of two layers that start apart the first one's amplitude
+    is in one unit and the second one's in another, so that the product starts at 0 and the
+    conserved |a + b||a − b| = |a|² + |b|² is what the law expects.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        gated: The pathways that are trained.
+        start: :func:`closed_start`.
+    """
+    network = network_of(numbers.spec)
+    found = {}
+    for pathway, one in zip(numbers.pathways, gated, strict=True):
+        u, v, _ = probe_bases(pathway)
+        found[one.name] = _aligned(network, u[list(one.outputs)], v, one.hidden, start)
+    return found
+
+
+def _aligned(
+    network: NetworkSpec, u: np.ndarray, v: np.ndarray, units: int, start: ChainStart | None
+) -> list[np.ndarray]:
+    rank, layers = u.shape[1], network.layers
+    if layers == 1:
+        return [float(expected_start(network).strength0) * u @ v.T]
+    first = np.eye(units, rank)
+    if network.init_std_out is not None:
+        second = np.eye(units, 2 * rank)[:, rank:]
+        a, b = (float(std) * np.sqrt(units) for std in (network.init_std, network.init_std_out))
+        return [a * first @ v.T, b * u @ second.T]
+    strength = (
+        float(expected_start(network).strength0)
+        if start is None
+        else start.strength(float(network.init_std))
+    )
+    amplitude = strength ** (1 / layers)
+    middle = [amplitude * first @ first.T for _ in range(layers - 2)]
+    return [amplitude * first @ v.T, *middle, amplitude * u @ first.T]
+
+
+def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
+    """Train the GDLN of a spec from :func:`aligned_weights`, one network."""
+    spec = numbers.spec
+    gated = gated_pathways(spec)
+    weights = aligned_weights(numbers, gated, start)
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    settings = gated_settings(spec, training_settings(spec))
+    if network_of(spec).layers == 2:
+        initial = {
+            name: LayerWeights(w1=layers[0][None], w2=layers[1][None])
+            for name, layers in weights.items()
+        }
+        return train_gdln(*data, gated, settings, initial=initial)
+    graph = pathway_network(gated, network_of(spec).layers)
+    edges = [layer[None] for one in gated for layer in weights[one.name]]
+    initial = {edge.name: layer for edge, layer in zip(graph.edges, edges, strict=True)}
+    return train_graph(*data, graph, settings, initial=initial)
+
+
+def train_layers(
+    layers: int, inputs: Any, targets: Any, settings: TrainingSettings, **options: Any
+) -> TrainingRun:
+    """Train a network of other than two layers; arguments as of ``train_network``."""
+    widths = [settings.hidden] * (layers - 1)
+    return train_deep_network(inputs, targets, widths, settings, **options)
+
+
+def train_chains(
+    layers: int,
+    inputs: Any,
+    targets: Any,
+    pathways: Sequence[GatedPathway],
+    settings: TrainingSettings,
+    *,
+    training: str = "joint",
+    **options: Any,
+) -> TrainingRun:
+    """Train a GDLN whose pathways have other than two layers; arguments as of ``train_gdln``."""
+    assert training == "joint"  # the spec has seen to it
+    return train_graph(inputs, targets, pathway_network(pathways, layers), settings, **options)

@@ -1,0 +1,103 @@
+"""Every pair of curves of a confrontation that is compared, by the interface's names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.experiment.closed import predict_aligned
+from symreln.experiment.intervals import Distance, mutual_distance
+from symreln.experiment.metrics import CurveComparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.claims.derivation import Derivation
+    from symreln.experiment.foretold import Foretold
+    from symreln.train.run import TrainingRun
+
+#: Names of the pairs of curves, fixed by the interface.
+PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
+#: The pairs that the tolerance is for: "theory" is the judged curve, closed forms as printed where
+#: the document prints them for every mode, else the integrated reduction.
+JUDGED = ("theory_vs_gdln", "theory_vs_relu")
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurvePair:
+    """Two kinds of curves, each the mean over its rows.
+
+    Attributes:
+        first: Curve A: one row for a prediction, else one a seed, shape (rows, steps).
+        second: Curve B, whose first loss is the unit: one row a seed, shape (seeds, steps).
+        error: Monte Carlo error of a predicted curve A: radius of its 95 % interval over L(0).
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    error: float = 0.0
+
+    def comparison(self) -> CurveComparison:
+        """Return the metrics of the means."""
+        return compare(self.first.mean(axis=0), self.second.mean(axis=0))
+
+    def distance(self, rng: int) -> Distance:
+        """Return the metrics with intervals for the means over all seeds.
+
+        Args:
+            rng: Seed of the resampling.
+        """
+        return mutual_distance(self.first, self.second, rng, self.error)
+
+
+def curve_metrics(pairs: Mapping[str, CurvePair]) -> dict[str, CurveComparison]:
+    """Compare every pair of curves."""
+    return {name: pair.comparison() for name, pair in pairs.items()}
+
+
+def curve_pairs(
+    numbers: Derivation,
+    foretold: Foretold,
+    network: TrainingRun | None,
+    gdln: TrainingRun,
+    aligned: TrainingRun | None,
+) -> dict[str, CurvePair]:
+    """Return every pair of curves that is compared.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        foretold: What was predicted.
+        network: The trained networks, or None.
+        gdln: The trained gated deep linear networks.
+        aligned: A GDLN that started aligned, or None.
+    """
+    prediction, error = foretold.prediction, foretold.error[0]
+    trained = {"gdln": gdln} if network is None else {"gdln": gdln, "relu": network}
+    pairs = {
+        f"theory_vs_{name}": _pair(prediction.theory, run, error) for name, run in trained.items()
+    }
+    if network is not None:
+        pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
+        if (wide := foretold.mean_field) is not None:
+            pairs["mean_field_vs_relu"] = _pair(wide.losses, network, wide.error)
+    reduced, closed = prediction.loss, prediction.closed_loss
+    flow = prediction.flow_loss
+    for curve, losses in (("closed", closed), ("reduced", reduced), ("modes", foretold.modes)):
+        if losses is not None:
+            pairs |= {f"{curve}_vs_{name}": _pair(losses, run) for name, run in trained.items()}
+    if flow is not None and flow is not closed:
+        name = "gdln" if network is None else "relu"
+        pairs[f"flow_vs_{name}"] = _pair(flow, trained[name])
+    if aligned is not None:
+        pairs["descent_vs_aligned"] = _pair(predict_aligned(numbers, foretold.chain), aligned)
+        if closed is not None:
+            pairs["closed_vs_aligned"] = _pair(closed, aligned)
+    return pairs
+
+
+def _pair(curve: np.ndarray, run: TrainingRun, error: float = 0.0) -> CurvePair:
+    return CurvePair(first=curve[None], second=run.losses, error=error)

@@ -1,0 +1,173 @@
+"""Train the networks that a derivation speaks of and say how far the prediction is from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.progress import both, phase
+from symreln.claims.integration import network_of
+from symreln.claims.solve import at_values
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.aligned import gdln_alignment, split_network
+from symreln.experiment.closed import train_aligned
+from symreln.experiment.comparing import curve_metrics, curve_pairs
+from symreln.experiment.foretold import foretell
+from symreln.experiment.gates_held import gates_held, stage_ends
+from symreln.experiment.metrics import GateDrift, gate_drift, seed_floor
+from symreln.experiment.outcome import Validation
+from symreln.experiment.pair import pair_streams, train_pair
+from symreln.experiment.strengths import marks, measured_strengths
+from symreln.spec.arguments import check_counts, instance_of
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.experiment.foretold import Foretold
+    from symreln.experiment.trained import ProgressCallback
+    from symreln.spec.model import NetworkSpec
+    from symreln.train.run import TrainingRun
+
+
+@phase("validating")
+def validate(
+    derivation: Derivation,
+    seeds: int = 20,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    terms: bool = False,
+) -> Validation:
+    """Train the network and the GDLN of a derivation's spec and compare the loss curves.
+
+    Where a gate has gains other than 0 and 1 only the GDLN is trained: no network realises them.
+
+    Args:
+        derivation: What is confronted; its spec needs a network and a value for every parameter.
+        seeds: Networks to train of each kind.
+        rng: Seed of the random streams; results depend on it and on nothing else.
+        progress: Called with (done, total) in seed-steps; and from the start again, in experiments,
+            where what fails is looked for.
+        terms: Whether to say what the distance to the network is made of
+            (:mod:`symreln.experiment.terms`), which runs the mean-field simulation
+            and the band of networks (:mod:`symreln.experiment.band`) at any cost.
+
+    Raises:
+        InputError: No network, a parameter without a value, or training diverged.
+    """
+    seeds, rng = check_counts(seeds, rng, "validate")
+    numbers = _checked(derivation, terms)
+    foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
+    ends = stage_ends(numbers, foretold.prediction, float(numbers.spec.validation.tolerance))
+    with phase("training") as report:
+        network, gdln = train_pair(
+            numbers.spec,
+            foretold.kappas,
+            seeds,
+            pair_streams(rng),
+            both(progress, report),
+            marks=(*marks(foretold.prediction), *(step for _, step in ends)),
+        )
+    aligned = None
+    if network_of(numbers.spec).unusual:
+        with phase("training from an aligned start"):
+            aligned = train_aligned(numbers, foretold.chain)
+    pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
+    with phase("terms of the distance"):
+        more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
+    found = Validation(
+        derivation=derivation,
+        network=network,
+        gdln=gdln,
+        aligned=aligned,
+        pairs=pairs,
+        metrics=curve_metrics(pairs),
+        floor=seed_floor((gdln if network is None else network).losses),
+        gdln_alignment=gdln_alignment(numbers.last, gdln),
+        modes=measured_strengths(numbers, foretold.prediction, network, gdln),
+        gates=gates_held(numbers, network, ends),
+        rng=rng,
+        **_predicted(foretold, gdln.seeds),
+        **_seen_gates(numbers, network),
+        **more,
+    )
+    with phase("diagnosis") as report:
+        return found.diagnosed(both(progress, report))
+
+
+def _checked(derivation: Derivation, terms: bool) -> Derivation:
+    """Return the derivation at its parameters' values, or refuse."""
+    from symreln.claims.derivation import Derivation
+
+    instance_of(derivation, Derivation, "validate", "sr.validate(sr.derive(spec))")
+    asked = network_of(derivation.spec)
+    if terms:
+        _check_terms(asked)
+    numbers = derivation.ask(at_values)
+    if numbers.initial_loss.is_zero:
+        msg = (
+            "the targets are all zero, so there is nothing to learn and no loss to compare. "
+            "Give targets that are not zero"
+        )
+        raise InputError(msg)
+    return numbers
+
+
+def _check_terms(network: NetworkSpec) -> None:
+    if network.layers != 2:
+        msg = (
+            f"--terms: network.layers = {network.layers}, and the distance is taken apart for two "
+            "layers. Leave --terms out"
+        )
+        raise NotSupportedError(msg)
+
+
+def _predicted(foretold: Foretold, trained: int) -> dict[str, Any]:
+    """Return what was predicted, by the names that a validation has for it."""
+    band = foretold.band
+    return {
+        "prediction": foretold.prediction,
+        "error": foretold.error,
+        "early": foretold.early,
+        "kappas": foretold.kappas,
+        "mean_field": foretold.mean_field,
+        "no_mean_field": foretold.no_mean_field,
+        "chain": foretold.chain,
+        "predicted": None if band is None else replace(band, trained=trained),
+        "not_predicted": foretold.no_band,
+    }
+
+
+def _taken_apart(
+    numbers: Derivation,
+    foretold: Foretold,
+    network: TrainingRun | None,
+    gdln: TrainingRun,
+) -> dict[str, Any]:
+    """Return what the distance is made of."""
+    from symreln.experiment.terms import distance_terms, why_no_terms
+
+    links = distance_terms(numbers, foretold, gdln if network is None else network)
+    return {"terms": links, "no_terms": "" if links else why_no_terms()}
+
+
+def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, Any]:
+    """Return what is measured of ReLU networks' gates; nothing of other networks'."""
+    if network is None or network.settings.activation != "relu":
+        names = ("drift", "network_alignment", "network_shares", "assignment_exact")
+        return dict.fromkeys(names)
+    split = split_network(numbers.last, network, numbers.spec.dataset.inputs.to_numpy())
+    return {
+        "drift": _drift(network),
+        "network_alignment": split.alignment,
+        "network_shares": split.shares,
+        "assignment_exact": split.exact,
+    }
+
+
+def _drift(network: TrainingRun) -> GateDrift:
+    return gate_drift(
+        network.snapshots["activity"],
+        network.snapshots["contribution"],
+        network.snapshot_steps,
+        network.losses,
+    )

@@ -1,0 +1,281 @@
+"""ReLU networks of several hidden layers beside the gated network that is to be like them.
+
+Source: finding 4 of [Jarvis2025]: with more hidden layers trajectories differ between seeds, and a
+gated network can have their distribution. Both kinds start from N(0, init_std²); nothing is
+fitted. A hidden node of the gated network stands for units of a hidden layer that are open
+together; half of a layer's units are, as the theory of one hidden layer counts them
+(:func:`symreln.dynamics.initial.pathway_units`). Another share can be given, and counts as a
+constant that was set by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.base.progress import phase
+from symreln.base.provenance import library_versions
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
+from symreln.dynamics.initial import pathway_units
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.distributions import (
+    LEVELS,
+    SIGNIFICANT,
+    CrossingComparison,
+    CurveTest,
+    compare_crossings,
+    compare_curves,
+    crossing_times,
+)
+from symreln.experiment.metrics import drop_time
+from symreln.experiment.scalar_modes import gated_graph
+from symreln.experiment.trained import shared_progress, training_settings
+from symreln.experiment.words import percent
+from symreln.train.trainers import train_deep_network, train_graph
+
+if TYPE_CHECKING:
+    from symreln.experiment.trained import ProgressCallback
+    from symreln.spec.model import Spec
+    from symreln.train.network import GatedNetwork
+    from symreln.train.run import TrainingRun
+
+FORMAT = "symreln-depth/1"
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DepthComparison:
+    """Distributions over seeds.
+
+    Attributes:
+        spec: What was trained, without free parameters.
+        widths: Units of the ReLU network's hidden layers.
+        units: Of the gated network's hidden nodes, by name.
+        relu: The ReLU networks.
+        gdln: The gated networks.
+        shallow: ReLU networks with one hidden layer of the first width; what depth adds.
+        rng: Seed of the random streams.
+        share: What part of a layer's units a gated node has, where that was set by hand.
+    """
+
+    spec: Spec
+    widths: tuple[int, ...]
+    units: dict[str, int]
+    relu: TrainingRun
+    gdln: TrainingRun
+    shallow: TrainingRun
+    rng: int
+    share: float | None = None
+
+    @property
+    def free_constants(self) -> int:
+        """Numbers that were set by hand."""
+        return int(self.share is not None)
+
+    @property
+    def seeds(self) -> int:
+        """Networks of each kind."""
+        return self.relu.seeds
+
+    @cached_property
+    def curves(self) -> CurveTest:
+        """Whole loss curves, ReLU networks against gated ones."""
+        return compare_curves(self.relu.losses, self.gdln.losses)
+
+    @cached_property
+    def crossings(self) -> tuple[CrossingComparison, ...]:
+        """When losses fall, ReLU networks against gated ones; levels that some curve meets."""
+        found = [compare_crossings(self.relu.losses, self.gdln.losses, x) for x in LEVELS]
+        return tuple(each for each in found if np.isfinite(np.concatenate(each.times)).any())
+
+    @property
+    def differ(self) -> bool:
+        """Whether the distributions of the curves differ by more than chance."""
+        return self.curves.p < SIGNIFICANT
+
+    @cached_property
+    def scatter(self) -> dict[str, float | None]:
+        """Interquartile range of the time at which half the loss is gone, over its median.
+
+        By kind of networks; None where a quarter of them never get there.
+        """
+        runs = {"relu": self.relu, "gdln": self.gdln, "shallow": self.shallow}
+        return {name: _scatter(crossing_times(run.losses, 0.5)) for name, run in runs.items()}
+
+    @property
+    def least_seeds(self) -> int:
+        """Networks of each kind with which a difference could be significant at all."""
+        return next(n for n in range(2, 1000) if 2 / comb(2 * n, n) < SIGNIFICANT)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no difference, however large, could be told from chance."""
+        return self.seeds < self.least_seeds
+
+    @property
+    def untested(self) -> bool:
+        """Whether neither kind has learned anything, so that there is nothing to tell apart."""
+        return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
+
+    def sentence(self) -> str:
+        """Say whether the distributions differ."""
+        test, depth = self.curves, len(self.widths)
+        found = (
+            f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
+            f"; exchanged labels reach it in {percent(test.p)} of draws"
+        )
+        head = (
+            f"ReLU networks with {depth} hidden layers and their gated network DIFFER"
+            if self.differ
+            else f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
+            "networks cannot be told apart"
+        )
+        if self.too_few:
+            head = (
+                f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
+                "networks CANNOT TELL whether they differ "
+                f"(at least {self.least_seeds} of each can)"
+            )
+        if self.untested:
+            head = f"Nothing was learned in {self.relu.settings.steps - 1} steps, so far {head}"
+        inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
+        return (
+            f"{head} by their loss curves: {found}; {inside}networks' 5 % to 95 % band; "
+            f"free constants: {self.free_constants}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return depth.json."""
+        return {
+            "format": FORMAT,
+            "title": self.spec.title,
+            "source": self.spec.source,
+            "seeds": self.seeds,
+            "rng": self.rng,
+            "network": {
+                **asdict(self.relu.settings),
+                "widths": list(self.widths),
+                "samples": self.spec.dataset.samples,
+            },
+            "gated_units": self.units,
+            "free_constants": self.free_constants,
+            "share": self.share,
+            "curves": asdict(self.curves),
+            "crossings": [_crossing(each) for each in self.crossings],
+            "scatter": self.scatter,
+            "differ": self.differ,
+            "not_tested": self.untested,
+            "too_few_seeds": self.too_few,
+            "significant": SIGNIFICANT,
+            "versions": library_versions(),
+        }
+
+
+def _scatter(times: np.ndarray) -> float | None:
+    low, middle, high = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
+    return float((high - low) / middle) if np.isfinite(high) and middle > 0 else None
+
+
+def _crossing(found: CrossingComparison) -> dict[str, Any]:
+    one, other = ([_step(time) for time in times] for times in found.times)
+    shift, ratio = (
+        None if each is None else asdict(each) for each in (found.shift, found.spread_ratio)
+    )
+    return {
+        "level": found.level,
+        "steps": {"relu": one, "gdln": other},
+        "distance": found.distance,
+        "p": found.p,
+        "shift_of_median": shift,
+        "ratio_of_spreads": ratio,
+    }
+
+
+def _step(time: float) -> int | None:
+    return int(time) if np.isfinite(time) else None
+
+
+@phase("training")
+def compare_depth(
+    spec: Spec,
+    seeds: int = 50,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    share: float | None = None,
+    ready: Callable[[tuple[int, ...], dict[str, int]], None] | None = None,
+) -> DepthComparison:
+    """Train ReLU networks and gated networks of one depth and compare their distributions.
+
+    Args:
+        spec: With a network and a graph of at least two hidden nodes on a path; every parameter
+            has a value.
+        seeds: Networks of each kind; at least 2.
+        rng: Seed of the random streams.
+        progress: Called with (done, total) in seed-steps.
+        share: What part of a layer's units a gated node has; by default half for ReLU.
+        ready: Called before the training with the widths and the units of the gated network.
+
+    Raises:
+        InputError: Fewer than two seeds, a parameter without a value, or training diverged.
+        NotSupportedError: No graph, a graph of one hidden layer or less, or gates with gains,
+            which no ReLU network realises.
+    """
+    if seeds < 2:
+        msg = f"depth: found seeds = {seeds}. Give at least 2; 50 tell distributions apart."
+        raise InputError(msg)
+    numbers = spec.at_values()
+    graph = _counted(numbers, share)
+    asked, settings = network_of(numbers), training_settings(numbers)
+    widths = (asked.hidden,) * (graph.depth - 1)
+    units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
+    if ready is not None:
+        ready(widths, units)
+    data = numbers.dataset.inputs.to_numpy(), numbers.dataset.targets.to_numpy()
+    streams, report = np.random.SeedSequence(rng).spawn(3), shared_progress(progress, 3)
+    deep = {"seeds": seeds, "rng": streams[0], "progress": report(0)}
+    return DepthComparison(
+        spec=numbers,
+        widths=widths,
+        units=units,
+        relu=train_deep_network(*data, widths, settings, **deep),
+        gdln=train_graph(*data, graph, settings, seeds=seeds, rng=streams[1], progress=report(1)),
+        shallow=train_deep_network(
+            *data, widths[:1], settings, seeds=seeds, rng=streams[2], progress=report(2)
+        ),
+        rng=rng,
+        share=share,
+    )
+
+
+def _counted(spec: Spec, share: float | None) -> GatedNetwork:
+    """Return the gated network with as many units as are open together in a ReLU layer."""
+    if spec.graph is None:
+        msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"
+        raise NotSupportedError(msg)
+    graph, network = gated_graph(spec.graph), network_of(spec)
+    if graph.depth < 3:
+        msg = (
+            f"depth: the longest path of the graph has {graph.depth} edges, so one hidden layer at "
+            "most. `symreln validate` compares those"
+        )
+        raise NotSupportedError(msg)
+    gates = [item.gate for item in (*graph.nodes, *graph.edges) if item.gate is not None]
+    if any(not {0.0, 1.0}.issuperset(gate) for gate in gates):
+        msg = "depth: a gate has a gain other than 0 and 1, which no ReLU network realises"
+        raise NotSupportedError(msg)
+    part = float(pathway_units(network)) / network.hidden if share is None else share
+    if not 0 < part <= 1:
+        msg = f"depth: share is {share}. Give a number above 0, at most 1"
+        raise InputError(msg)
+    nodes = tuple(
+        node if node.inputs or node.outputs else replace(node, size=max(1, round(part * node.size)))
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes)

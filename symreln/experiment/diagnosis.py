@@ -1,0 +1,474 @@
+"""Which assumption fails where theory and training disagree, each named on evidence.
+
+One approximation between the judged curve and training is replaced at a time, everything else
+kept, and the distance is measured again. An assumption is named where more than half of the
+distance goes with it: where the whole 95 % interval over seeds of what is left is below half of
+what was there. Where it is on both sides of the half that is said to be undecided. Where none is
+named, two are replaced together, and what takes away more than half is shared by both. Where
+nothing does, the distance is unexplained, and that is said. Where one is named and more than the
+tolerance is left, it is replaced together with others, for what explains the rest.
+
+| assumption | replaced by |
+|---|---|
+| converged stages | earlier stages followed as they learn (of closed forms) |
+| start of stage 1 | the start that the networks' first fall shows |
+| start of a later stage | the start that fits best: one number, for the diagnosis alone |
+| gates | the gates that the network's units show, at once; of a linear network no gates |
+| infinitely small steps | the network's finite steps (of closed forms) |
+| step size | half the rate, predicted and trained |
+| initial scale | a smaller one, predicted and trained, for as far as the loss got |
+| alignment | a start that is aligned (of more than two layers: two need none) |
+| width | four times the units at half the initial scale: the same strengths, half the scatter |
+| many networks | more networks; of few units the mean of all, of which those trained are a draw |
+
+The last one comes first: a distance that more networks take away, or that the law of networks with
+few units gives the mean of so few by chance alone, in 1 of 20 cases or more, says nothing of the
+others. Starts and gates of a ReLU network are replaced only
+where the GDLN, which has the spec's, is where its reduction is: elsewhere the theory fails with
+them in place. Half the rate only where finite steps can be seen: in a loss that rises, which the
+flow's never does. More units only where nothing else was found, and where the theory takes many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import learning_modes
+from symreln.claims.regime import regime_of
+from symreln.claims.widths import narrow_pathways
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.again import ALIGNED, HALF, RELU, Again, Confronted, Experiment
+from symreln.experiment.changed import predicted_again
+from symreln.experiment.findings import (
+    ALIGNMENT,
+    AND,
+    FLOW,
+    GATES,
+    NETWORKS,
+    SCALE,
+    STAGES,
+    STEP,
+    WIDTH,
+    Finding,
+    PairDiagnosis,
+    start_of,
+)
+from symreln.experiment.intervals import distance
+from symreln.experiment.starts import fitted_start, measured_start
+from symreln.experiment.trained import is_one_map
+from symreln.experiment.words import percent
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+
+#: Rise of a loss over the first one, in one step, above which it is no rounding.
+ROUNDING = 1e-12
+#: Halvings of the scale, or of the rate, while each takes away a quarter of the distance or more
+#: and leaves more than the tolerance: from the lazy regime the first ones take little. Of a
+#: deviation of order 2 these leave one part in 65 536.
+HALVINGS, WORTH = 8, 0.25
+#: Share of half its plateau that a mode may start from to be called small.
+SMALL = Fraction(1, 100)
+#: Assumptions that are replaced two at a time, at most: those that leave least.
+PAIRED = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """An assumption that may fail.
+
+    Attributes:
+        name: Its name.
+        made: What is done in its place, on top of what another experiment does, and in words.
+        fitted: Numbers that are fitted for it.
+        measured: A quantity that says the same, in words, or "".
+    """
+
+    name: str
+    made: Callable[[Experiment], tuple[Experiment, str]]
+    fitted: int = 0
+    measured: str = ""
+
+
+def diagnose(case: Confronted, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, ...]:
+    """Say of every pair which assumption fails.
+
+    A GDLN that starts aligned has the theory's own start, gates and units: what may fail is that
+    steps so large amplify even rounding.
+
+    Args:
+        case: What was predicted and trained.
+        pairs: Those that disagree.
+    """
+    again = Again(case)
+    return tuple(PairDiagnosis(pair=pair, findings=tuple(_findings(again, pair))) for pair in pairs)
+
+
+def _findings(again: Again, pair: str) -> Iterator[Finding]:
+    case = again.case
+    chance = _networks(case, pair) or _more_networks(again, pair)
+    if chance is not None:
+        yield chance
+        return
+    given = [found for found in (_alignment(case, pair), _no_gates(again, pair)) if found]
+    yield from given
+    tried: list[tuple[Finding, Candidate]] = []
+    for one in _candidates(again, pair):
+        # Where the network's finite steps explain it, half the rate would say the same once more.
+        if one.name != STEP or not any(f.explains and f.assumption == FLOW for f, _ in tried):
+            tried.append((_tried(again, pair, (one,)), one))
+            yield tried[-1][0]
+    found = [*given, *(each for each, _ in tried)]
+    if pair == ALIGNED or any(each.explains for each in found):
+        yield from _rest(again, pair, found, tried)
+        return
+    if not case.numbers.ask(narrow_pathways):  # few units are drawn, not taken as many
+        tried.append((_tried(again, pair, (WIDER,)), WIDER))
+        yield tried[-1][0]
+    if not tried[-1][0].explains:
+        yield from _pairs(again, pair, tried)
+
+
+def _pairs(again: Again, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
+    """Replace two at a time of those that leave least, and alone do not explain it for certain."""
+    for one, other in combinations(_refuted(tried), 2):
+        yield _tried(again, pair, (one, other))
+
+
+def _rest(
+    again: Again, pair: str, found: list[Finding], tried: list[tuple[Finding, Candidate]]
+) -> Iterator[Finding]:
+    """Replace what is named together with others, where it leaves more than the tolerance."""
+    diagnosed = PairDiagnosis(pair=pair, findings=tuple(found))
+    if diagnosed.left is None or diagnosed.left <= again.case.tolerance:
+        return
+    named = [one for each, one in tried if each in diagnosed.named and each.after == diagnosed.left]
+    for one in named[:1]:
+        for other in _refuted(tried):
+            yield _tried(again, pair, (one, other))
+
+
+def _refuted(tried: list[tuple[Finding, Candidate]]) -> list[Candidate]:
+    """Return those that alone do not explain it for certain, and leave least."""
+    known = [(found, one) for found, one in tried if found.refuted]
+    known.sort(key=lambda each: each[0].after or 0.0)
+    return [one for _, one in known[:PAIRED]]
+
+
+def _tried(again: Again, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
+    """Replace some assumptions together and measure what is left."""
+    made, words = Experiment(), []
+    name, why = AND.join(one.name for one in chosen), ""
+    try:
+        for one in chosen:
+            made, text = one.made(made)
+            words.append(text)
+        left = again.distance(pair, made)
+    except (InputError, NotSupportedError) as error:
+        why, left = str(error), None
+    return Finding(
+        assumption=name,
+        replaced=AND.join(words) or name,
+        before=again.before(pair, made),
+        after=None if left is None else left.value,
+        low=None if left is None else left.low,
+        high=None if left is None else left.high,
+        why_not=why,
+        measured=AND.join(one.measured for one in chosen if one.measured),
+        fitted=sum(one.fitted for one in chosen),
+    )
+
+
+# -- what may fail ---------------------------------------------------------------------------------
+
+
+def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
+    case = again.case
+    if pair != ALIGNED:
+        if case.judged == "closed":
+            yield from _closed_forms(case)
+        if network_of(case.numbers.spec).activation == "relu":
+            yield from _starts(again, pair)
+            if pair == RELU:
+                yield Candidate(name=GATES, made=lambda made: _shown_gates(case, made))
+    if largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
+        yield Candidate(
+            name=STEP,
+            made=_halving(again, pair, "the learning rate", lambda e, f: e.scaled(rate=f), HALF),
+        )
+    if pair != ALIGNED:
+        yield _scale(again, pair)
+
+
+def _closed_forms(case: Confronted) -> Iterator[Candidate]:
+    """What closed forms take for granted beside the reduction that they are of."""
+    if len(case.numbers.stages) > 1:
+        what = "earlier stages followed as they learn"
+        yield Candidate(name=STAGES, made=lambda made: (_with(made, followed=True), what))
+    steps = "the network's finite steps"
+    yield Candidate(name=FLOW, made=lambda made: (_with(made, stepwise=True), steps))
+
+
+def _with(made: Experiment, **instead: bool) -> Experiment:
+    return replace(made, instead=replace(made.instead, **instead))
+
+
+def _starts(again: Again, pair: str) -> Iterator[Candidate]:
+    """Stages whose pathways may start stronger or weaker.
+
+    The GDLN starts as its reduction does, but from κ, which closed forms do not.
+    """
+    case = again.case
+    first, *later = sorted({p.effective.pathway.stage for p in case.numbers.pathways})
+    if pair != RELU:
+        if not case.kappas or case.judged != "closed":
+            return
+        later = []
+    yield Candidate(name=start_of(first), made=lambda made: _first_start(again, pair, made, first))
+    for stage in later:
+        yield Candidate(
+            name=start_of(stage),
+            made=lambda made, stage=stage: _later_start(again, pair, made, stage),
+            fitted=1,
+        )
+
+
+def _check_gdln(case: Confronted) -> None:
+    """Refuse where the theory fails with its own gates and starts in place."""
+    if not case.gdln_bears_out:
+        msg = "the GDLN, whose gates and starts are the theory's, disagrees too"
+        raise NotSupportedError(msg)
+
+
+def _first_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
+    _check_gdln(again.case)
+    trained = again.losses(pair, made.change).mean(axis=0)
+    # By the network's own steps: what these cost of closed forms is no matter of the start.
+    stepwise = again.theory(pair, _with(made, stepwise=True)).mean(axis=0)
+    factor = measured_start(stepwise, trained)
+    text = f"{factor:.3g} of its strength, as the networks' first fall shows"
+    return replace(made, instead=made.instead.starting(stage, factor)), text
+
+
+def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
+    _check_gdln(again.case)
+    trained = again.losses(pair, made.change).mean(axis=0)
+
+    def started(factor: float) -> Experiment:
+        return replace(made, instead=made.instead.starting(stage, factor))
+
+    def left(factor: float) -> float:
+        theory = again.theory(pair, started(factor)).mean(axis=0)
+        return float(np.abs(theory - trained).max() / trained[0])
+
+    factor = fitted_start(left)
+    return started(factor), f"{factor:.3g} of its strength, the factor that fits best"
+
+
+def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
+    _check_gdln(case)
+    if (
+        case.numbers.later
+        or case.numbers.ask(narrow_pathways)
+        or network_of(case.numbers.spec).layers != 2
+    ):
+        msg = "gates are replaced in networks of two layers with gates that stay and many units"
+        raise NotSupportedError(msg)
+    if any(p.effective.pathway.boundary for p in case.numbers.pathways):
+        msg = "gates are replaced where no pathway's inputs are made orthogonal to samples"
+        raise NotSupportedError(msg)
+    what = "the gates that the network's units show when the stage is learned"
+    return replace(made, gates=True), what
+
+
+def _scale(again: Again, pair: str) -> Candidate:
+    numbers = again.case.numbers
+    regime = numbers.ask(regime_of)
+    return Candidate(
+        name=SCALE,
+        made=_halving(
+            again, pair, "the initial scale", lambda e, f: e.scaled(std=f), small_scale(numbers)
+        ),
+        measured=f"training is {regime.called}: {regime.reason}"
+        if regime is not None and regime.is_lazy
+        else "",
+    )
+
+
+def _halving(
+    again: Again,
+    pair: str,
+    what: str,
+    change: Callable[[Experiment, Fraction], Experiment],
+    first: Fraction,
+) -> Callable[[Experiment], tuple[Experiment, str]]:
+    """Return how a number is halved again and again, while that takes away enough."""
+    found: list[Fraction] = []
+
+    def made(other: Experiment) -> tuple[Experiment, str]:
+        if not found:
+            found.append(sought(other))
+        (factor,) = found
+        return change(other, factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
+
+    def sought(other: Experiment) -> Fraction:
+        factor = first
+        left = again.distance(pair, change(other, factor)).value or 0.0
+        before = again.before(pair, change(other, factor))
+        for _ in range(1, HALVINGS):
+            if not again.case.tolerance < left <= (1 - WORTH) * before:
+                break
+            try:
+                less = again.distance(pair, change(other, factor / 2)).value or 0.0
+            except (InputError, NotSupportedError):
+                break
+            if less > (1 - WORTH) * left:
+                break
+            factor, left, before = factor / 2, less, left
+        return factor
+
+    return made
+
+
+WIDER = Candidate(
+    name=WIDTH,
+    made=lambda made: (made.wider(), "four times the units at half the initial scale"),
+)
+
+
+# -- what is replaced by something that was confronted already -------------------------------------
+
+
+def _networks(case: Confronted, pair: str) -> Finding | None:
+    """Return that chance alone gives a mean of so few networks this distance, where it does."""
+    if case.predicted is None or not case.numbers.ask(narrow_pathways):
+        return None  # few units are drawn whole; elsewhere what the band leaves out is looked for
+    before, count = case.distance(pair), len(case.run(pair).losses)
+    chance = case.predicted.by_chance(count)
+    if before is None or chance < before:
+        return None
+    return Finding(
+        assumption=NETWORKS,
+        replaced="the mean of all networks of the law",
+        before=before,
+        after=None,
+        by_chance=True,
+        measured=(
+            f"by chance alone the mean of {count} is up to {percent(chance)} off that of all, "
+            "in 95 of 100 cases"
+        ),
+    )
+
+
+def _more_networks(again: Again, pair: str) -> Finding | None:
+    """Return that more networks alone take the distance away, where few were trained."""
+    case, before = again.case, again.case.distance(pair)
+    count = len(again.losses(pair, Experiment().change))
+    if before is None or count <= len(case.run(pair).losses):
+        return None
+    left = again.distance(pair, Experiment())
+    found = Finding(
+        assumption=NETWORKS,
+        replaced=f"{count} networks",
+        before=before,
+        after=left.value,
+        low=left.low,
+        high=left.high,
+    )
+    return found if found.explains else None
+
+
+def _alignment(case: Confronted, pair: str) -> Finding | None:
+    # Of two layers the reduction holds from any start, aligned or not.
+    aligned, spec = case.distance(ALIGNED), case.numbers.spec
+    if aligned is None or pair == ALIGNED or network_of(spec).layers <= 2:
+        return None
+    if pair == RELU and not is_one_map(spec):
+        return None  # what starts aligned has the spec's gates, and says nothing of one without
+    before = case.distance(pair)
+    assert before is not None
+    what = "a start that is aligned with the modes"
+    return Finding(assumption=ALIGNMENT, replaced=what, before=before, after=aligned)
+
+
+def _no_gates(again: Again, pair: str) -> Finding | None:
+    """Return what is left without gates, for a linear network of a spec with some."""
+    case, spec = again.case, again.case.numbers.spec
+    if pair != RELU or network_of(spec).activation != "linear" or is_one_map(spec):
+        return None
+    before, what = case.distance(pair), "one pathway, always open, as in a linear network"
+    assert before is not None
+    aligned = case.distance(ALIGNED)  # deep layers that start at random may fail by that alone
+    if not case.gdln_bears_out and not (aligned is not None and aligned <= case.tolerance):
+        why = "the GDLN, whose gates are the spec's, disagrees too"
+        return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)
+    loss = _ungated(case.numbers)
+    if loss is None:
+        return None
+    left = distance(loss, case.run(pair).losses, case.rng).max_abs_over_initial
+    return Finding(
+        assumption=GATES,
+        replaced=what,
+        before=before,
+        after=left.value,
+        low=left.low,
+        high=left.high,
+    )
+
+
+def _ungated(numbers: Derivation) -> np.ndarray | None:
+    """Return the theory's loss without gates; None where other depths are not predicted so."""
+    from symreln.claims.solve import derive_unchecked
+
+    spec = numbers.spec
+    data, first = spec.dataset, spec.pathways[0]
+    whole = replace(
+        first,
+        gate=(1,) * data.samples,
+        inputs=tuple(range(data.n_x)),
+        outputs=tuple(range(data.n_y)),
+        then=(),
+    )
+    try:
+        return predicted_again(derive_unchecked(replace(spec, pathways=(whole,))), {}).loss
+    except NotSupportedError:
+        return None
+
+
+# -- quantities beside it --------------------------------------------------------------------------
+
+
+def small_scale(numbers: Derivation) -> Fraction:
+    """Return the largest power of a half by which every mode starts small; at most a half."""
+    start, factor = float(numbers.strength0 or 0), HALF
+    largest = max(
+        (
+            start * mode.d_eff.to_float() / mode.s.to_float()
+            for _, mode in learning_modes(numbers)
+            if mode.d_eff is not None
+        ),
+        default=0.0,
+    )
+    while largest * factor * factor > SMALL / 2:
+        factor /= 2
+    return factor
+
+
+def largest_rise(losses: np.ndarray) -> float:
+    """Return the largest rise of a loss from one step to the next, over its first.
+
+    The loss of a flow never rises, nor that of descent with small steps.
+
+    Args:
+        losses: Shape (seeds, steps).
+    """
+    if losses.shape[1] < 2:
+        return 0.0
+    return float((np.diff(losses, axis=1).max(axis=1) / losses[:, 0]).max())

@@ -1,0 +1,154 @@
+"""Which share of a trained ReLU network's weight has a gate of the spec, at the end of each stage.
+
+The weight is Σ ‖w‖‖b‖ over the hidden units. A stage ends, by the theory, when every predicted
+strength of its modes is within the tolerance of its plateau, or the predicted loss of the stage's
+least where a strength has no known plateau. A stage before the last is looked at at the first such
+step, the last one at the end of the training; one that has not ended by then is not looked at.
+
+A sample on a unit's boundary is open in one step and closed in another and adds nothing, so that
+it tells no gate from another; nor does a sample that is zero, nor one on the boundary of the
+pathway itself, on which its units have a pre-activation of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.integration import gate_floats, network_of
+from symreln.experiment.words import percent
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation, StageDerivation
+    from symreln.claims.prediction import Prediction
+    from symreln.train.run import TrainingRun
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GatesHeld:
+    """Shares of the weight.
+
+    Attributes:
+        stages: What ends, in words: "stage 1", or "phase 1" where gates switch.
+        steps: At which step each was looked at.
+        shares: Of every network, shape (seeds, stages).
+        unended: Which stages have not ended in the training and why, or "".
+    """
+
+    stages: tuple[str, ...]
+    steps: tuple[int, ...]
+    shares: np.ndarray
+    unended: str = ""
+
+
+def stage_ends(
+    numbers: Derivation, prediction: Prediction, tolerance: float
+) -> tuple[tuple[str, int], ...]:
+    """Return (name, last step) of every stage that ends, or of every phase where gates switch.
+
+    Args:
+        numbers: Without free parameters.
+        prediction: At every step of the network.
+        tolerance: Share of a plateau that a strength may lack.
+    """
+    last = len(prediction.times) - 1
+    if numbers.later:
+        ends = [step - 1 for step, _ in numbers.phases[1:]] + [last]
+        return tuple((f"phase {k}", min(end, last)) for k, end in enumerate(ends, start=1))
+    found = []
+    for stage in numbers.stages:
+        there = _learned(stage, prediction, tolerance)
+        if stage is numbers.stages[-1]:
+            there[:last] = False
+        if there.any():
+            found.append((f"stage {stage.stage}", int(np.argmax(there))))
+    return tuple(found)
+
+
+def _learned(stage: StageDerivation, prediction: Prediction, tolerance: float) -> np.ndarray:
+    """Return whether a stage's modes are at their plateaus, at every step."""
+    there = np.ones(len(prediction.times), dtype=bool)
+    labels = {mode.label for pathway in stage.pathways for mode in pathway.modes}
+    for curve in prediction.modes:
+        strength = curve.of(prediction.judged)
+        # With a plateau of 0, by weight decay, and where a narrow pathway has no unit for it, a
+        # mode is not learned at all.
+        if curve.label in labels and curve.plateau and strength.any():
+            there &= np.abs(strength - curve.plateau) <= tolerance * curve.plateau
+    if _has_plateaus(stage):
+        return there
+    first, least = (float(loss.to_fraction()) for loss in (stage.initial_loss, stage.final_loss))
+    return there & (prediction.theory <= least + tolerance * (first - least))
+
+
+def _has_plateaus(stage: StageDerivation) -> bool:
+    modes = (mode for pathway in stage.pathways for mode in pathway.modes if not mode.is_null)
+    return all(mode.d_eff is not None for mode in modes)
+
+
+def _unended(numbers: Derivation, ends: tuple[tuple[str, int], ...], last: int) -> str:
+    """Say which stages do not end in the training, and why; "" where all do."""
+    ended, parts = {name for name, _ in ends}, []
+    for stage in () if numbers.later else numbers.stages:
+        if f"stage {stage.stage}" not in ended:
+            share = percent(float(numbers.spec.validation.tolerance))
+            lacks = "not all of its modes are" if _has_plateaus(stage) else "its loss is not"
+            end = "their plateaus" if _has_plateaus(stage) else "its least"
+            parts.append(
+                f"stage {stage.stage} has not ended by step {last}: by the theory {lacks} within "
+                f"{share} of {end} then"
+            )
+    return "; ".join(parts)
+
+
+def gates_held(
+    numbers: Derivation, network: TrainingRun | None, ends: tuple[tuple[str, int], ...]
+) -> GatesHeld | str:
+    """Return the shares, or why gates are not tested.
+
+    Args:
+        numbers: Without free parameters.
+        network: The trained networks, with their gates where they have any; None for none.
+        ends: :func:`stage_ends`; a step that was not recorded is the next one that was.
+    """
+    asked = network_of(numbers.spec)
+    if asked.activation == "linear":
+        return "a linear network has no gates"
+    if network is None:
+        return "no network without given gates was trained"
+    if numbers.effective_network != asked:
+        return "the ReLU network is linear at half speed: no unit has the pathway's gate"
+    if any(pathway.has_gains for pathway in numbers.spec.pathways):
+        return "gates have gains, which no ReLU unit has"
+    if "activity" not in network.snapshots:
+        return "the gates of the units were not recorded"
+    recorded = np.array(network.snapshot_steps)
+    unended = _unended(numbers, ends, network.losses.shape[1] - 1)
+    if not ends:
+        return unended
+    places = [int(np.argmax(recorded >= end)) if end <= recorded[-1] else -1 for _, end in ends]
+    shares = [_share(numbers, network, place, int(recorded[place])) for place in places]
+    return GatesHeld(
+        stages=tuple(name for name, _ in ends),
+        steps=tuple(int(recorded[place]) for place in places),
+        shares=np.stack(shares, axis=1),
+        unended=unended,
+    )
+
+
+def _share(numbers: Derivation, network: TrainingRun, place: int, step: int) -> np.ndarray:
+    """Return the share of every network at one of the recorded steps, shape (seeds,)."""
+    phase = [derivation for first, derivation in numbers.phases if first <= step][-1]
+    activity = network.snapshots["activity"][:, place] > 0
+    either = network.snapshots["boundary"][:, place]
+    weight = network.snapshots["contribution"][:, place]
+    ours = np.zeros(weight.shape, dtype=bool)
+    for pathway in phase.pathways:
+        spec = pathway.effective.pathway
+        fits = (activity == (gate_floats(spec) > 0)) | either
+        fits[..., list(spec.boundary)] = True
+        ours |= fits.all(axis=2)
+    total = weight.sum(axis=1)
+    return (weight * ours).sum(axis=1) / np.where(total > 0, total, 1.0)

@@ -1,0 +1,84 @@
+"""What grows of a random start: all that silent alignment leaves of it.
+
+Source: the assumption is 2.1.2 of [Jarvis2025]; of a mode's two amplitudes only the combination
+(W1 v + W2ᵀ u)/√2 grows while weights are small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import probe_bases
+from symreln.experiment.pair import pair_streams
+from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.claims.derivation import Derivation
+    from symreln.train.run import TrainingRun
+
+
+def why_no_growing_part(numbers: Derivation) -> str:
+    """Return why the growing part of a start is not known, or ""."""
+    network = network_of(numbers.spec)
+    if network.unusual:
+        return (
+            f"it is known of two layers that start alike, and network.{network.unusual[0]} is set"
+        )
+    if len(numbers.stages) > 1:
+        return "a later stage grows first by what the earlier ones have not learned yet"
+    if not numbers.closed:
+        return "modes that lose, or directions that turn, grow from what does not grow at first"
+    return ""
+
+
+def train_growing(
+    numbers: Derivation, kappas: Mapping[str, float], seeds: int, rng: int
+) -> TrainingRun:
+    """Train the confrontation's first GDLNs from the growing part of their starts alone.
+
+    Of every pathway's start are kept (W1 v + W2ᵀ u)/√2 for all modes (u, v) that learn something:
+    the layers are then balanced and aligned.
+
+    Args:
+        numbers: Of one stage, with a network of two layers that start alike.
+        kappas: κ of pathways by name.
+        seeds: Networks.
+        rng: Seed of the confrontation.
+    """
+    spec = numbers.spec
+    gated = gated_pathways(spec, kappas)
+    settings = gated_settings(spec, training_settings(spec))
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    drawn = train_gdln(
+        *data,
+        gated,
+        replace(settings, steps=1),
+        training=network_of(spec).training,
+        seeds=seeds,
+        rng=pair_streams(rng)[1],
+    )
+    initial = {}
+    for pathway, one, weights in zip(numbers.pathways, gated, drawn.weights, strict=True):
+        u, v, _ = probe_bases(pathway)
+        initial[one.name] = growing_part(u[list(one.outputs)], v, weights)
+    return train_gdln(*data, gated, settings, training=network_of(spec).training, initial=initial)
+
+
+def growing_part(u: np.ndarray, v: np.ndarray, weights: LayerWeights) -> LayerWeights:
+    """Return what grows of a pathway's weights: the projection on (v, u)/√2 of every mode.
+
+    Args:
+        u: Output vectors, orthonormal columns, (n_y, R).
+        v: Input vectors, orthonormal columns, (n_x, R).
+        weights: Of all seeds.
+    """
+    amplitudes = (weights.w1 @ v + np.swapaxes(weights.w2, 1, 2) @ u) / 2
+    return LayerWeights(w1=amplitudes @ v.T, w2=u @ np.swapaxes(amplitudes, 1, 2))

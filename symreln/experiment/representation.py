@@ -1,0 +1,333 @@
+r"""What hidden layers hold: the predicted similarity of samples beside that of trained networks.
+
+An aligned and balanced pathway has :math:`W_1^T W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^T`,
+and a hidden unit of a gated network belongs to one pathway, so that products of what the layer
+holds of two samples add up over pathways:
+
+.. math:: S_{\mu\nu}(t) = \sum_p \sum_\alpha \pi_\alpha(t)\,
+          (v_\alpha^T g_p(\mu) I_p x_\mu)\, (v_\alpha^T g_p(\nu) I_p x_\nu).
+
+The strengths are those of the prediction; nothing is fitted, and no network is looked at. Where
+pathways are no modes, the matrices of the reduction hold W1ᵀ W1 itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.early import mode_kappas
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import probe_bases
+from symreln.claims.solve import at_values
+from symreln.claims.switched import first_starts, matrices_of
+from symreln.claims.widths import narrow_pathways
+from symreln.dynamics.solutions import odd_relu
+from symreln.errors import NotSupportedError
+from symreln.experiment.distributions import spread_moments
+from symreln.experiment.pair import pair_streams
+from symreln.experiment.scaling import paths, shown_share, spread
+from symreln.experiment.trained import (
+    gain_value,
+    gained_pathways,
+    gated_pathways,
+    gated_settings,
+    shared_progress,
+    sized_pathways,
+    training_settings,
+)
+from symreln.train.machine import machine
+from symreln.train.record import Recording
+from symreln.train.trainers import train_gdln, train_network
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.prediction import Prediction
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.trained import ProgressCallback
+    from symreln.spec.model import Spec
+
+#: Levels at which pathways are modes.
+MODES = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES)
+#: Steps at which representations are compared.
+MOMENTS = 16
+#: Share of a training's memory that similarities may take.
+SHARE = 0.25
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Subject:
+    """Similarities of one kind of networks beside the predicted ones.
+
+    Attributes:
+        name: "relu" for the network (also a linear one), "gdln".
+        mean: Mean over seeds of Hᵀ H, shape (K, P, P).
+        correlation: Mean over seeds of the correlation with the prediction, shape (K,); NaN where
+            one of the two is the same for all pairs of samples.
+        distance: Mean over seeds of ‖S − theory‖/‖S‖, shape (K,).
+        floor: The same for a seed against the mean of the others, shape (K,); None for one seed.
+    """
+
+    name: str
+    mean: np.ndarray
+    correlation: np.ndarray
+    distance: np.ndarray
+    floor: np.ndarray | None
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RepresentationComparison:
+    """Predicted and trained representations.
+
+    Attributes:
+        steps: K steps, from 0 to the last one.
+        theory: Predicted similarities, shape (K, P, P).
+        subjects: The network, where there is one, and the GDLN.
+        seeds: Networks of each kind.
+        labels: Name of a label of samples and its values, for the picture; None without labels.
+        by_matrices: Whether the prediction is that of the coupled matrices, not of modes.
+    """
+
+    steps: tuple[int, ...]
+    theory: np.ndarray
+    subjects: tuple[Subject, ...]
+    seeds: int
+    labels: tuple[str, tuple[str, ...]] | None
+    by_matrices: bool
+
+    @cached_property
+    def paths(self) -> dict[str, np.ndarray]:
+        """Configurations of the samples by subject and of the theory, shape (K, P, P).
+
+        The first two coordinates are the picture. All are turned onto the first subject's at the
+        end.
+        """
+        first, *rest = self.subjects
+        found = {first.name: paths(list(first.mean))}
+        target = found[first.name][-1]
+        found |= {each.name: paths(list(each.mean), onto=target) for each in rest}
+        return found | {"theory": paths(list(self.theory), onto=target)}
+
+    @property
+    def shown(self) -> dict[str, float]:
+        """Share of the spread at the end that the picture shows, by subject and "theory"."""
+        return {name: shown_share(points[-1]) for name, points in self.paths.items()}
+
+    @cached_property
+    def half_way(self) -> int:
+        """The first moment at which the predicted samples have half their final spread."""
+        sizes = spread(self.theory)
+        return int(np.argmax(sizes >= 0.5 * sizes[-1]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry "representations" of validation.json."""
+        return {
+            "seeds": self.seeds,
+            "steps": list(self.steps),
+            "subjects": {
+                each.name: {
+                    "correlation": [_number(value) for value in each.correlation],
+                    "distance": [_number(value) for value in each.distance],
+                    "seed_floor": None
+                    if each.floor is None
+                    else [_number(value) for value in each.floor],
+                }
+                for each in self.subjects
+            },
+            "shown_in_picture": self.shown,
+        }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def check_representations(derivation: Derivation) -> None:
+    """Refuse derivations whose representations are not predicted.
+
+    Raises:
+        NotSupportedError: Another number of layers than two, gates that switch, layers that start
+            apart, nothing but numbers proven, or a ReLU network whose output alone is linear.
+    """
+    network = network_of(derivation.spec)
+    level = derivation.verdict.level
+    reason = ""
+    if network.layers != 2:
+        reason = "they are predicted of one hidden layer"
+    elif derivation.spec.switches:
+        reason = "they are predicted of gates that stay, and the spec's switch"
+    elif odd_relu.asked(derivation.spec)[0]:
+        reason = "a ReLU network that is linear at half speed has an output that is, but no layer"
+    elif network.init_std_out is not None:
+        reason = "they are predicted of layers that start alike"
+    elif level is Level.COUPLED_MATRICES and derivation.ask(narrow_pathways):
+        reason = "which directions few units hold of coupled matrices is not derived"
+    elif level not in (*MODES, Level.COUPLED_MATRICES):
+        reason = f"the verdict is {level.value}, which predicts nothing"
+    if reason:
+        msg = f"--representations: {reason}. Leave it out"
+        raise NotSupportedError(msg)
+
+
+def similarities_by_matrices(
+    derivation: Derivation, kappas: Mapping[str, float], steps: tuple[int, ...]
+) -> np.ndarray:
+    """Return the predicted Hᵀ H at some steps from the coupled matrices, shape (K, P, P).
+
+    Args:
+        derivation: Without free parameters.
+        kappas: κ of pathways by name, where they start from it.
+        steps: Which steps of training.
+    """
+    starts = first_starts(derivation, mode_kappas(derivation, kappas))
+    return derivation.ask(matrices_of).similarities(steps, starts)
+
+
+def predicted_similarities(
+    derivation: Derivation, prediction: Prediction, steps: tuple[int, ...]
+) -> np.ndarray:
+    """Return the predicted Hᵀ H at some steps, shape (K, P, P).
+
+    Args:
+        derivation: Without free parameters.
+        prediction: Its curves at every step.
+        steps: Which of them.
+    """
+    inputs = derivation.spec.dataset.inputs.to_numpy()
+    strengths = {curve.label: curve.best[list(steps)] for curve in prediction.modes}
+    found = np.zeros((len(steps), inputs.shape[1], inputs.shape[1]))
+    for pathway in derivation.pathways:
+        own = pathway.effective.pathway
+        gate = np.array([gain_value(gain) for gain in own.gate])
+        seen = inputs[list(own.inputs)] * gate
+        _, v, labels = probe_bases(pathway)
+        for label in dict.fromkeys(labels):
+            part = v[:, [place for place, one in enumerate(labels) if one == label]].T @ seen
+            found += strengths[label][:, None, None] * (part.T @ part)
+    return found
+
+
+def compare_representations(
+    validation: Validation, progress: ProgressCallback | None = None
+) -> RepresentationComparison:
+    """Train the networks of a validation once more, with their similarities recorded.
+
+    They are the same networks: initial weights depend on the seed alone.
+
+    Args:
+        validation: What was confronted.
+        progress: Called with (done, total) in seed-steps.
+
+    Raises:
+        NotSupportedError: The derivation does not predict them.
+    """
+    numbers = validation.derivation.ask(at_values)
+    check_representations(numbers)
+    spec = numbers.spec
+    steps = tuple(map(int, spread_moments(validation.prediction.loss, MOMENTS)))
+    size = 8 * len(steps) * spec.dataset.samples**2
+    seeds = max(1, min(validation.seeds, int(SHARE * machine().room / size)))
+    by_matrices = numbers.verdict.level not in MODES
+    theory = (
+        similarities_by_matrices(numbers, validation.kappas, steps)
+        if by_matrices
+        else predicted_similarities(numbers, validation.prediction, steps)
+    )
+    trained = _trained(spec, validation.kappas, seeds, validation.rng, steps, progress)
+    return RepresentationComparison(
+        steps=steps,
+        theory=theory,
+        subjects=tuple(_subject(name, found, theory) for name, found in trained),
+        seeds=seeds,
+        labels=_labels(spec),
+        by_matrices=by_matrices,
+    )
+
+
+def _trained(
+    spec: Spec,
+    kappas: Mapping[str, float],
+    seeds: int,
+    rng: int,
+    steps: tuple[int, ...],
+    progress: ProgressCallback | None,
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the kind of networks and their similarities, shape (seeds, K, P, P)."""
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    settings, streams = training_settings(spec), pair_streams(rng)
+    record = Recording(quantities=("similarity",), steps=steps)
+    possible = not gained_pathways(spec) and not sized_pathways(spec)
+    report = shared_progress(progress, 1 + possible)
+    if possible:
+        network = train_network(
+            *data, settings, seeds=seeds, rng=streams[0], record=record, progress=report(0)
+        )
+        yield "relu", network.snapshots["similarity"][:, :, 0]
+    gdln = train_gdln(
+        *data,
+        gated_pathways(spec, kappas),
+        gated_settings(spec, settings),
+        training=network_of(spec).training,
+        seeds=seeds,
+        rng=streams[1],
+        record=record,
+        progress=report(int(possible)),
+    )
+    yield "gdln", gdln.snapshots["similarity"][:, :, 0]
+
+
+def _subject(name: str, found: np.ndarray, theory: np.ndarray) -> Subject:
+    seeds = len(found)
+    floor = None
+    if seeds > 1:
+        others = (found.sum(axis=0) - found) / (seeds - 1)
+        floor = relative_distance(others, found).mean(axis=0)
+    return Subject(
+        name=name,
+        mean=found.mean(axis=0),
+        correlation=correlations(found, theory).mean(axis=0),
+        distance=relative_distance(theory, found).mean(axis=0),
+        floor=floor,
+    )
+
+
+def relative_distance(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return ‖found − wanted‖/‖wanted‖ over the last two axes; 0 where both are 0."""
+    missed = np.linalg.norm(found - wanted, axis=(-2, -1))
+    size = np.linalg.norm(wanted, axis=(-2, -1))
+    return np.divide(missed, size, out=np.where(missed > 0, np.inf, 0.0), where=size > 0)
+
+
+def correlations(found: np.ndarray, theory: np.ndarray) -> np.ndarray:
+    """Return the correlation of the entries on and above the diagonal, over the last two axes."""
+    rows, columns = np.triu_indices(found.shape[-1])
+    one, other = found[..., rows, columns], theory[..., rows, columns]
+    one = one - one.mean(axis=-1, keepdims=True)
+    other = other - other.mean(axis=-1, keepdims=True)
+    size = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    # What rounding leaves of equal entries is no spread.
+    largest = np.abs(found).max(axis=(-2, -1)) * np.abs(theory).max(axis=(-2, -1))
+    least = np.finfo(float).eps * largest
+    product = (one * other).sum(axis=-1)
+    return np.divide(product, size, out=np.full_like(size, np.nan), where=size > least)
+
+
+def _labels(spec: Spec) -> tuple[str, tuple[str, ...]] | None:
+    """Return the label of samples with the fewest values, of those with at least two."""
+    several = {
+        name: tuple(map(str, values))
+        for name, values in spec.dataset.labels.items()
+        if len(set(values)) > 1
+    }
+    if not several:
+        return None
+    name = min(several, key=lambda each: len(set(several[each])))
+    return name, several[name]

@@ -1,0 +1,379 @@
+"""Other rules beside full-batch gradient descent: mini-batches, rates, weight decay, biases.
+
+The theory is that of full-batch gradient descent with one learning rate, without weight decay and
+without biases; here is measured what each of the four changes. All networks of a comparison start
+from the same weights as those of :func:`symreln.experiment.confront.validate` with the same seed,
+so that what differs is the rule alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
+from symreln.claims.integration import check_two_layers, network_of, reduced_flow
+from symreln.claims.prediction import mode_starts, predict_training
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.decay import DecayRule, compare_decay, decay_values, why_no_decay
+from symreln.experiment.metrics import CurveComparison, compare, seed_band
+from symreln.experiment.trained import (
+    ProgressCallback,
+    gained_pathways,
+    gated_pathways,
+    gated_settings,
+    sized_pathways,
+    training_settings,
+)
+from symreln.spec.arguments import check_counts
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln, train_network
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+
+#: Learning rates η/1, η/2, η/4, with as many times the steps: the same time.
+DIVISORS = (1, 2, 4)
+
+#: Change of a loss, in units of the first, under which it is rounding.
+ROUNDING = 1e-12
+
+Train = Callable[..., TrainingRun]
+"""Trains the networks of one kind, always from the same initial weights, by the given settings, and
+with ``biases`` if asked for."""
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BatchRule:
+    """Training by mini-batches, sampled without replacement in every epoch.
+
+    Attributes:
+        subject: "relu" for the network (also a linear one), "gdln".
+        batch_size: Samples a batch; all of them is full-batch gradient descent.
+        mean_loss: Mean over seeds, shape (steps,); None where a training diverged.
+        theory: Distance of the prediction to that mean.
+        shift: max |ΔL|/L(0) between that mean and full batch, from the same initial weights.
+        noise: Largest standard deviation over seeds of the difference to full batch, from the
+            same initial weights, over L(0): what the draw of the batches alone does.
+        band: Largest width of the 5 % to 95 % band over seeds, over L(0).
+        diverged: What training said, or "".
+    """
+
+    subject: str
+    batch_size: int
+    mean_loss: np.ndarray | None = None
+    theory: CurveComparison | None = None
+    shift: float | None = None
+    noise: float | None = None
+    band: float | None = None
+    diverged: str = ""
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class RateRule:
+    """The learning rates η, η/2, η/4, over the same time.
+
+    Attributes:
+        subject: "theory", "relu" or "gdln".
+        flow: max |ΔL|/L(0) to the predicted flow at each rate. For the theory this is the error
+            of infinitely small steps and goes to zero with η; for trained networks also whatever
+            else the theory leaves out.
+        changes: max |ΔL|/L(0) between a rate and half of it, from the same initial weights.
+    """
+
+    subject: str
+    flow: tuple[float, ...]
+    changes: tuple[float, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times smaller the change is at half the rate: 2 where the error halves.
+
+        None where the changes are rounding.
+        """
+        first, second = self.changes
+        return first / second if second > ROUNDING else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiasRule:
+    """Training with biases, which start at 0, in every layer of the network or of each pathway.
+
+    Attributes:
+        subject: "relu" for the network (also a linear one), "gdln".
+        theory: Distance of the prediction, which has none, to the mean over seeds; None where the
+            training diverged.
+        shift: max |ΔL|/L(0) between that mean and the one without biases, from the same initial
+            weights.
+        diverged: What training said, or "".
+    """
+
+    subject: str
+    theory: CurveComparison | None = None
+    shift: float | None = None
+    diverged: str = ""
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RuleComparison:
+    """What other learning rules change.
+
+    Attributes:
+        batches: By subject and falling batch size, full batch first.
+        rates: Theory first.
+        biased: By subject.
+        decays: By weight decay, 0 first; empty where no closed form covers it.
+        no_decay: Why ``decays`` is empty, or "".
+        seeds: Networks of each kind and rule.
+        rng: Seed of the random streams.
+        samples: P.
+        learning_rate: η.
+    """
+
+    batches: tuple[BatchRule, ...]
+    rates: tuple[RateRule, ...]
+    biased: tuple[BiasRule, ...]
+    decays: tuple[DecayRule, ...]
+    no_decay: str
+    seeds: int
+    rng: int
+    samples: int
+    learning_rate: float
+
+    @property
+    def learning_rates(self) -> tuple[float, ...]:
+        """The rates that were compared, falling."""
+        return tuple(self.learning_rate / divisor for divisor in DIVISORS)
+
+
+def check_rules(derivation: Derivation) -> None:
+    """Refuse derivations whose learning rules are not compared.
+
+    Raises:
+        NotSupportedError: Gates switch, or a pathway has fewer hidden units than modes.
+    """
+    check_two_layers(network_of(derivation.spec), "--rules: the comparison of learning rules")
+    reason = ""
+    if derivation.spec.switches:
+        reason = (
+            "the spec's gates switch, and other learning rules are compared for gates that stay"
+        )
+    elif derivation.ask(narrow_pathways):
+        one = derivation.ask(narrow_pathways)[0]
+        reason = (
+            f"pathway '{one.pathway.name}' has {one.units} hidden "
+            f"{'unit' if one.units == 1 else 'units'} for {one.rank} modes, and "
+            "the comparison is of pathways with as many units as modes"
+        )
+    if reason:
+        msg = f"--rules: {reason}. Leave --rules out, or change the spec"
+        raise NotSupportedError(msg)
+
+
+def compare_rules(
+    derivation: Derivation,
+    seeds: int = 4,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    batch_sizes: Sequence[int] | None = None,
+) -> RuleComparison:
+    """Train by other rules and compare.
+
+    Args:
+        derivation: What is confronted; its spec needs a network and a value for every parameter.
+        seeds: Networks of each kind and rule.
+        rng: Seed of the random streams.
+        progress: Called with (done, total) in seed-steps.
+        batch_sizes: Sizes besides the full batch; half, a quarter and one sample by default.
+
+    Raises:
+        InputError: No network, a parameter without a value, a batch size out of range, or
+            full-batch training diverged.
+        NotSupportedError: A network that is not compared: other than two layers, a weight decay of
+            its own, gates that switch, or pathways with fewer hidden units than modes.
+    """
+    seeds, rng = check_counts(seeds, rng, "compare_rules")
+    numbers = derivation.ask(at_values)
+    check_rules(numbers)
+    samples, settings = numbers.spec.dataset.samples, training_settings(numbers.spec)
+    sizes = _checked_sizes(samples, batch_sizes)
+    kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
+    by_mode = mode_kappas(numbers, kappas)
+    kinds = 1 if gained_pathways(numbers.spec) or sized_pathways(numbers.spec) else 2
+    trainings = kinds * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
+    count = _Count(progress, trainings * settings.steps * seeds)
+    prediction = predict_training(numbers, by_mode).loss
+    flow, theory = _theory_of_rates(numbers, by_mode)
+    batches, rates, biased = [], [theory], []
+    for subject, train in _trainers(numbers, kappas, seeds, rng, count).items():
+        runs = [train(_slower(settings, divisor)) for divisor in DIVISORS]
+        curves = [run.mean_loss[::k] for run, k in zip(runs, DIVISORS, strict=True)]
+        rates.append(_rate_rule(subject, curves, flow))
+        full = _batch_rule(subject, samples, runs[0], runs[0], prediction)
+        rest = [_trained_batch(subject, train, settings, n, runs[0], prediction) for n in sizes]
+        batches += [full, *rest]
+        biased.append(_biased(subject, train, settings, runs[0], prediction))
+    return RuleComparison(
+        batches=tuple(batches),
+        rates=tuple(rates),
+        biased=tuple(biased),
+        decays=compare_decay(numbers, seeds, rng, count.part),
+        no_decay=why_no_decay(numbers),
+        seeds=seeds,
+        rng=rng,
+        samples=samples,
+        learning_rate=settings.learning_rate,
+    )
+
+
+def _checked_sizes(samples: int, sizes: Sequence[int] | None) -> list[int]:
+    """Return batch sizes besides the full batch, falling."""
+    if sizes is None:
+        sizes = [-(-samples // 2), -(-samples // 4), 1]
+    outside = [size for size in sizes if not 1 <= size <= samples]
+    if outside:
+        msg = f"batch_sizes: found {outside}. Give numbers of samples from 1 to {samples}."
+        raise InputError(msg)
+    return sorted({*sizes} - {samples}, reverse=True)
+
+
+class _Count:
+    """Progress of many trainings as of one."""
+
+    def __init__(self, progress: ProgressCallback | None, total: int) -> None:
+        self._progress, self._total, self._done = progress, total, 0
+
+    def part(self) -> ProgressCallback | None:
+        """Return the callback of the next training."""
+        if self._progress is None:
+            return None
+        call, before = self._progress, self._done
+
+        def report(done: int, _: int) -> None:
+            self._done = before + done
+            call(self._done, self._total)
+
+        return report
+
+
+def _trainers(
+    derivation: Derivation, kappas: Mapping[str, float], seeds: int, rng: int, count: _Count
+) -> dict[str, Train]:
+    """Return what trains the network, where there is one, and the GDLN."""
+    spec = derivation.spec
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+
+    def network(settings: TrainingSettings, *, biases: bool = False) -> TrainingRun:
+        # A stream moves on with each use: made anew, it gives the same weights again.
+        stream = np.random.SeedSequence(rng).spawn(2)[0]
+        running = {"seeds": seeds, "rng": stream, "progress": count.part()}
+        return train_network(*data, settings, biases=biases, **running)
+
+    def gdln(settings: TrainingSettings, *, biases: bool = False) -> TrainingRun:
+        return train_gdln(
+            *data,
+            gated_pathways(spec, kappas),
+            gated_settings(spec, settings),
+            biases=biases,
+            training=network_of(spec).training,
+            seeds=seeds,
+            rng=np.random.SeedSequence(rng).spawn(2)[1],
+            progress=count.part(),
+        )
+
+    gated_only = gained_pathways(spec) or sized_pathways(spec)
+    return {"gdln": gdln} if gated_only else {"relu": network, "gdln": gdln}
+
+
+def _slower(settings: TrainingSettings, divisor: int) -> TrainingSettings:
+    """Divide the learning rate and train for as long a time."""
+    rate, steps = settings.learning_rate / divisor, (settings.steps - 1) * divisor + 1
+    return replace(settings, learning_rate=rate, steps=steps)
+
+
+def _theory_of_rates(
+    derivation: Derivation, kappas: Mapping[str, float]
+) -> tuple[np.ndarray, RateRule]:
+    """Return the loss of the flow, and how far gradient descent of the theory is from it."""
+    reduced, starts = reduced_flow(derivation), mode_starts(derivation, kappas)
+    steps = network_of(derivation.spec).steps
+    flow = reduced.trajectory(np.arange(steps, dtype=float), starts=starts or None).losses
+    curves = [
+        replace(reduced, tau=k * reduced.tau)
+        .descent((steps - 1) * k + 1, starts=starts)
+        .losses[::k]
+        for k in DIVISORS
+    ]
+    return flow, _rate_rule("theory", curves, flow)
+
+
+def _rate_rule(subject: str, curves: Sequence[np.ndarray], flow: np.ndarray) -> RateRule:
+    return RateRule(
+        subject=subject,
+        flow=tuple(compare(flow, curve).max_abs_over_initial for curve in curves),
+        changes=tuple(compare(slow, fast).max_abs_over_initial for fast, slow in pairwise(curves)),
+    )
+
+
+def _trained_batch(
+    subject: str,
+    train: Train,
+    settings: TrainingSettings,
+    size: int,
+    full: TrainingRun,
+    prediction: np.ndarray,
+) -> BatchRule:
+    try:
+        run = train(replace(settings, batch_size=size))
+    except InputError as error:  # settings and data are those of the full batch: it diverged
+        return BatchRule(subject=subject, batch_size=size, diverged=str(error))
+    return _batch_rule(subject, size, run, full, prediction)
+
+
+def _batch_rule(
+    subject: str, size: int, run: TrainingRun, full: TrainingRun, prediction: np.ndarray
+) -> BatchRule:
+    initial = full.mean_loss[0]
+    low, high = seed_band(run.losses, (0.05, 0.95)).values
+    noise = None
+    if run.seeds > 1:
+        noise = float((run.losses - full.losses).std(axis=0, ddof=1).max() / initial)
+    return BatchRule(
+        subject=subject,
+        batch_size=size,
+        mean_loss=run.mean_loss,
+        theory=compare(prediction, run.mean_loss),
+        shift=compare(run.mean_loss, full.mean_loss).max_abs_over_initial,
+        noise=noise,
+        band=float((high - low).max() / initial) if run.seeds > 1 else None,
+    )
+
+
+def _biased(
+    subject: str,
+    train: Train,
+    settings: TrainingSettings,
+    full: TrainingRun,
+    prediction: np.ndarray,
+) -> BiasRule:
+    try:
+        run = train(settings, biases=True)
+    except InputError as error:  # settings and data are those without biases: it diverged
+        return BiasRule(subject=subject, diverged=str(error))
+    return BiasRule(
+        subject=subject,
+        theory=compare(prediction, run.mean_loss),
+        shift=compare(run.mean_loss, full.mean_loss).max_abs_over_initial,
+    )

@@ -1,0 +1,249 @@
+"""The scalar modes of a graph as numbers, and the network in floats that they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
+from symreln.errors import NotSupportedError
+from symreln.experiment.trained import gain_value
+from symreln.graphs.aligned import aligned_weights, lacking_units, learning
+from symreln.graphs.components import components
+from symreln.graphs.data import GraphData
+from symreln.graphs.diagonal import decide_diagonal
+from symreln.graphs.modes import graph_modes
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
+from symreln.truth import Truth
+
+if TYPE_CHECKING:
+    from symreln.graphs.components import Component
+    from symreln.graphs.model import Graph
+    from symreln.graphs.modes import GraphMode
+    from symreln.spec.model import Gain, Spec
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphPrediction:
+    """Gradient descent on the scalar modes of a graph, step by step.
+
+    Attributes:
+        start: Amplitude with which every edge starts in every mode.
+        loss: Mean loss, shape (steps,).
+        strengths: Summed over the pathways that see the same data, at the last step; one number a
+            mode that learns, by the bundle's label.
+    """
+
+    start: float
+    loss: np.ndarray
+    strengths: dict[str, tuple[float, ...]]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScalarModes:
+    """The scalar modes of all parts of a graph.
+
+    Attributes:
+        spec: Without free parameters, with a network.
+        data: The graph on its data.
+        parts: Its components.
+        modes: Those of each component that learn something.
+    """
+
+    spec: Spec
+    data: GraphData
+    parts: tuple[Component, ...]
+    modes: tuple[tuple[GraphMode, ...], ...]
+
+    @classmethod
+    def of(cls, spec: Spec) -> ScalarModes:
+        """Find them.
+
+        Raises:
+            NotSupportedError: They are not proven to be the whole dynamics.
+        """
+        assert spec.graph is not None
+        if network_of(spec).training == "staged":
+            msg = "network.training: graphs are derived and trained jointly. Leave it out"
+            raise NotSupportedError(msg)
+        data = GraphData(graph=spec.graph, dataset=spec.dataset)
+        parts, found = components(data, spec), []
+        for part in parts:
+            decision = decide_diagonal(part.data)
+            if decision.outcome is not Truth.PROVEN:
+                msg = (
+                    "the graph is confronted where its data diagonalise, so that every mode has "
+                    f"strengths of its own; here that is {decision.outcome.value}: "
+                    f"{decision.reason}"
+                )
+                raise NotSupportedError(msg)
+            found.append(tuple(learning(graph_modes(part.data, decision))))
+            if lacking := lacking_units(part, len(found[-1])):
+                raise NotSupportedError(lacking)
+        return cls(spec=spec, data=data, parts=parts, modes=tuple(found))
+
+    def descend(self, start: float) -> GraphPrediction:
+        """Predict gradient descent from edges that all start with one amplitude in every mode."""
+        loss, strengths = self._silent_loss(), {}
+        rate, steps = self._rate, len(loss)
+        for part, modes in zip(self.parts, self.modes, strict=True):
+            final = []
+            for mode in modes:
+                own, totals = _descent(mode, start, rate, steps)
+                loss += own
+                final.append(totals)
+            for place, bundle in enumerate(part.data.bundles):
+                ends = {bundle.source, bundle.target}
+                strengths[bundle.effective.pathway.name] = tuple(
+                    totals[place] if ends <= mode.vectors.keys() else 0.0
+                    for mode, totals in zip(modes, final, strict=True)
+                )
+        return GraphPrediction(start=start, loss=loss, strengths=strengths)
+
+    def _silent_loss(self) -> np.ndarray:
+        """The loss of outputs that are zero, at every step."""
+        targets, samples = self.spec.dataset.targets.to_numpy(), self.spec.dataset.samples
+        return np.full(network_of(self.spec).steps, float((targets**2).sum()) / (2 * samples))
+
+    @property
+    def _rate(self) -> float:
+        return 1 / float(network_of(self.spec).tau(self.spec.dataset.samples))
+
+    def expected_loss(self, starts: Sequence[float]) -> np.ndarray:
+        """Predict the mean loss over edges that start with one of these amplitudes in a mode.
+
+        For regular parts: their edges stay alike at each place, so that L numbers are a mode.
+        """
+        loss = self._silent_loss()
+        for part, modes in zip(self.parts, self.modes, strict=True):
+            s = np.array([mode.flow.sigma_yx[0][0, 0] for mode in modes])[:, None]
+            d = np.array([mode.flow.sigma_x[0, 0][0, 0] for mode in modes])[:, None]
+            places = [np.tile(np.array(starts), (len(modes), 1)) for _ in part.counts]
+            for step in range(len(loss)):
+                strength = np.prod(places, axis=0)
+                gain = (s * strength - d * strength**2 / 2).mean(axis=1).sum()
+                loss[step] -= len(part.paths) * gain
+                pull = self._rate * (s - d * strength)
+                slopes = [
+                    count * pull * np.prod(places[:place] + places[place + 1 :], axis=0)
+                    for place, count in enumerate(part.counts)
+                ]
+                places = [w + slope for w, slope in zip(places, slopes, strict=True)]
+        return loss
+
+    def flow_loss(self, start: float, times: np.ndarray) -> np.ndarray:
+        """Predict the loss of infinitely small steps from one amplitude everywhere.
+
+        Args:
+            start: The amplitude at time 0.
+            times: Ascending times in steps, the first of them 0.
+
+        Raises:
+            LimitReachedError: The flow could not be followed.
+        """
+        loss = np.full(len(times), self._silent_loss()[0])
+        for mode in (mode for modes in self.modes for mode in modes):
+            begin = [np.full((1, 1), start) for _ in mode.flow.shapes]
+            states = mode.flow.trajectory(begin, list(times), tau=1 / self._rate)
+            loss += [mode.flow.loss(state) for state in states]
+        return loss
+
+    @property
+    def pace(self) -> float:
+        """Steps in which the drive of the strongest mode takes an edge from 0 to 1."""
+        largest = max(
+            (abs(s) for modes in self.modes for m in modes for s in m.strengths), default=0
+        )
+        return 1 / (self._rate * largest) if largest else 0.0
+
+    @property
+    def learnable(self) -> float:
+        """The most that any strengths take off the loss, over the first: ½ sᵀ H⁺ s of all modes.
+
+        H couples the strengths of the bundles. A bound where pathways that share edges cannot have
+        strengths apart.
+        """
+        gain = 0.0
+        for flow in (mode.flow for modes in self.modes for mode in modes):
+            s = np.array([float(each[0, 0]) for each in flow.sigma_yx])
+            square = np.zeros((len(s), len(s)))
+            for (c, b), sigma in flow.sigma_x.items():
+                square[b, c] += float(flow.overlaps[c, b][0, 0] * sigma[0, 0])
+            gain += float(s @ np.linalg.pinv(square, hermitian=True) @ s) / 2
+        return min(1.0, gain / float(self._silent_loss()[0]))
+
+    def aligned(self, start: float) -> list[np.ndarray]:
+        """Return weights of all edges with one amplitude in every mode that learns."""
+        parts = [
+            (part, [mode.vectors for mode in modes])
+            for part, modes in zip(self.parts, self.modes, strict=True)
+        ]
+        return aligned_weights(self.data.graph, parts, start)
+
+    def measured(self, maps: np.ndarray) -> dict[str, tuple[float, ...]]:
+        """Return uᵀ T v of every mode by the bundle's label, T summed over its pathways.
+
+        Args:
+            maps: Of every pathway, at the size of the data, shape (pathways, n_y, n_x).
+        """
+        graph, found = self.data.graph, {}
+        for part, modes in zip(self.parts, self.modes, strict=True):
+            for bundle in part.data.bundles:
+                paths = [part.paths[place] for place in bundle.paths]
+                rows = list(graph.node(bundle.target).outputs)
+                columns = list(graph.node(bundle.source).inputs)
+                total = maps[paths].sum(axis=0)[np.ix_(rows, columns)]
+                found[bundle.effective.pathway.name] = tuple(
+                    float(mode.vectors[bundle.target] @ total @ mode.vectors[bundle.source])
+                    if {bundle.target, bundle.source} <= mode.vectors.keys()
+                    else 0.0
+                    for mode in modes
+                )
+        return found
+
+
+def _descent(
+    mode: GraphMode, start: float, rate: float, steps: int
+) -> tuple[np.ndarray, list[float]]:
+    """What one mode adds to the loss at every step, and its strengths at the last one."""
+    flow = mode.flow
+    weights = [np.full((1, 1), start) for _ in flow.shapes]
+    losses = np.empty(steps)
+    for step in range(steps):
+        losses[step] = flow.loss(weights)
+        if step + 1 < steps:
+            slopes = flow.velocity(weights)
+            weights = [w + rate * slope for w, slope in zip(weights, slopes, strict=True)]
+    return losses, [float(total[0, 0]) for total in flow.totals(weights)]
+
+
+def gated_graph(graph: Graph) -> GatedNetwork:
+    """Return a spec's graph in floats; its gains must have no parameters left."""
+    return GatedNetwork(
+        nodes=tuple(
+            GatedNode(
+                name=node.name,
+                size=node.size,
+                gate=_floats(node.gate),
+                inputs=node.inputs,
+                outputs=node.outputs,
+            )
+            for node in graph.nodes
+        ),
+        edges=tuple(
+            GatedEdge(
+                name=edge.name, source=edge.source, target=edge.target, gate=_floats(edge.gate)
+            )
+            for edge in graph.edges
+        ),
+    )
+
+
+def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
+    return None if gate is None else tuple(gain_value(gain) for gain in gate)

@@ -1,0 +1,1 @@
+"""Nodes, edges, gates, paths and what a path sees: its effective dataset."""

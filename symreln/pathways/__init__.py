@@ -1,1 +1,0 @@
-"""Gates applied: effective datasets, correlations, residuals, couplings."""

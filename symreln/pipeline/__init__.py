@@ -1,0 +1,1 @@
+"""The pipeline: rules in order, and the certificate."""

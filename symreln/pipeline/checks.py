@@ -1,0 +1,202 @@
+"""What the program checks of its own derivation before it prints a formula."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flint import fmpq, fmpq_poly
+
+from symreln.claims.convergence import convergence_of, convergence_steps
+from symreln.claims.derivation import Step
+from symreln.claims.descending import descent_steps
+from symreln.claims.equilibria import races_of
+from symreln.claims.equilibrium_steps import equilibrium_steps
+from symreln.claims.half_speed import half_speed_steps
+from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways, width_steps
+from symreln.errors import InputError
+from symreln.exact.enclosure import ball, rounded_text
+from symreln.exact.field import Field
+from symreln.pipeline.certify import certificate
+from symreln.pipeline.verification import Verification
+from symreln.truth import Truth
+from symreln.verdict.judge import stage_modes
+from symreln.verdict.residual import plateau_errors, plateau_gain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from symreln.claims.derivation import (
+        Derivation,
+        ModeDerivation,
+        PathwayDerivation,
+        StageDerivation,
+    )
+    from symreln.dynamics.solutions.common import AbstractMode
+
+
+def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[Step, ...]:
+    """Check a derivation and say how.
+
+    Args:
+        derivation: What is checked.
+        carried: Whether its weights are carried over a switch of gates: then nothing is printed
+            that rests on how strengths start.
+
+    Raises:
+        ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
+    """
+    with Verification(derivation.ask(certificate)) as verification:
+        steps: list[Step] = []
+        modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
+        if modes and not carried:
+            steps.append(_trajectories(modes))
+            steps += half_speed_steps(derivation) + descent_steps(derivation)
+        if derivation.loss_separates:
+            steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
+        if derivation.spec.parameters and _has_values(derivation):
+            steps.append(_values(derivation))
+        if carried:
+            return (_certificate(verification.lines()), *steps)
+        if derivation.ask(races_of):
+            steps += equilibrium_steps(derivation.ask(races_of))
+        later = derivation.ask(convergence_of)
+        if later is not None:
+            steps += convergence_steps(later)
+        if derivation.ask(narrow_pathways):
+            steps += width_steps(derivation)
+        return (_certificate(verification.lines()), *steps)
+
+
+def _fail(what: str) -> ArithmeticError:
+    return ArithmeticError(f"the derivation's own check failed: {what}")
+
+
+def _certificate(lines: tuple[str, ...]) -> Step:
+    return Step(
+        name="spectra and verdict",
+        statement=(
+            "Correlations, joint eigenspaces, multiplicities, commutators, couplings, d_eff and "
+            "the residuals of converged stages are what is printed."
+        ),
+        check=f"certificate, recomputed from the dataset by the verifier ({_parts(len(lines))})",
+        outcome=Truth.PROVEN,
+    )
+
+
+def _parts(count: int) -> str:
+    return "1 stage" if count == 1 else f"{count} stages"
+
+
+def _trajectories(modes: list[ModeDerivation]) -> Step:
+    proven: set[AbstractMode] = set()  # equal modes of several pathways share one trajectory
+    for mode in modes:
+        if mode.strength is None or mode.strength in proven:
+            continue
+        if mode.strength.residual() != 0:
+            raise _fail("the trajectory of " + mode.label)
+        proven.add(mode.strength)
+    null = sum(mode.s.is_zero for mode in modes)  # the document has no formula of these: 0
+    among = f", {null} of them of null modes," if null else ""
+    return Step(
+        name="trajectories",
+        statement=(
+            f"The {len(modes)} closed forms of strengths{among} solve their equations from pi_0."
+        ),
+        check="substitution; residual and initial value cancel to 0",
+        outcome=Truth.PROVEN,
+    )
+
+
+def _reached(derivation: Derivation) -> str:
+    """Say what reaches the least-squares loss."""
+    network = derivation.spec.network
+    if network is not None and network.weight_decay:
+        return "Strengths s/d, which weight decay keeps them below, would reach"
+    if derivation.ask(narrow_pathways):
+        return "The plateaus of pathways that are wide enough would reach"
+    return "The strengths' plateaus reach"
+
+
+def _least_loss(stage: StageDerivation, reached: str) -> Step:
+    """Check that s/d_eff reach the least loss, from its definition: the normal equations."""
+    modes = stage_modes(
+        tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
+    )
+    name = f"least loss of stage {stage.stage}"
+    d_eff = stage.verdict.d_eff
+    if any(not error.is_zero for error in plateau_errors(modes, d_eff)):
+        raise _fail(name)
+    if stage.initial_loss - plateau_gain(modes, d_eff) != stage.final_loss:
+        raise _fail(name)
+    return Step(
+        name=name,
+        statement=f"{reached} the least-squares loss.",
+        check=(
+            "normal equations of least squares at the plateaus, entry by entry; "
+            "sum of s²/(2 d_eff) against what they take off the loss"
+        ),
+        outcome=Truth.PROVEN,
+    )
+
+
+def _has_values(derivation: Derivation) -> bool:
+    return all(parameter.value is not None for parameter in derivation.spec.parameters)
+
+
+def _values(derivation: Derivation) -> Step:
+    """Compare the formulas at the declared values with a derivation made at those values."""
+    values = derivation.spec.values
+    for general, special in zip(
+        derivation.pathways, derivation.ask(at_values).pathways, strict=True
+    ):
+        _check_continuous(derivation, general, special)
+        if _squares(general, values) != _squares(special, {}):
+            raise _fail("the spectrum at the declared values of pathway " + general.name)
+    level = derivation.ask(at_values).verdict.level
+    same = derivation.verdict.level is level
+    return Step(
+        name="declared values",
+        statement="The formulas give the singular values at the declared values"
+        + ("." if same else f"; the verdict there is '{level.value}'."),
+        check="a second exact derivation at the values; polynomials of all s² equal exactly",
+        outcome=Truth.PROVEN,
+    )
+
+
+def _check_continuous(
+    derivation: Derivation, general: PathwayDerivation, special: PathwayDerivation
+) -> None:
+    """Refuse declared values at which what earlier stages leave is not what it is beside them.
+
+    There an earlier pathway sees fewer directions of its inputs, so that the formulas of later
+    stages hold beside the declared values, and not at them.
+    """
+    if general.stage == min(pathway.stage for pathway in derivation.pathways):
+        return
+    values = derivation.spec.values
+    try:
+        same = general.effective.sigma_yx.substitute(values) == special.effective.sigma_yx
+    except ZeroDivisionError:
+        same = False
+    if same:
+        return
+    where = ", ".join(f"{name} = {rounded_text(ball(v), 6)}" for name, v in values.items())
+    msg = (
+        f"pathway '{general.name}', stage {general.stage}: found {where}, where what the stages "
+        "before it leave to learn jumps: its formulas for all parameters do not hold there. "
+        "Declare other values, or write these into the data and gates in place of the parameters"
+    )
+    raise InputError(msg)
+
+
+def _squares(pathway: PathwayDerivation, values: Mapping[str, Fraction]) -> fmpq_poly:
+    """Return the monic polynomial whose roots are s² of all modes, with multiplicities."""
+    product = fmpq_poly([1])
+    for mode_class in pathway.spectrum.classes:
+        characteristic = Field(mode_class.minpoly).characteristic(mode_class.eigenvalue)
+        exact = [c.substitute(values).to_fraction() for c in characteristic]
+        factor = fmpq_poly([fmpq(c.numerator, c.denominator) for c in exact])
+        product *= factor**mode_class.multiplicity
+    return product

@@ -1,0 +1,75 @@
+"""Exact values as JSON, one spelling each, as interface.md fixes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+from flint import arb
+
+from symreln.claims.claim import DIGITS, Claim, decimals
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+
+if TYPE_CHECKING:
+    from symreln.spec.model import Spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """How values become JSON.
+
+    Attributes:
+        values: What parameters are where a decimal is asked for.
+        symbols: Symbols of the parameters.
+        known: Numbers and claims by id, with what they became: many places show the same ones.
+    """
+
+    values: Mapping[str, Fraction]
+    symbols: Mapping[str, sp.Symbol]
+    known: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: Spec) -> Encoder:
+        """Return how values of a spec's derivation become JSON."""
+        return cls(values=spec.values, symbols=spec.symbols)
+
+    def __call__(self, value: Any) -> Any:
+        """Return a value as JSON values.
+
+        Exact numbers become number objects, balls a decimal and its radius, formulas and fractions
+        text, claims and dataclasses objects of their values.
+        """
+        match value:
+            case None | bool() | int() | float() | str():
+                return value
+            case AlgebraicNumber() | Scalar() | Claim():
+                if id(value) not in self.known:
+                    self.known[id(value)] = value, self._object(value)
+                return self.known[id(value)][1]
+            case arb():
+                return decimals(value)
+            case Fraction() | sp.Basic() | Path():
+                return str(value)
+            case Enum():
+                return value.value
+            case Mapping():
+                return {str(key): self(entry) for key, entry in value.items()}
+            case np.ndarray() | np.generic():
+                return value.tolist()
+            case _ if is_dataclass(value):
+                return {f.name: self(getattr(value, f.name)) for f in fields(value)}
+            case _:
+                return [self(entry) for entry in value]
+
+    def _object(self, value: AlgebraicNumber | Scalar | Claim) -> dict[str, Any]:
+        if isinstance(value, Claim):
+            return self(value.values())
+        number = AlgebraicNumber.rational(value) if isinstance(value, Scalar) else value
+        return number.to_json(self.values, self.symbols, DIGITS)

@@ -1,0 +1,397 @@
+"""What the command line prints of results."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symreln.base.tables import plain_table, render_table
+from symreln.claims.claim import lines_of
+from symreln.claims.constants import printed_constants
+from symreln.claims.early import early_strengths
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.regime import regime_of
+from symreln.gates.support import unsupported_pathways
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.exceptional_words import sentence
+from symreln.report.jsonio import Json, dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from symreln.claims.derivation import Derivation
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.decay import DecayRule
+    from symreln.experiment.graphs import GraphValidation
+    from symreln.experiment.rules import RuleComparison
+
+#: What is printed of a derivation, as JSON values: it is kept in the cache.
+Summary = dict[str, Any]
+
+
+def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
+    if sys.stdout.isatty():
+        render_table(title, header, rows)
+    else:
+        click.echo(plain_table(title, header, rows), nl=False)
+
+
+def show_derivation(
+    json: str, summary: Summary, folder: Path, written: Sequence[Path], *, as_json: bool
+) -> None:
+    """Print a derivation's JSON, or its summary and the files written."""
+    if as_json:
+        click.echo(json, nl=False)
+        return
+    show_summary(summary)
+    _written(folder, written)
+
+
+def show_summary(summary: Summary) -> None:
+    """Print what :func:`summary_of` says, the table as wide as the terminal."""
+    for line in summary["head"]:
+        click.echo(line)
+    if sys.stdout.isatty():
+        title, header, rows = summary["table"]
+        render_table(title, header, rows)
+    else:
+        click.echo(summary["plain"], nl=False)
+    for phase in summary.get("phases", ()):
+        show_summary(phase)
+    for line in summary["tail"]:
+        click.echo(line)
+
+
+def summary_of(derivation: Derivation) -> Summary:
+    """Return the verdict, the modes and the checks as text, JSON values only."""
+    from symreln.claims.constants import constants_text
+    from symreln.claims.relaxation import diverging_lines
+    from symreln.report.chapters.converging import convergence_lines
+    from symreln.report.chapters.support import unsupported_lines
+    from symreln.truth import Truth
+
+    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
+    sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
+    until = f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
+    phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
+    first = _modes_of(derivation, f" at {sizes}" if sizes else until)
+    return {
+        **first,
+        "head": [
+            derivation.spec.title,
+            f"verdict{until}: {derivation.verdict.level.value}",
+            *first["head"][1:],
+        ],
+        "phases": phases,
+        "tail": [
+            *_family_lines(derivation),
+            *(f"{until.strip()}: {line}" if until else line for line in _exceptional(derivation)),
+            *convergence_lines(derivation),
+            *lines_of(derivation, regime_of),
+            *unsupported_lines(derivation.ask(unsupported_pathways), derivation.spec),
+            *diverging_lines(derivation),
+            f"checks: {proven} of {len(derivation.steps)} proven; "
+            + constants_text(derivation.ask(printed_constants)),
+            *(
+                f"  {step.outcome.value}: {step.name}: {step.check}"
+                for step in derivation.steps
+                if step.outcome is not Truth.PROVEN
+            ),
+        ],
+    }
+
+
+def _modes_of(derivation: Derivation, when: str) -> Summary:
+    """Return the verdict and the modes of one phase, as :func:`show_summary` takes them."""
+    table = (f"modes{when}", _MODE_HEADER, _mode_rows(derivation))
+    return {
+        "head": [
+            f"verdict{when}: {derivation.verdict.level.value}",
+            *(f"  - {reason}" for reason in derivation.verdict.reasons),
+        ],
+        "table": list(table),
+        "plain": plain_table(*table),
+        "tail": _exceptional(derivation),
+    }
+
+
+def _exceptional(derivation: Derivation) -> list[str]:
+    """Say where the generic answer ends, where there are parameters."""
+    found = derivation.ask(exceptional_sets)
+    return [] if found is None else [sentence(found)]
+
+
+def _family_lines(derivation: Derivation) -> list[str]:
+    """Return the modes for every size and what was proven of them."""
+    family = derivation.family
+    if family is None:
+        return []
+    from symreln.report import family_text
+
+    if family.template is None:
+        return [family_text.title(family)]
+    rows = family_text.mode_rows(family)
+    table = plain_table(family_text.title(family), family_text.HEADER, rows)
+    return [*table.splitlines(), *(f"  - {line}" for line in family_text.levels(family))]
+
+
+_MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
+
+
+def _mode_rows(derivation: Derivation) -> list[list[str]]:
+    from symreln.claims.alike import alike
+    from symreln.document.words import short_number
+
+    symbols = derivation.spec.symbols
+    values = derivation.spec.values
+    rows = []
+    for group in alike(derivation):  # pathways with equal modes are one
+        nulls = sum(mode.multiplicity for mode in group.first.modes if mode.is_null)
+        rows += [
+            [
+                group.short_name,
+                short_number(mode.s, symbols, values),
+                short_number(mode.d, symbols, values),
+                short_number(mode.d_eff, symbols, values),
+                str(mode.multiplicity),
+                mode.family,
+            ]
+            for mode in group.learning
+        ]
+        if nulls:
+            rows.append([group.short_name, "0", "", "", str(nulls), "nothing to learn"])
+    return rows
+
+
+def show_validation(
+    validation: Validation | GraphValidation,
+    folder: Path,
+    written: Sequence[Path],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the agreement."""
+    if as_json:
+        click.echo(dumps(validation.to_json()), nl=False)
+        return
+    _show_agreement(validation)
+    _written(folder, written)
+
+
+def show_run(
+    derivation: Derivation,
+    validation: Validation,
+    folder: Path,
+    written: Sequence[Path],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the verdict, the modes and the agreement."""
+    if as_json:
+        both: Json = {
+            "derivation": derivation.ask(derivation_to_json),
+            "validation": validation.to_json(),
+        }
+        click.echo(dumps(both), nl=False)
+        return
+    show_summary(summary_of(derivation))
+    _show_agreement(validation)
+    _written(folder, written)
+
+
+def _show_agreement(validation: Validation | GraphValidation) -> None:
+    from symreln.experiment.confront import Validation
+    from symreln.experiment.told import modes_lines
+    from symreln.report.chapters.support import counted, unsupported_lines
+
+    rows = [list(row) for row in validation.metric_rows()]
+    _table(
+        f"agreement, {validation.seeds} seeds",
+        ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
+        rows,
+    )
+    if isinstance(validation, Validation):
+        _show_terms(validation)
+        if validation.rules is not None:
+            from symreln.report.chapters.rules import subjects
+
+            _show_rules(validation.rules, subjects(validation))
+        _show_study(validation)
+        lines = [
+            *modes_lines(validation),
+            *lines_of(validation.derivation, regime_of),
+            *unsupported_lines(
+                validation.derivation.ask(early_strengths).unsupported, validation.derivation.spec
+            ),
+            *counted(validation.derivation.ask(early_strengths)),
+        ]
+        for line in lines:
+            click.echo(line)
+    for clause in validation.clauses():
+        click.echo(clause)
+
+
+def _show_terms(validation: Validation) -> None:
+    """Print what the distance is made of, or why that is not said."""
+    from symreln.experiment.words import metric_cells
+
+    if validation.no_terms:
+        click.echo(f"--terms: the distance is not taken apart: {validation.no_terms}")
+    if validation.terms:
+        _table(
+            f"what the distance to the {validation.judged_by} is made of: every line assumes one "
+            "thing less",
+            ["curve", "no longer assumed", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error"],
+            [
+                [term.name, term.replaced or "–", *metric_cells(term.distance)[:3]]
+                for term in validation.terms
+            ],
+        )
+
+
+def _show_study(validation: Validation) -> None:
+    """Print what halving the learning rate and the initial scale does."""
+    if validation.study is None:
+        return
+    from symreln.report.chapters import study
+
+    found = validation.study
+    _table(
+        "convergence, max |ΔL|/L(0) at the whole, half and a quarter",
+        list(study.ORDER_HEADER),
+        study.order_rows(found),
+    )
+    _table(
+        "theory to networks at each level, max |ΔL|/L(0)",
+        study.distance_header(validation, found),
+        study.distance_rows(validation, found),
+    )
+    for what, why in found.not_measured:
+        click.echo(f"not measured: {what}; {why}")
+    click.echo(found.sentence())
+
+
+def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
+    """Print what other learning rules change; what the columns mean is in the document too."""
+    from symreln.report.chapters import rules
+
+    _table(
+        f"mini-batches of {found.samples} samples, max |ΔL|/L(0): theory to network; network to "
+        "its full batch; scatter of draws; band",
+        list(rules.BATCH_HEADER),
+        rules.batch_rows(found, names),
+    )
+    _table(
+        "learning rates over the same time, max |ΔL|/L(0) to the flow; changes from a rate to its "
+        "half, and their ratio",
+        rules.rate_header(found),
+        rules.rate_rows(found, names),
+    )
+    _table(
+        "with biases, max |ΔL|/L(0): theory, which has none, to network; network to that without",
+        list(rules.BIAS_HEADER),
+        rules.bias_rows(found, names),
+    )
+    if found.no_decay:
+        click.echo(f"weight decay is not compared: {found.no_decay}")
+        return
+    _table(
+        "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
+        "at the end over s/d, predicted and trained",
+        ["weight decay", "theory", "drop time error", "closed forms", "strengths at the end"],
+        [[*rules.decay_cells(rule), _decayed(rule)] for rule in found.decays],
+    )
+
+
+def _decayed(rule: DecayRule) -> str:
+    from symreln.report.chapters.rules import decayed_modes
+
+    shown, more = decayed_modes(rule)
+    texts = [f"{label} {values}" for label, values in shown]
+    return "; ".join([*texts, more] if more else texts)
+
+
+def _written(folder: Path, written: Sequence[Path]) -> None:
+    names = list(dict.fromkeys(path.relative_to(folder).as_posix() for path in written))
+    click.echo(f"written to {folder}: {', '.join(names)}")
+
+
+def note_earlier_run(folder: Path) -> None:
+    """Say on stderr that a confrontation of an earlier run lies beside a new derivation."""
+    if (folder / "validation.json").exists():
+        click.echo(
+            f"symreln: {folder} holds a validation of an earlier run, which the new derivation "
+            "does not contain; `symreln run` writes both",
+            err=True,
+        )
+
+
+def show_verified(certificate: Path, checks: tuple[str, ...], *, as_json: bool) -> None:
+    """Print what a certificate proved."""
+    if as_json:
+        click.echo(dumps({"certificate": str(certificate), "checks": list(checks)}), nl=False)
+        return
+    for check in checks:
+        click.echo(f"  ok  {check}")
+    click.echo(f"{certificate}: every identity holds")
+
+
+def show_tasks(name: str | None, *, as_json: bool) -> None:
+    """Print the ready-made specs, or one of them in full."""
+    from symreln.tasks import list_tasks
+
+    if name is not None:
+        click.echo(_spec_text(name), nl=False)
+        return
+    found = list_tasks()
+    if as_json:
+        click.echo(dumps([{"name": n, "summary": s} for n, s in found]), nl=False)
+        return
+    width = max(len(name) for name, _ in found)
+    for name, summary in found:
+        click.echo(f"{name:<{width}}  {summary}")
+
+
+def _spec_text(name: str) -> str:
+    from symreln.errors import InputError
+    from symreln.tasks import list_tasks
+    from symreln.tasks.registry import spec_path
+
+    names = [known for known, _ in list_tasks()]
+    if name not in names:
+        msg = f"tasks: found no ready-made spec '{name}'. There are: {', '.join(names)}"
+        raise InputError(msg)
+    return spec_path(name).read_text(encoding="utf-8")
+
+
+def show_cache(found: dict[str, Any], *, as_json: bool) -> None:
+    """Print where the cache is and what it holds."""
+    if as_json:
+        click.echo(dumps(found), nl=False)
+        return
+    if found["removed"]:
+        click.echo(f"removed {_counted(found['removed'])}")
+    megabytes = found["bytes"] / (1 << 20)
+    bound = found["most_bytes"] / (1 << 20)
+    held = _counted(found["entries"])
+    click.echo(f"{found['folder']}: {held}, {megabytes:.1f} of at most {bound:.0f} MB")
+
+
+def _counted(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries} entries"
+
+
+def show_info(*, as_json: bool) -> None:
+    """Print versions and the machine."""
+    from symreln.base.provenance import environment
+
+    found = environment()
+    if as_json:
+        click.echo(dumps(found), nl=False)
+        return
+    width = max(len(name) for name in found)
+    for name, value in found.items():
+        click.echo(f"{name:<{width}}  {value}")

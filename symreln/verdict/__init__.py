@@ -1,0 +1,1 @@
+"""Couplings, closure, residuals: which reduction holds, decided exactly, with witnesses."""

@@ -1,0 +1,234 @@
+r"""Closure by symmetry: classes of modes that couple, start equal and stay equal.
+
+Let classes have the same minimal polynomial and the same s(theta) and d(theta), and let their
+strengths be one function phi(theta): a *part*. The error of pathway p on class a then contains
+the sum of the actions of all classes of the part. If for every part this sum is
+:math:`\Sigma^{yx}(p)\, T_p^k\, \Gamma(T_p)\, w` with one polynomial Gamma on the classes of the
+part, and 0 on all others, the strengths of a part stay equal and each solves the two-layer
+equation with :math:`d_{\rm eff}(\theta) = d(\theta) + \Gamma(\theta)`. The sums are tested, not the
+single actions: those may leave the span of U_p and cancel, or fill a class of larger multiplicity
+together. How many modes a class has does not matter.
+
+The sums are formed over samples: with :math:`\Sigma^{yx}(j) = O_j Y F_j^T/P`, all partners that
+write the same outputs together give :math:`O_p O\, Y \bigl(\sum_j F_j^T E_j T_j^k \Sigma^x(j,p)
+T_p^l w\bigr)/P`, one product with Y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import add
+from typing import TYPE_CHECKING
+
+from symreln.exact.sparse import SparseMatrix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from symreln.exact.spectrum import ModeClass
+    from symreln.verdict.alike import StageSymmetry
+    from symreln.verdict.coupling import Actions, Node, StageCouplings
+    from symreln.verdict.modes import Coefficients, PathwayModes
+
+#: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
+Total = tuple["Coefficients | None", str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closure:
+    """What closes by symmetry.
+
+    Attributes:
+        parts: Sets of classes whose strengths stay equal, singletons included.
+        d_eff: d_eff of every class that others of its part act on.
+    """
+
+    parts: tuple[frozenset[Node], ...]
+    d_eff: dict[Node, Coefficients]
+
+
+def symmetric_closure(
+    modes: tuple[PathwayModes, ...],
+    couplings: StageCouplings,
+    components: tuple[frozenset[Node], ...],
+    symmetry: StageSymmetry,
+) -> Closure | str:
+    """Return what closes by symmetry, or what stands in the way.
+
+    A component falls into parts of equal f, s, d and d_eff. With larger parts nothing closes that
+    does not close with these: the sums over them are sums of theirs.
+    """
+    search = _Search(modes, symmetry)
+    parts: list[frozenset[Node]] = []
+    d_eff: dict[Node, Coefficients] = {}
+    for component in components:
+        acting = _sources(component, couplings)
+        gamma, obstacle = search.gammas(acting, _kind_of(modes))
+        if obstacle:
+            return obstacle
+        known = {}
+        for node in component:
+            own = _class(modes, node).d or ()
+            total = gamma.get(node)
+            known[node] = own if total is None else tuple(map(add, own, total))
+        found: dict[object, list[Node]] = {}
+        for node in sorted(component):
+            found.setdefault((*_kind_of(modes)(node), known[node]), []).append(node)
+        if len(found) > len({_kind_of(modes)(node) for node in component}):
+            part_of = {node: n for n, part in enumerate(found.values()) for node in part}
+            _, obstacle = search.gammas(acting, part_of.get)
+            if obstacle:
+                return obstacle
+        parts += map(frozenset, found.values())
+        d_eff |= {node: known[node] for node in gamma}
+    return Closure(parts=tuple(parts), d_eff=d_eff)
+
+
+def _kind_of(modes: tuple[PathwayModes, ...]) -> Callable[[Node], tuple]:
+    """Return what tells the f, s and d of classes apart."""
+
+    def kind(node: Node) -> tuple:
+        found = _class(modes, node)
+        return found.minpoly, found.eigenvalue, found.d
+
+    return kind
+
+
+class _Search:
+    """Sums of actions, each made once for pathways that are alike."""
+
+    def __init__(self, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> None:
+        self.modes, self.symmetry = modes, symmetry
+        self.totals: dict[tuple[Node, tuple[Node, ...], bool], Total] = {}
+
+    def gammas(
+        self, acting: dict[Node, list[Node]], part: Callable[[Node], object]
+    ) -> tuple[dict[Node, Coefficients], str]:
+        """Return (Gamma of the classes that others of their part act on, what is in the way)."""
+        found: dict[Node, Coefficients] = {}
+        for node, sources in acting.items():
+            groups: dict[object, list[Node]] = {}
+            for source in sources:
+                groups.setdefault(part(source), []).append(source)
+            for key, group in groups.items():
+                inside = part(node) == key and not _class(self.modes, node).is_null
+                total, obstacle = self.total(node, group, inside=inside)
+                if obstacle:
+                    name = node_name(self.modes, node)
+                    return {}, obstacle.format(name=name, names=self._names(node, group))
+                if total is not None:
+                    found[node] = total
+        return found, ""
+
+    def _names(self, node: Node, group: list[Node]) -> str:
+        """Return what a class and those that act on it differ in, and their names."""
+        one, other = (_class(self.modes, n) for n in (node, group[0]))
+        same = (one.minpoly, one.eigenvalue) == (other.minpoly, other.eigenvalue)
+        what = "in d_eff" if same and one.d == other.d else "in d" if same else "in s"
+        names = ", ".join(node_name(self.modes, n) for n in sorted((node, group[0])))
+        return f"{what} ({names})"
+
+    def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> Total:
+        """Return Gamma of a class, from a pathway that is alike where there is one."""
+        origin = self.symmetry.pulled_back(node, sources)
+        node, sources = (node, sorted(sources)) if origin is None else origin
+        key = (node, tuple(sources), inside)
+        if key not in self.totals:
+            actions = summed_actions(self.modes, node, sources)
+            self.totals[key] = _computed(self.modes, node, actions, inside=inside)
+        return self.totals[key]
+
+
+def node_name(modes: tuple[PathwayModes, ...], node: Node) -> str:
+    """Return a class in words, by the numbers of its modes in the pathway's list."""
+    p, a = node
+    wanted = modes[p].classes[a]
+    numbers = [
+        str(number)
+        for number, mode in enumerate(modes[p].spectrum.modes, start=1)
+        if mode.mode_class is wanted
+    ]
+    shown = ", ".join(numbers[:4]) + (", …" if len(numbers) > 4 else "")
+    return f"mode{'s' if len(numbers) > 1 else ''} {shown} of '{modes[p].effective.pathway.name}'"
+
+
+def _class(modes: tuple[PathwayModes, ...], node: Node) -> ModeClass:
+    return modes[node[0]].classes[node[1]]
+
+
+def _sources(component: frozenset[Node], couplings: StageCouplings) -> dict[Node, list[Node]]:
+    """Return, for every class acted on, the classes of the component that act on it."""
+    found: dict[Node, list[Node]] = {}
+    for coupling in couplings.couplings:
+        if coupling.source in component:
+            found.setdefault(coupling.target, []).append(coupling.source)
+    return found
+
+
+def _computed(
+    modes: tuple[PathwayModes, ...], node: Node, actions: Actions, *, inside: bool
+) -> Total:
+    p, a = node
+    if not inside:
+        if all(action.is_zero for row in actions for action in row):
+            return None, ""
+        if _class(modes, node).is_null:
+            return None, "the couplings do not cancel on null {name}"
+        return None, "modes that couple differ {names}"
+    drive = modes[p].drive(a)
+    gamma = drive.polynomial(actions[0])
+    if gamma is None:
+        return None, "the couplings on {name} do not add up to a multiple of its own drive"
+    for k, row in enumerate(actions[1:], start=1):
+        expected = drive.shifted(gamma, k, len(row))
+        if any(x != y for x, y in zip(row, expected, strict=True)):
+            return None, "the couplings on {name} mix its conjugate modes"
+    return gamma, ""
+
+
+def summed_actions(modes: tuple[PathwayModes, ...], node: Node, sources: Sequence[Node]) -> Actions:
+    """Return the sum over source classes, all of one degree, of their actions, [k][l]."""
+    p, a = node
+    target = modes[p]
+    seen = [
+        target.effective.features.T @ vector
+        for vector in target.krylov(a, target.classes[a].degree)
+    ]
+    inward: dict[tuple[int, int], SparseMatrix] = {}
+    writers: dict[tuple[int, ...], list[Node]] = {}
+    for j, i in sources:
+        writers.setdefault(modes[j].effective.pathway.outputs, []).append((j, i))
+        for place, vectors in enumerate(seen):
+            if (j, place) not in inward:
+                product = modes[j].effective.features @ vectors
+                inward[j, place] = product.scale(Fraction(1, target.effective.samples)).reduced()
+    degree = _class(modes, sources[0]).degree
+    return tuple(
+        tuple(_acted(modes, target, writers, inward, (k, place)) for place in range(len(seen)))
+        for k in range(degree)
+    )
+
+
+def _acted(
+    modes: tuple[PathwayModes, ...],
+    target: PathwayModes,
+    writers: dict[tuple[int, ...], list[Node]],
+    inward: dict[tuple[int, int], SparseMatrix],
+    place: tuple[int, int],
+) -> SparseMatrix:
+    """Return Σ O_p O_j Sigma^{yx}(j) E_i T_j^k Sigma^x(j,p) T_p^l w over all sources."""
+    k, shift = place
+    effective = target.effective
+    total: SparseMatrix | None = None
+    for members in writers.values():
+        samples: SparseMatrix | None = None
+        for j, i in members:
+            part = modes[j].effective.features.T @ modes[j].projected(i, k, inward[j, shift])
+            samples = part if samples is None else samples + part
+        assert samples is not None
+        given = effective.goal.times(samples).scale(Fraction(1, effective.samples))
+        given = modes[members[0][0]].effective.masked(given)
+        total = given if total is None else total + given
+    assert total is not None
+    return effective.masked(total).reduced()

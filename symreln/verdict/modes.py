@@ -1,0 +1,266 @@
+r"""A pathway's mode classes as sparse matrices: bases, projectors, drives, and the plateau.
+
+Class a of pathway p is spanned by S_a = (T^l w)_{l<k}; its orthogonal projector is
+:math:`E_a = S_a (S_a^T S_a)^{-1} S_a^T`, rational also where the modes are not. A pathway whose
+twin is known takes all of this from the twin, its inputs permuted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.exact.field import Field
+from symreln.exact.linear import inverse
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.exact.spectrum import Commutator, JointSpectrum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from symreln.exact.spectrum import ModeClass
+    from symreln.network.effective import EffectiveDataset
+
+#: Coefficients of a polynomial in theta, low to high.
+Coefficients = tuple["Scalar", ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """What a target class is driven by: Sigma^{yx}(p) T_p^i w.
+
+    Attributes:
+        powers: The matrices for i < 3·degree − 2: enough for a polynomial times two shifts.
+        degree: Degree of the class.
+    """
+
+    powers: tuple[SparseMatrix, ...]
+    degree: int
+
+    def polynomial(self, actions: tuple[SparseMatrix, ...]) -> Coefficients | None:
+        """Return q with actions[l] = Sigma^{yx}(p) q(T_p) T_p^l w for all l, or None."""
+        low = self.powers[: self.degree]
+        if low[0].is_zero:
+            return None
+        names = low[0].aligned(actions[0])[0].parameters
+        gram = ExactMatrix.from_rows([[x.frobenius(y) for y in low] for x in low], names)
+        right = ExactMatrix.from_rows([[x.frobenius(actions[0])] for x in low], names)
+        solution = inverse(gram) @ right
+        q = tuple(solution.entry(i, 0) for i in range(self.degree))
+        expected = self.shifted(q, 0, len(actions))
+        return q if all(x == y for x, y in zip(actions, expected, strict=True)) else None
+
+    def shifted(self, q: Coefficients, k: int, count: int) -> list[SparseMatrix]:
+        """Return Sigma^{yx}(p) T_p^k q(T_p) T_p^l w for l < count."""
+        result = []
+        for shift in range(k, k + count):
+            total = SparseMatrix.zeros(*self.powers[0].shape, self.powers[0].parameters)
+            for i, coefficient in enumerate(q):
+                total += self.powers[i + shift].scale(coefficient)
+            result.append(total)
+        return result
+
+
+class PathwayModes:
+    """The mode classes of one pathway; everything is computed once, when first asked for.
+
+    Attributes:
+        effective: The pathway's correlations.
+        spectrum: Its joint spectrum.
+        original: The modes of the pathway's twin, whose classes come in the same order, or None.
+    """
+
+    def __init__(
+        self,
+        effective: EffectiveDataset,
+        spectrum: JointSpectrum,
+        original: PathwayModes | None = None,
+    ) -> None:
+        self.effective = effective
+        self.spectrum = spectrum
+        self.original = original
+        self._krylov: dict[int, list[SparseMatrix]] = {}
+        self._bases: dict[int, SparseMatrix] = {}
+        self._grams: dict[int, SparseMatrix] = {}
+        self._projectors: dict[int, SparseMatrix] = {}
+        self._drives: dict[int, Drive] = {}
+
+    @property
+    def classes(self) -> tuple[ModeClass, ...]:
+        """The classes of the spectrum."""
+        return self.spectrum.classes
+
+    def krylov(self, a: int, length: int) -> list[SparseMatrix]:
+        """Return w, T w, …, T^{length-1} w for the generators w of a class."""
+        words = self._krylov.setdefault(a, [])
+        if self.original is not None and self.effective.twin is not None:
+            places = self.effective.twin.inputs.tolist()
+            for word in self.original.krylov(a, length)[len(words) :]:
+                words.append(word.select(rows=places))
+            return words[:length]
+        if not words:
+            words.append(SparseMatrix.from_exact(self.classes[a].generators))
+        if len(words) < length:
+            operator = SparseMatrix.from_exact(self.spectrum.operator_matrix(self.classes[a]))
+            while len(words) < length:
+                words.append((operator @ words[-1]).reduced())
+        return words[:length]
+
+    def basis(self, a: int) -> SparseMatrix:
+        """Return S_a, the Krylov vectors side by side."""
+        if a not in self._bases:
+            self._bases[a] = SparseMatrix.beside(self.krylov(a, self.classes[a].degree))
+        return self._bases[a]
+
+    def gram_inverse(self, a: int) -> SparseMatrix:
+        """Return (S_aᵀ S_a)⁻¹, the same for twins."""
+        if a not in self._grams:
+            if self.original is not None:
+                self._grams[a] = self.original.gram_inverse(a)
+            else:
+                basis = self.basis(a)
+                gram = inverse((basis.T @ basis).reduced().exact)
+                self._grams[a] = SparseMatrix.from_exact(gram)
+        return self._grams[a]
+
+    def projector(self, a: int) -> SparseMatrix:
+        """Return E_a."""
+        if a not in self._projectors:
+            basis = self.basis(a)
+            self._projectors[a] = (basis @ self.gram_inverse(a) @ basis.T).reduced()
+        return self._projectors[a]
+
+    def projected(self, a: int, k: int, vectors: SparseMatrix) -> SparseMatrix:
+        """Return T^k E_a vectors."""
+        basis = self.basis(a)
+        inner = (self.gram_inverse(a) @ (basis.T @ vectors)).reduced()
+        if inner.is_zero:
+            return SparseMatrix.zeros(*vectors.shape, inner.parameters)
+        degree = self.classes[a].degree
+        shifted = SparseMatrix.beside(self.krylov(a, k + degree)[k:]) if k else basis
+        return (shifted @ inner).reduced()
+
+    def drive(self, a: int) -> Drive:
+        """Return what drives a class."""
+        if a not in self._drives:
+            degree = self.classes[a].degree
+            twin = self.effective.twin
+            if self.original is not None and twin is not None:
+                origins = np.argsort(twin.symmetry.outputs).tolist()
+                powers = [power.select(rows=origins) for power in self.original.drive(a).powers]
+            else:
+                sigma_yx = self.effective.sparse_sigma_yx
+                vectors = self.krylov(a, 3 * degree - 2)
+                powers = [(sigma_yx @ vector).reduced() for vector in vectors]
+            self._drives[a] = Drive(powers=tuple(powers), degree=degree)
+        return self._drives[a]
+
+    def plateau(self, d_eff: Mapping[int, Coefficients]) -> SparseMatrix:
+        r"""Return H = Σ_a (1/d_eff,a)(T_a) E_a over the classes that learn something.
+
+        The converged map of the pathway is :math:`\Sigma^{yx} H`: a strength s/d_eff on every mode.
+
+        Args:
+            d_eff: Effective input eigenvalue of every class with s > 0.
+        """
+        size = self.spectrum.n_x
+        total = SparseMatrix.zeros(size, size, self.spectrum.parameters)
+        for a, mode_class in enumerate(self.classes):
+            if mode_class.is_null:
+                continue
+            projector = self.projector(a)
+            for k, coefficient in enumerate(Field(mode_class.minpoly).inverse(d_eff[a])):
+                if not coefficient.is_zero:
+                    part = self.projected(a, k, projector) if k else projector
+                    total = total + part.scale(coefficient)
+        return total.reduced()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Converged:
+    """A converged pathway of a closed stage (:class:`symreln.network.targets.Learned`).
+
+    Attributes:
+        pathway: Its modes.
+        d_eff: Effective input eigenvalue of every class with s > 0.
+        like: The same of the pathway's twin, with equal d_eff, or None.
+    """
+
+    pathway: PathwayModes
+    d_eff: Mapping[int, Coefficients]
+    like: Converged | None = None
+
+    @property
+    def left(self) -> SparseMatrix:
+        """Sigma^{yx}(p)."""
+        return self.pathway.effective.sparse_sigma_yx
+
+    @property
+    def right(self) -> SparseMatrix:
+        """H_p."""
+        return self._plateau
+
+    @cached_property
+    def _plateau(self) -> SparseMatrix:
+        twin = self.pathway.effective.twin
+        if self.like is not None and twin is not None:
+            places = twin.inputs.tolist()
+            return self.like.right.select(places, places)
+        return self.pathway.plateau(self.d_eff)
+
+    @cached_property
+    def gain(self) -> Scalar:
+        """⟨Sigma^{yx}(p), W_p⟩/2 = tr(M_p H_p)/2."""
+        if self.like is not None:
+            return self.like.gain
+        return self.right.frobenius(SparseMatrix.from_exact(self.pathway.spectrum.m)) / 2
+
+    @property
+    def features(self) -> SparseMatrix:
+        """F_p."""
+        return self.pathway.effective.features
+
+
+def sparse_generators(spectrum: JointSpectrum) -> list[SparseMatrix]:
+    """Return the generators of every class."""
+    return [SparseMatrix.from_exact(mode_class.generators) for mode_class in spectrum.classes]
+
+
+def twin_spectrum(
+    effective: EffectiveDataset, original: JointSpectrum, generators: Sequence[SparseMatrix]
+) -> JointSpectrum:
+    """Return the spectrum of a pathway from its twin's: the same modes, inputs permuted.
+
+    Args:
+        effective: The pathway, which has a twin.
+        original: The twin's spectrum.
+        generators: Those of its classes.
+    """
+    twin = effective.twin
+    assert twin is not None
+    places = twin.inputs.tolist()
+    return JointSpectrum(
+        sigma_yx=effective.sigma_yx,
+        sigma_x=SparseMatrix.from_exact(original.sigma_x).select(places, places).exact,
+        commutator=_commutator(effective, original.commutator),
+        classes=tuple(
+            replace(mode_class, generators=vectors.select(places).exact)
+            for mode_class, vectors in zip(original.classes, generators, strict=True)
+        ),
+        values=original.values,
+    )
+
+
+def _commutator(effective: EffectiveDataset, original: Commutator | None) -> Commutator | None:
+    """Return the witness again: its norm is the same, its first entry depends on the order."""
+    if original is None:
+        return None
+    m = effective.sparse_sigma_yx.T @ effective.sparse_sigma_yx
+    forward = m @ effective.sparse_sigma_x
+    row, column, value = next((forward - forward.T).nonzero())
+    return replace(original, row=row, column=column, value=value)

@@ -1,0 +1,237 @@
+r"""What a converged stage leaves to the next one, exactly.
+
+*Closed stages.* Let every class a of pathway p have converged to the strength s/d_eff, that is
+:math:`W_p = \Sigma^{yx}(p) H_p` with :math:`H_p = \sum_a \varphi_a(T_p) E_a`, phi = 1/d_eff. The
+closure relation says, for a class with generators w,
+
+.. math:: \sum_{j \neq p} O_p \Sigma^{yx}(j) E_j T_j^k \Sigma^x(j,p)\, T_p^l w
+   = \Sigma^{yx}(p)\, T_p^k\, \Gamma(T_p)\, T_p^l w,
+
+summed over the classes of one component, where f and phi are the same. With the coefficients of
+phi this gives :math:`\sum_{j \neq p} O_p W_j \Sigma^x(j,p) w = \Sigma^{yx}(p) (\varphi \Gamma)(T_p)
+w`, and the pathway itself adds :math:`\Sigma^{yx}(p) (\varphi d)(T_p) w`. Since phi (d + Gamma) =
+phi d_eff = 1, the sum is :math:`\Sigma^{yx}(p) w`: the error of p vanishes on every class with
+s > 0. On a null class :math:`\Sigma^{yx}(p) w = 0`, :math:`H_p \Sigma^x(p) w = d\, H_p w = 0` and
+the partners' sums cancel, so the error vanishes there too. Vanishing errors of all pathways are
+the normal equations of the stage's least squares, so these W are a minimum, and the outputs of a
+minimum are unique: the residual is :math:`Y - \sum_p W_p F_p`, and its loss is the initial one
+minus :math:`\frac12 \sum_p \langle \Sigma^{yx}(p), W_p \rangle = \frac12 \sum m\, {\rm
+tr}(\lambda/d_{\rm eff})`.
+
+*Other stages* take the orthogonal projection of every output's targets onto the row space of the
+features that write to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.exact.field import Field
+from symreln.exact.projection import projected
+from symreln.exact.scalar import Scalar
+from symreln.exact.sparse import SparseMatrix
+from symreln.network.targets import Targets
+from symreln.verdict.modes import Converged, PathwayModes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.exact.spectrum import JointSpectrum, ModeClass
+    from symreln.network.effective import EffectiveDataset
+    from symreln.verdict.coupling import Node
+    from symreln.verdict.modes import Coefficients
+
+
+def closed_residual(
+    targets: Targets, modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
+) -> Targets:
+    """Return what a closed stage leaves, in factored form.
+
+    Args:
+        targets: What the stage learns.
+        modes: Its pathways.
+        d_eff: d_eff of the classes that couple; the others have their own d.
+    """
+    power = targets.half_power
+    learned = converged_pathways(modes, d_eff)
+    known: dict[tuple, Scalar] = {}
+    for part in learned:
+        for a, found in part.d_eff.items():
+            power = power - _gained(part.pathway.classes[a], found, known)
+    return Targets(start=targets.start, learned=(*targets.learned, *learned), power=power)
+
+
+def plateau_errors(
+    modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
+) -> tuple[SparseMatrix, ...]:
+    """Return Sigma^{yx}(p) − Σ_j O_p O_j W_j Sigma^x(j,p) at the plateaus, one a pathway.
+
+    The normal equations of the stage, straight from their definition: all are zero if and only if
+    the plateaus reach the least loss. A pathway with a twin is left out, being zero with it.
+    """
+    given = converged_pathways(modes, d_eff)
+    writers: dict[tuple[int, ...], list[Converged]] = {}
+    for part in given:
+        writers.setdefault(part.pathway.effective.pathway.outputs, []).append(part)
+    errors = []
+    for pathway in modes:
+        own = pathway.effective
+        if own.twin is not None:
+            continue
+        total = own.sparse_sigma_yx
+        for parts in writers.values():
+            # Over samples: W_j Sigma^x(j,p) = O_j Y (F_jᵀ H_j Sigma^x(j,p))/P, summed over j.
+            samples = _over_samples(
+                [
+                    (part.features, (part.right @ part.pathway.effective.sparse_cross(own)))
+                    for part in parts
+                ]
+            )
+            seen = own.goal.correlated(samples.reduced().T)
+            total = total - own.masked(parts[0].pathway.effective.masked(seen))
+        errors.append(total.reduced())
+    return tuple(errors)
+
+
+def _over_samples(parts: list[tuple[SparseMatrix, SparseMatrix]]) -> SparseMatrix:
+    """Return Σ Fᵀ·inner over (F, inner); features that meet equal matrices are added first."""
+    alike: list[tuple[SparseMatrix, SparseMatrix]] = []
+    for features, inner in parts:
+        place = next((n for n, (_, known) in enumerate(alike) if known == inner), None)
+        if place is None:
+            alike.append((features, inner))
+        else:
+            alike[place] = (alike[place][0] + features, inner)
+    return SparseMatrix.beside([features.T for features, _ in alike]) @ (
+        SparseMatrix.beside([inner.T for _, inner in alike]).T
+    )
+
+
+def plateau_gain(modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]) -> Scalar:
+    """Return Σ_p ⟨Sigma^{yx}(p), W_p⟩/2: what the plateaus take off the loss.
+
+    That is so where the normal equations hold.
+    """
+    given = converged_pathways(modes, d_eff)
+    return sum((part.gain for part in given), start=Scalar(modes[0].spectrum.parameters, 0))
+
+
+def converged_pathways(
+    modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
+) -> tuple[Converged, ...]:
+    """Return what every pathway of a closed stage has learned in the end."""
+    found: dict[int, Converged] = {}
+    for p, pathway in enumerate(modes):
+        own = _learning(pathway, p, d_eff)
+        like = None if pathway.original is None else found[id(pathway.original)]
+        found[id(pathway)] = Converged(
+            pathway=pathway,
+            d_eff=own,
+            like=like if like is not None and like.d_eff == own else None,
+        )
+    return tuple(found.values())
+
+
+def _learning(
+    pathway: PathwayModes, p: int, d_eff: Mapping[Node, Coefficients]
+) -> dict[int, Coefficients]:
+    """Return d_eff of every class with s > 0."""
+    return {
+        a: _effective_eigenvalue(pathway, (p, a), d_eff)
+        for a, mode_class in enumerate(pathway.classes)
+        if not mode_class.is_null
+    }
+
+
+def _effective_eigenvalue(
+    pathway: PathwayModes, node: Node, d_eff: Mapping[Node, Coefficients]
+) -> Coefficients:
+    found = d_eff.get(node, pathway.classes[node[1]].d)
+    assert found is not None
+    return found
+
+
+def _gained(mode_class: ModeClass, d_eff: Coefficients, known: dict[tuple, Scalar]) -> Scalar:
+    """Return ½ m tr(lambda/d_eff)."""
+    key = (mode_class.minpoly, mode_class.eigenvalue, d_eff, mode_class.multiplicity)
+    if key not in known:
+        field = Field(mode_class.minpoly)
+        ratio = field.multiply(mode_class.eigenvalue, field.inverse(d_eff))
+        known[key] = field.trace(ratio) * mode_class.multiplicity / 2
+    return known[key]
+
+
+def converged_outputs(
+    targets: ExactMatrix | Targets, stage: tuple[EffectiveDataset, ...]
+) -> ExactMatrix:
+    """Return the outputs of a stage at the minimum of its loss, shape (n_y, P).
+
+    Every output is the orthogonal projection of its targets onto the row space of the gated
+    inputs of the pathways that write to it. The minimiser may not be unique; its outputs are.
+    With one pathway this is W* X with W* = Sigma^{yx} (Sigma^x)⁺. Rational, so the residual
+    dataset of the next stage stays exact.
+
+    Args:
+        targets: What the stage learns, shape (n_y, P), before any gate or mask.
+        stage: The stage's pathways.
+    """
+    goal = targets if isinstance(targets, Targets) else Targets.of(targets)
+    writers: dict[tuple[int, ...], list[int]] = {}
+    own_rows = [set(effective.pathway.outputs) for effective in stage]
+    for row in range(goal.shape[0]):
+        members = tuple(i for i, rows in enumerate(own_rows) if row in rows)
+        writers.setdefault(members, []).append(row)
+    outputs = SparseMatrix.zeros(*goal.shape, goal.start.parameters)
+    for members, rows in writers.items():
+        if not members:
+            continue
+        features = SparseMatrix.beside([stage[i].features.T for i in members]).T
+        own = goal.matrix if len(rows) == goal.shape[0] else goal.matrix.masked(rows=rows)
+        outputs = outputs + projected(own, features)
+    return outputs.reduced().exact
+
+
+#: A pathway with its spectrum.
+Learner = tuple["EffectiveDataset", "JointSpectrum"]
+
+
+def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
+    """Return whether the loss is the sum of the stages' losses at all times, proven.
+
+    The residual of a converged stage is orthogonal to that stage's inputs, so the one cross term
+    is ⟨outputs of a later stage, what an earlier stage has still to learn⟩. It vanishes for all
+    strengths if and only if it does for every pair of modes. False also where that could not be
+    decided (modes whose eigenvalue is not rational in the parameters). A pathway with a twin is
+    settled by the twin: their symmetry maps the earlier stages onto themselves.
+    """
+    known: dict[int, PathwayModes] = {}
+
+    def modes(learner: Learner) -> PathwayModes:
+        return known.setdefault(id(learner[1]), PathwayModes(*learner))
+
+    return all(
+        _orthogonal(modes(late), modes(early))
+        for place, stage in enumerate(stages)
+        for late in stage
+        if late[0].twin is None
+        for before in stages[:place]
+        for early in before
+    )
+
+
+def _orthogonal(late: PathwayModes, early: PathwayModes) -> bool:
+    """Whether tr(E_late A_lateᵀ A_early E_early Sigma^x) = 0 for all pairs of modes."""
+    overlap = late.effective.sparse_sigma_yx.T @ early.effective.sparse_sigma_yx
+    if overlap.is_zero:
+        return True
+    cross = early.effective.sparse_cross(late.effective)
+    if any(mode.degree > 1 for m in (late, early) for mode in m.classes):
+        return cross.is_zero
+    for a in range(len(late.classes)):
+        seen = late.projector(a) @ overlap
+        for b in range(len(early.classes)):
+            wanted = (early.projector(b) @ cross).T
+            if not seen.frobenius(wanted).is_zero:
+                return False
+    return True
