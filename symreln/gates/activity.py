@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,10 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gates.remarks import exact_columns, unseparable
-from symreln.train.network import dense_network
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
-from symreln.train.weights import LayerWeights, gaussian_weights, seed_children
+from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
     from symreln.spec.model import Dataset, Spec
@@ -94,10 +93,10 @@ def train_and_sample(
     settings = relu_settings(spec)
     check_samples(spec.dataset)
     inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    network = dense_network(len(inputs), (settings.hidden,), len(targets), relu=True)
-    draw = gaussian_weights(network, seed_children(rng, seeds), settings.layer_stds(2), (0, 0))
-    w1, w2 = draw(0, seeds)
-    initial = LayerWeights(w1=w1, w2=w2)
+    # Before the first update.
+    (initial,) = train_network(
+        inputs, targets, replace(settings, steps=1), seeds=seeds, rng=rng
+    ).weights
     run = train_network(
         inputs,
         targets,
