@@ -20,8 +20,8 @@ from dataclasses import replace
 import symreln as sr
 from symreln.experiment.rules import RuleComparison, compare_rules
 from symreln.experiment.trained import training_settings
-from symreln.train.network import TrainingSettings
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
 
 REPEATS, STEPS, SEEDS = 7, 400, 4
 

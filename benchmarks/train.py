@@ -20,15 +20,14 @@ from itertools import pairwise
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from symreln.train.deep import DeepModel
-from symreln.train.gdln import GatedModel, train_gdln
-from symreln.train.graph import GraphModel
-from symreln.train.loop import processors
-from symreln.train.model import AbstractModel, AbstractTwoLayerModel
-from symreln.train.network import EdgeWeights, GatedPathway, TrainingSettings
-from symreln.train.randomness import gaussian_weights, seed_children
-from symreln.train.relu import ReluModel, train_network
-from symreln.train.topology import chain_graph
+from symreln.base.processors import cores
+from symreln.train.model import Model
+from symreln.train.network import GatedPathway, dense_network, pathway_network
+from symreln.train.program import State
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+from symreln.train.steps import program_of
+from symreln.train.trainers import network_model, pathway_model, train_gdln, train_network
 
 N_X, N_Y, ITEMS, CONTEXTS = 11, 60, 8, 3
 SAMPLES = ITEMS * CONTEXTS
@@ -87,7 +86,7 @@ def relu_products(hidden: int) -> list[tuple[int, int, int]]:
 def gdln_products(hidden: int) -> list[tuple[int, int, int]]:
     shapes = []
     for pathway in pathways(hidden):
-        n_x, open_samples = len(pathway.inputs), len(pathway.open_samples)
+        n_x, open_samples = len(pathway.inputs), np.count_nonzero(pathway.gate)
         shapes += [(N_Y, hidden, n_x), (N_Y, n_x, open_samples), (N_Y, open_samples, n_x)]
         shapes += [(hidden, N_Y, n_x), (N_Y, n_x, hidden)]
     return shapes
@@ -106,28 +105,16 @@ def graph_products(hidden: int) -> list[tuple[int, int, int]]:
     """Shapes of one step's products of the pathways as a graph: every sample runs through."""
     shapes = []
     for pathway in pathways(hidden):
-        n_x, rows = len(pathway.inputs), len(pathway.open_samples)
+        n_x, rows = len(pathway.inputs), np.count_nonzero(pathway.gate)
         shapes += [(rows, n_x, hidden), (rows, hidden, N_Y), (rows, N_Y, hidden)]
         shapes += [(hidden, rows, N_Y), (n_x, rows, hidden)]
     return shapes
 
 
-def matrices(shapes: list[tuple[int, int]], seeds: int, init_std: float) -> tuple[EdgeWeights, ...]:
+def stepper(model: Model, seeds: int, init_std: float) -> Callable[[], None]:
     rng = np.random.default_rng(0)
-    return tuple(
-        EdgeWeights(matrix=init_std * rng.standard_normal((seeds, *shape))) for shape in shapes
-    )
-
-
-def stepper(model: AbstractModel, seeds: int, init_std: float) -> Callable[[], None]:
-    if isinstance(model, DeepModel):
-        state = model.start(matrices(model.shapes, seeds, init_std))
-    elif isinstance(model, GraphModel):
-        state = model.start(matrices(model.graph.shapes, seeds, init_std))
-    else:
-        assert isinstance(model, AbstractTwoLayerModel)
-        draw = gaussian_weights(seed_children(0, seeds), model.shapes, init_std)
-        state = model.start(draw(0, seeds))
+    weights = [init_std * rng.standard_normal((seeds, *shape)) for shape in model.network.shapes]
+    state = State(program_of(model), tuple(weights))
 
     def step() -> None:
         state.evaluate()
@@ -184,6 +171,11 @@ def one_at_a_time(steps: list[Callable[[], None]]) -> Callable[[], None]:
     return step
 
 
+def rate(run: TrainingRun) -> float:
+    """Steps of one seed in a second."""
+    return run.losses.size / run.seconds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the repeats and steps")
@@ -194,7 +186,7 @@ def main() -> None:
     with threadpool_limits(limits=1, user_api="blas"):
         print("training step / bare products of the same shapes, median (smallest … largest)")
         for width, seeds, count in ((700, 1, 200), (50, 64, 100), (50, 8, 400)):
-            model = ReluModel(inputs, targets, settings(width, 1))
+            model = network_model(inputs, targets, settings(width, 1))
             compare(
                 f"ReLU, width {width}, {seeds} seed(s) a batch",
                 stepper(model, seeds, std),
@@ -202,7 +194,8 @@ def main() -> None:
                 count // scale,
                 repeats,
             )
-        gated = GatedModel(inputs, targets, pathways(350), settings(350, 1), staged=True)
+        paths = pathways(350)
+        gated = pathway_model(inputs, targets, paths, settings(350, 1), training="staged")
         compare(
             "GDLN, 4 pathways of 350, staged, 1 seed",
             stepper(gated, 1, std),
@@ -212,22 +205,23 @@ def main() -> None:
         )
         for width, seeds, count in ((700, 1, 40), (50, 64, 60)):
             widths = (width, width)
+            deep = dense_network(N_X, widths, N_Y, relu=True)
             compare(
                 f"ReLU, two layers of {width}, {seeds} seed(s) a batch",
-                stepper(DeepModel(inputs, targets, widths, settings(width, 1)), seeds, std),
+                stepper(Model(inputs, targets, deep, settings(width, 1)), seeds, std),
                 bare(deep_products(widths), seeds),
                 max(4, count // scale),
                 repeats,
             )
-        whole = chain_graph(pathways(350), 2)
+        whole = pathway_network(paths, 2)
         compare(
             "the same pathways as a graph, joint, 1 seed",
-            stepper(GraphModel(inputs, targets, whole, settings(350, 1)), 1, std),
+            stepper(Model(inputs, targets, whole, settings(350, 1)), 1, std),
             bare(graph_products(350), 1),
             200 // scale,
             repeats,
         )
-        small = ReluModel(inputs, targets, settings(10, 1))
+        small = network_model(inputs, targets, settings(10, 1))
         compare(
             "64 networks of width 10: singly / in a batch",
             one_at_a_time([stepper(small, 1, std) for _ in range(64)]),
@@ -235,14 +229,14 @@ def main() -> None:
             40 // scale,
             repeats,
         )
-    print(f"\nwhole trainings of 8 seeds on {processors()} processors, seed-steps a second")
+    print(f"\nwhole trainings of 8 seeds on {cores()} processors, seed-steps a second")
     steps = 2001 // scale
     for _ in range(3):
         relu = train_network(inputs, targets, settings(700, steps), seeds=8, rng=0)
         gdln = train_gdln(
             inputs, targets, pathways(350), settings(350, steps), training="staged", seeds=8, rng=0
         )
-        print(f"ReLU {relu.seed_steps_per_second:8.0f}   GDLN {gdln.seed_steps_per_second:8.0f}")
+        print(f"ReLU {rate(relu):8.0f}   GDLN {rate(gdln):8.0f}")
 
 
 if __name__ == "__main__":

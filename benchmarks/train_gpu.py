@@ -31,6 +31,7 @@ Without the library or the device it says so and ends with exit code 2. `--devic
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import time
 from collections.abc import Callable
@@ -41,8 +42,9 @@ import numpy as np
 from benchmarks.train import N_X, N_Y, SAMPLES, data, relu_products, settings
 from symreln.errors import InputError
 from symreln.train.machine import Machine
-from symreln.train.randomness import gaussian_weights, seed_children
-from symreln.train.relu import ReluModel
+from symreln.train.program import State
+from symreln.train.steps import program_of
+from symreln.train.trainers import network_model
 
 CHUNKS = (64, 128, 256, 512, 1024)
 #: Passes over the P · H numbers of a seed in one step, see above.
@@ -72,12 +74,11 @@ def seconds(torch: Any, device: str, work: Callable[[], object], least: float = 
 
 def stepper(torch: Any, machine: Machine, width: int, seeds: int, recorded: bool) -> Callable:
     """A step of a chunk of networks, loss included; as one graph of kernels where ``recorded``."""
-    asked = settings(width, 1)
-    model = ReluModel(*machine.arrays(*data()), type(asked)(**{
-        **vars(asked), "precision": machine.precision
-    }))  # fmt: skip
-    draw = gaussian_weights(seed_children(0, seeds), model.shapes, 0.005 / width)
-    state = model.start(draw(0, seeds))
+    chosen = dataclasses.replace(settings(width, 1), precision=machine.precision)
+    model = network_model(*machine.arrays(*data()), chosen)
+    rng = np.random.default_rng(0)
+    weights = [0.005 / width * rng.standard_normal((seeds, *s)) for s in model.network.shapes]
+    state = State(program_of(model), tuple(weights))
 
     def step() -> Any:
         loss = state.evaluate()

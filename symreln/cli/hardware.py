@@ -13,7 +13,7 @@ from symreln.train.machine import DEFAULT_MEMORY_LIMIT, Machine, peak_bytes
 
 if TYPE_CHECKING:
     from symreln.cli.request import Request
-    from symreln.train.network import MemoryEstimate
+    from symreln.train.memory import MemoryEstimate
 
 
 class _Teller:

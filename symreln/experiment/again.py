@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symreln.experiment.metrics import CurveComparison
     from symreln.experiment.trained import ProgressCallback
     from symreln.laws.chain_start import ChainStart
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,
 #: which the scatter of a few seldom hides; and at most, where they are small.

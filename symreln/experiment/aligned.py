@@ -15,7 +15,7 @@ from symreln.experiment.narrow import held_modes
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @short_repr

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Times at which a predicted loss is looked at where only a step is sought: it is then found to
 #: one in as many.

@@ -23,11 +23,9 @@ from symreln.laws.chain_start import chain_start, rising_curves
 from symreln.laws.choice import expected_start, started
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
-from symreln.train.deep import train_deep_network
-from symreln.train.gdln import train_gdln
-from symreln.train.graph import train_graph
-from symreln.train.network import GatedPathway, LayerWeights
-from symreln.train.topology import chain_graph
+from symreln.train.network import GatedPathway, pathway_network
+from symreln.train.trainers import train_deep_network, train_gdln, train_graph
+from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +33,8 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.claims.prediction import Prediction
     from symreln.laws.chain_start import ChainStart
-    from symreln.train.network import TrainingRun, TrainingSettings
+    from symreln.train.run import TrainingRun
+    from symreln.train.settings import TrainingSettings
 
 
 def closed_start(numbers: Derivation) -> ChainStart | None:
@@ -286,7 +285,7 @@ def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
             for name, layers in weights.items()
         }
         return train_gdln(*data, gated, settings, initial=initial)
-    graph = chain_graph(gated, numbers.known.layers)
+    graph = pathway_network(gated, numbers.known.layers)
     edges = [layer[None] for one in gated for layer in weights[one.name]]
     initial = {edge.name: layer for edge, layer in zip(graph.edges, edges, strict=True)}
     return train_graph(*data, graph, settings, initial=initial)
@@ -312,4 +311,4 @@ def train_chains(
 ) -> TrainingRun:
     """Train a GDLN whose pathways have other than two layers; arguments as of ``train_gdln``."""
     assert training == "joint"  # the spec has seen to it
-    return train_graph(inputs, targets, chain_graph(pathways, layers), settings, **options)
+    return train_graph(inputs, targets, pathway_network(pathways, layers), settings, **options)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.experiment.foretold import Foretold
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Names of the pairs of curves, fixed by the interface.
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")

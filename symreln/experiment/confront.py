@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.experiment.foretold import Foretold
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import NetworkSpec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @phase("validating")

@@ -26,13 +26,13 @@ from symreln.experiment.trained import (
     gated_settings,
     training_settings,
 )
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
+from symreln.train.trainers import train_gdln
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Relative difference from which two values of s are two: they are exact numbers, rounded once.
 DISTINCT = 1e-9

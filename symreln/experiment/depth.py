@@ -37,14 +37,13 @@ from symreln.experiment.scalar_modes import gated_graph
 from symreln.experiment.trained import shared_progress, training_settings
 from symreln.experiment.words import percent
 from symreln.laws.law import pathway_units
-from symreln.train.deep import train_deep_network
-from symreln.train.graph import train_graph
+from symreln.train.trainers import train_deep_network, train_graph
 
 if TYPE_CHECKING:
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
-    from symreln.train.topology import GatedGraph
+    from symreln.train.network import GatedNetwork
+    from symreln.train.run import TrainingRun
 
 FORMAT = "symreln-depth/1"
 
@@ -255,7 +254,7 @@ def compare_depth(
     )
 
 
-def _counted(spec: Spec, share: float | None) -> GatedGraph:
+def _counted(spec: Spec, share: float | None) -> GatedNetwork:
     """Return the gated network with as many units as are open together in a ReLU layer."""
     if spec.graph is None:
         msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"

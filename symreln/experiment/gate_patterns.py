@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Judged, ModeCurve
-    from symreln.train.network import TrainingSettings
+    from symreln.train.settings import TrainingSettings
 
 #: Units that stand for those of a pathway.
 UNITS = 64
@@ -70,7 +70,7 @@ def shown_gates(
     ends = _as_far(prediction, losses.mean(axis=0), stage_ends(numbers, modes, judged))
     looks = tuple(sorted(set(ends.values())))
     seen = Recording(
-        quantities=("contribution",), observers={"seen": lambda _, w: w[0].w1 @ x}, steps=looks
+        quantities=("contribution",), observers={"seen": lambda _, w: w[0] @ x}, steps=looks
     )
     run = train_networks(numbers.spec, len(losses), stream, record=seen)
     found = []

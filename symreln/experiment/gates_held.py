@@ -23,7 +23,7 @@ from symreln.experiment.words import percent
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, StageDerivation
     from symreln.claims.prediction import Prediction
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,8 +14,8 @@ from symreln.experiment.graph_start import GraphStart, graph_start
 from symreln.experiment.metrics import compare
 from symreln.experiment.scalar_modes import GraphPrediction, ScalarModes, gated_graph
 from symreln.experiment.trained import training_settings
-from symreln.train.graph import train_graph
 from symreln.train.record import Recording
+from symreln.train.trainers import train_graph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symreln.experiment.metrics import CurveComparison
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: The pairs of curves: from an aligned start, and from random weights.
 ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"

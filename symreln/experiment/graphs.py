@@ -37,7 +37,7 @@ from symreln.spec.arguments import check_counts, instance_of
 if TYPE_CHECKING:
     from symreln.experiment.trained import ProgressCallback
     from symreln.graphs.derivation import GraphDerivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: What every pair of curves is called (see :func:`titles`), and its networks after
 #: "max |ΔL|/L(0) is …".

@@ -15,14 +15,14 @@ from symreln.claims.integration import network_of
 from symreln.claims.prediction import probe_bases
 from symreln.experiment.pair import pair_streams
 from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
-from symreln.train.gdln import train_gdln
-from symreln.train.network import LayerWeights
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.claims.derivation import Derivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 def why_no_growing_part(numbers: Derivation) -> str:

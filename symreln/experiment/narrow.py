@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.narrow_law import NarrowLaw
     from symreln.claims.widths import NarrowPathway
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @short_repr

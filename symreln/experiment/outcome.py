@@ -40,7 +40,7 @@ from symreln.experiment.verdicts import (
 )
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.mean_field import MeanField
-from symreln.train.network import TrainingRun
+from symreln.train.run import TrainingRun
 
 if TYPE_CHECKING:
     from symreln.claims.constants import Constant

@@ -20,14 +20,14 @@ from symreln.experiment.trained import (
     training_settings,
 )
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 def pair_streams(rng: int, first: int = 0) -> tuple[np.random.SeedSequence, ...]:

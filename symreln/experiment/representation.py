@@ -40,10 +40,9 @@ from symreln.experiment.trained import (
     sized_pathways,
     training_settings,
 )
-from symreln.train.gdln import train_gdln
 from symreln.train.machine import machine
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

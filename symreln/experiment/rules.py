@@ -33,9 +33,9 @@ from symreln.experiment.trained import (
     training_settings,
 )
 from symreln.spec.arguments import check_counts
-from symreln.train.gdln import train_gdln
-from symreln.train.network import TrainingRun, TrainingSettings
-from symreln.train.relu import train_network
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln, train_network
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

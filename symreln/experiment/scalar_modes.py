@@ -18,7 +18,7 @@ from symreln.graphs.components import components
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import decide_diagonal
 from symreln.graphs.modes import graph_modes
-from symreln.train.topology import GatedEdge, GatedGraph, GatedNode
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
 
 if TYPE_CHECKING:
     from symreln.graphs.components import Component
@@ -224,9 +224,9 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-def gated_graph(graph: Network) -> GatedGraph:
+def gated_graph(graph: Network) -> GatedNetwork:
     """Return a spec's graph in floats; its gains must have no parameters left."""
-    return GatedGraph(
+    return GatedNetwork(
         nodes=tuple(
             GatedNode(
                 name=node.name,

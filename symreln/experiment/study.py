@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from symreln.claims.derivation import Derivation
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Factors of the initial scale, and of the learning rate.
 LEVELS = (Fraction(1), Fraction(1, 2), Fraction(1, 4))

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from symreln.experiment.trained import gated_pathways, shared_progress
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
+from symreln.train.trainers import train_gdln
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec
-    from symreln.train.network import GatedPathway, TrainingRun, TrainingSettings
+    from symreln.train.network import GatedPathway
+    from symreln.train.run import TrainingRun
+    from symreln.train.settings import TrainingSettings
 
 Phase = tuple[int, tuple["GatedPathway", ...]]
 """First step, and the pathways with the gates from there on."""
@@ -42,7 +44,7 @@ def train_phases(
     progress: ProgressCallback | None = None,
     workers: int | None = None,
 ) -> TrainingRun:
-    """Train as :func:`symreln.train.gdln.train_gdln` does, with other gates from step to step.
+    """Train as :func:`symreln.train.trainers.train_gdln` does, with other gates from step to step.
 
     The update at a phase's first step is the first with its gates, and the loss recorded there is
     with them. Where there are several phases only the last step's quantities are kept.

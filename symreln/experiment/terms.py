@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.experiment.foretold import Foretold
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 @short_repr

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
 from symreln.laws.law import Regime, pathway_units
-from symreln.train.network import GatedPathway, TrainingSettings
+from symreln.train.network import GatedPathway
 from symreln.train.record import Recording
+from symreln.train.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from symreln.network.parts import Gain

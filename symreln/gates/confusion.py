@@ -28,7 +28,7 @@ from symreln.laws.gate_classes import GateClass, gate_classes, gate_names, sampl
 from symreln.laws.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.network.orbits import moved_gates
 from symreln.spec.model import Spec
-from symreln.train.network import LayerWeights
+from symreln.train.weights import LayerWeights
 
 #: Steps that are shown: as many as can be read.
 SHOWN = 8

@@ -291,7 +291,7 @@ def count_observer(dataset: Dataset, label: str) -> Observer:
     members = np.array([[value == name for value in held] for name in names], dtype=float)
 
     def observed(step: int, weights: tuple) -> np.ndarray:
-        seen = np.matmul(weights[0].w1, inputs)
+        seen = np.matmul(weights[0], inputs)
         signed = np.sign(seen) * seen**2
         return (signed @ members.T > 0).sum(axis=-1)
 

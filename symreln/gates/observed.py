@@ -19,10 +19,10 @@ from symreln.errors import InputError
 from symreln.experiment.trained import training_settings
 from symreln.gates.remarks import exact_columns, unseparable
 from symreln.spec.model import Dataset, Spec
-from symreln.train.network import LayerWeights, TrainingSettings
-from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.record import Observer, Recording
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights
 
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
 NEAR = 1e-4
@@ -141,11 +141,10 @@ def observe(
     settings = _settings(spec)
     inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     if initial is None:
-        shapes = [(len(inputs), settings.hidden, len(targets))]
-        draw = gaussian_weights(seed_children(rng, seeds), shapes, settings.layer_stds(2))
-        (drawn,) = draw(0, seeds)
-        assert isinstance(drawn, LayerWeights)
-        initial = drawn
+        # Before the first update.
+        (initial,) = train_network(
+            inputs, targets, replace(settings, steps=1), seeds=seeds, rng=rng
+        ).weights
     run = train_network(
         inputs,
         targets,
@@ -266,7 +265,7 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
     on = (signs == 0).astype(float).T
 
     def observed(step: int, weights: tuple) -> np.ndarray:
-        seen = np.matmul(weights[0].w1, inputs)
+        seen = np.matmul(weights[0], inputs)
         squares = seen**2
         missed = disagreement(squares * (seen > 0), squares, signs)
         if on.any():

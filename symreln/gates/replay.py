@@ -33,8 +33,7 @@ from symreln.gates.found_gates import (
 from symreln.gates.observed import ObservedNetworks, check_samples, observe, sample_steps
 from symreln.gates.serialise import Result
 from symreln.spec.model import Spec
-from symreln.train.deep import replay_gates
-from symreln.train.network import EdgeWeights
+from symreln.train.trainers import replay_gates
 
 #: Numbers of gates and of windows of the curve; every unit's own gates also in more windows.
 CLUSTERS = (1, 2, 4, 8, 16, 32)
@@ -144,7 +143,7 @@ def replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
             trained.inputs, trained.targets, constant, replace(settings, steps=steps), weights
         )
         losses.append(chunk.losses[:, : end - start])
-        weights = [edge.matrix for edge in chunk.weights if isinstance(edge, EdgeWeights)]
+        weights = list(chunk.matrices)
     return np.concatenate(losses, axis=1)
 
 

@@ -29,8 +29,8 @@ from symreln.gates.observed import observe
 from symreln.gates.serialise import Result, table
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Dataset, PathwaySpec, Spec
-from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
+from symreln.train.trainers import train_gdln
 
 #: Loss over the initial one at which times are compared: the last two say who is done first.
 LEVELS = (0.9, 0.5, 0.1, 0.01)

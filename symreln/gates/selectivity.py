@@ -23,7 +23,7 @@ from symreln.base.summaries import short_repr
 from symreln.gates.enumerate import pattern
 from symreln.gates.observed import ObservedNetworks
 from symreln.gates.serialise import Result
-from symreln.train.network import LayerWeights
+from symreln.train.weights import LayerWeights
 
 
 @short_repr

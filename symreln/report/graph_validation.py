@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.experiment.graph_start import GraphStart
     from symreln.experiment.graphs import GraphValidation
     from symreln.report.drawing import Sketch
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 
 def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:

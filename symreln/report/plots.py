@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from symreln.claims.prediction import ModeCurve, Prediction
     from symreln.experiment.confront import Validation
     from symreln.laws.mean_field import MeanField
-    from symreln.train.network import TrainingRun
+    from symreln.train.run import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
 POINTS = 400

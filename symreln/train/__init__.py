@@ -1,7 +1,8 @@
-"""The independent witness: gradient descent on ReLU networks and gated deep linear networks.
+"""The independent witness: one trainer for any network; it sees no formula.
 
 Floats in, floats out. Nothing here imports a symbolic module or knows a solution, so that agreement
-with a formula means something. Import what is needed from the modules: ``relu`` and ``gdln`` (one
-hidden layer), ``deep`` (any number of them, and replayed gates), ``graph`` with ``topology`` (gated
-networks as graphs), ``network``, ``record``, ``memory``.
+with a formula means something. A ``network`` is nodes, edges and gates; a ``model`` is a network
+with its data; ``steps`` writes what a step of it computes as a ``program``, a list of array
+operations, which ``run`` binds to chunks of seeds, here or in ``workers``. ``trainers`` is the
+door: ReLU networks of any depth, pathways, graphs, replayed gates.
 """

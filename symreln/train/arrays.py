@@ -5,10 +5,9 @@ buffer that they are given, a library without in-place operations returns a new 
 therefore always use the returned array.
 """
 
-# ruff: noqa: D102 - overriding methods: the abstract class documents them.
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import importlib
 from typing import Any, Literal, final
 
 import array_api_compat
@@ -20,64 +19,88 @@ Array = Any  # an array of whichever library the caller handed in
 Precision = Literal["float64", "float32"]
 
 
-class AbstractArithmetic(ABC):
-    """Array operations in one precision, with buffers where the library can use them."""
+class Arithmetic:
+    """Array operations in one precision, by the array API standard (2022.12 or later) alone.
 
-    on_host: bool
-    """Whether it computes on this machine's processors in one thread, so that workers help."""
-    item_bytes: int
-    """Bytes of a number."""
-    buffered: bool
-    """Whether it writes into buffers; else every operation makes a new array."""
+    Attributes:
+        on_host: Whether it computes on this machine's processors in one thread, so that workers
+            help.
+        buffered: Whether it writes into buffers; else every operation makes a new array.
+        fused: Whether it has :meth:`_TorchArithmetic.descend`.
+        has_gates: Whether :meth:`passed` needs what :meth:`opened` finds; else what :meth:`rectify`
+            leaves.
+        item_bytes: Bytes of a number.
+    """
 
-    @abstractmethod
+    on_host = buffered = fused = False  # the library has threads or a device of its own
+    has_gates = True
+
+    def __init__(self, like: Array, precision: Precision = "float64") -> None:
+        self.xp = array_api_compat.array_namespace(like)
+        self.device = array_api_compat.device(like)
+        self.precision = precision
+        self.item_bytes = np.dtype(precision).itemsize
+
     def array(self, values: Array) -> Array:
         """A copy in this library and precision, on the device of the data; never shares memory."""
+        wanted = getattr(self.xp, self.precision)
+        copy = self.xp.asarray(values, dtype=wanted, device=self.device, copy=True)
+        if copy.dtype != wanted:
+            msg = (
+                f"training: {self.xp.__name__} gives {copy.dtype} where {self.precision} is asked "
+                "for. Switch its 64-bit numbers on (jax: jax_enable_x64), or hand in numpy arrays."
+            )
+            raise InputError(msg)
+        return copy
 
-    @abstractmethod
     def index(self, values: Any) -> Array:
         """Integer array of this library, for :meth:`take`."""
+        return self.xp.asarray(np.asarray(values), dtype=self.xp.int64, device=self.device)
 
-    @abstractmethod
     def buffer(self, *shape: int) -> Array | None:
         """Zero-filled memory to hand in as ``out=``; None where the library has no use for it."""
+        return None
 
-    @abstractmethod
+    def put(self, values: np.ndarray, out: Array | None) -> Array:
+        """Values in this library and precision, in the buffer where there is one."""
+        return self.array(values)
+
     def transpose(self, values: Array) -> Array:
         """The last two axes exchanged."""
+        return self.xp.matrix_transpose(values)
 
-    @abstractmethod
     def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
         """Matrix product over the last two axes."""
+        return self.xp.matmul(left, right)
 
-    @abstractmethod
     def add(self, left: Array, right: Array, out: Array | None = None) -> Array:
         """Sum, entry by entry."""
+        return left + right
 
-    @abstractmethod
     def subtract(self, left: Array, right: Array, out: Array | None = None) -> Array:
         """Difference, entry by entry."""
+        return left - right
 
-    @abstractmethod
     def multiply(self, left: Array, right: Array | float, out: Array | None = None) -> Array:
         """Product, entry by entry."""
+        return left * right
 
-    @abstractmethod
-    def rectify(self, values: Array, gate: Array | None) -> tuple[Array, Array]:
-        """Where an entry is > 0 itself, else 0; and its gate, for :meth:`passed`.
+    def opened(self, values: Array, out: Array | None = None) -> Array:
+        """1 where an entry is > 0, else 0."""
+        return self.xp.astype(values > 0, values.dtype)
 
-        ``values`` may be overwritten, ``gate`` is a buffer of the same shape.
-        """
+    def rectify(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        """Where an entry is > 0 itself, else 0."""
+        return values * gate
 
-    @abstractmethod
-    def passed(self, values: Array, gate: Array) -> Array:
-        """What a gate of :meth:`rectify` lets through; ``values`` may be overwritten."""
+    def passed(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        """What is let through where entries were > 0."""
+        return values * gate
 
-    @abstractmethod
     def take(self, values: Array, index: Array, axis: int, out: Array | None = None) -> Array:
         """The entries at ``index`` along ``axis``."""
+        return self.xp.take(values, index, axis=axis)
 
-    @abstractmethod
     def spread(
         self, part: Array, index: Any, inverse: Array, axis: int, out: Array | None = None
     ) -> Array:
@@ -86,46 +109,28 @@ class AbstractArithmetic(ABC):
         ``inverse`` maps each position to its place in ``part``, or one past the end for "nowhere".
         A buffer in ``out`` must be zero wherever ``index`` does not point.
         """
+        edge = list(part.shape)
+        edge[axis] = 1
+        zeros = self.xp.zeros(tuple(edge), dtype=part.dtype, device=self.device)
+        return self.xp.take(self.xp.concat([part, zeros], axis=axis), inverse, axis=axis)
 
-    @abstractmethod
     def square_sums(self, values: Array) -> Array:
         """Sum of the squared entries of each item of the first axis."""
+        return self.xp.sum(values * values, axis=(-2, -1))
 
-    @abstractmethod
     def stack(self, values: list[Array]) -> np.ndarray:
         """Arrays of one shape as one numpy array, new axis last."""
+        return self.numpy(self.xp.stack(values, axis=-1))
 
-    @abstractmethod
     def numpy(self, values: Array) -> np.ndarray:
         """A numpy copy of an array."""
-
-    def descend(
-        self, weights: Array, left: Array, right: Array, kept: float, step: Array | None
-    ) -> tuple[Array, Array | None]:
-        """A step of gradient descent, kept · weights + left @ right.
-
-        Args:
-            weights: May be overwritten.
-            left: First factor of the negative gradient times the learning rate.
-            right: Second one.
-            kept: What weight decay leaves of a weight.
-            step: Buffer of the weights' shape; None where :meth:`step_buffer` gave none.
-
-        Returns:
-            The weights, and the buffer for the next step.
-        """
-        step = self.matmul(left, right, out=step)
-        if kept != 1:
-            weights = self.multiply(weights, kept, out=weights)
-        return self.add(weights, step, out=weights), step if self.buffered else None
-
-    def step_buffer(self, *shape: int) -> Array | None:
-        """The buffer of :meth:`descend`."""
-        return self.buffer(*shape)
+        if array_api_compat.is_cupy_array(values):
+            values = array_api_compat.to_device(values, "cpu")
+        return np.array(values)
 
 
 @final
-class NumpyArithmetic(AbstractArithmetic):
+class _NumpyArithmetic(Arithmetic):
     """numpy: every operation writes into its buffer, since allocation costs as much as the work."""
 
     on_host = buffered = True
@@ -133,6 +138,7 @@ class NumpyArithmetic(AbstractArithmetic):
     add = staticmethod(np.add)  # pyright: ignore[reportAssignmentType]
     subtract = staticmethod(np.subtract)  # pyright: ignore[reportAssignmentType]
     multiply = staticmethod(np.multiply)  # pyright: ignore[reportAssignmentType]
+    rectify = passed = multiply  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, precision: Precision = "float64") -> None:
         self.dtype = np.dtype(precision)
@@ -147,31 +153,24 @@ class NumpyArithmetic(AbstractArithmetic):
     def buffer(self, *shape: int) -> np.ndarray:
         return np.zeros(shape, self.dtype)
 
-    def transpose(self, values: np.ndarray) -> np.ndarray:
+    def transpose(self, values: Array) -> np.ndarray:
         return values.swapaxes(-1, -2)
 
-    def rectify(self, values: np.ndarray, gate: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        gate = np.empty_like(values) if gate is None else gate
+    def put(self, values: np.ndarray, out: Array | None) -> np.ndarray:
+        assert out is not None
+        out[...] = values
+        return out
+
+    def opened(self, values: Array, out: Array | None = None) -> np.ndarray:
         # Gates as numbers: multiplying by truth values converts them first, which takes longer.
-        np.greater(values, 0.0, out=gate)
-        return np.multiply(values, gate, out=values), gate
+        return np.greater(values, 0.0, out=out)
 
-    def passed(self, values: np.ndarray, gate: np.ndarray) -> np.ndarray:
-        return np.multiply(values, gate, out=values)
-
-    def take(
-        self, values: np.ndarray, index: np.ndarray, axis: int, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def take(self, values: Array, index: Array, axis: int, out: Array | None = None) -> np.ndarray:
         # mode="raise" would make numpy buffer the output; the indices were checked at the door.
         return np.take(values, index, axis=axis, out=out, mode="clip")
 
     def spread(
-        self,
-        part: np.ndarray,
-        index: np.ndarray,
-        inverse: np.ndarray,
-        axis: int,
-        out: np.ndarray | None = None,
+        self, part: Array, index: Any, inverse: Array, axis: int, out: Array | None = None
     ) -> np.ndarray:
         if out is None:
             shape = list(part.shape)
@@ -181,96 +180,101 @@ class NumpyArithmetic(AbstractArithmetic):
         out[where] = part
         return out
 
-    def square_sums(self, values: np.ndarray) -> np.ndarray:
+    def square_sums(self, values: Array) -> np.ndarray:
         flat = values.reshape(values.shape[0], 1, -1)
         return np.matmul(flat, flat.swapaxes(-1, -2))[:, 0, 0]
 
-    def stack(self, values: list[np.ndarray]) -> np.ndarray:
+    def stack(self, values: list[Array]) -> np.ndarray:
         return np.stack(values, axis=-1)
 
-    def numpy(self, values: np.ndarray) -> np.ndarray:
+    def numpy(self, values: Array) -> np.ndarray:
         return np.array(values)
 
 
-class PortableArithmetic(AbstractArithmetic):
-    """Any library of the array API standard (2022.12 or later), without in-place operations."""
+@final
+class _TorchArithmetic(Arithmetic):
+    """torch, in place.
 
-    on_host = buffered = False  # the library has threads or a device of its own
+    On a graphics card a step of small networks is bound by memory traffic, so every pass over a
+    large array that is saved counts: a gradient is added to its weights by the product that makes
+    it, and ReLU needs no array of gates beside what it lets through.
+    """
+
+    buffered = fused = True
+    has_gates = False
 
     def __init__(self, like: Array, precision: Precision = "float64") -> None:
-        self.xp = array_api_compat.array_namespace(like)
-        self.device = array_api_compat.device(like)
-        self.precision = precision
-        self.item_bytes = np.dtype(precision).itemsize
+        super().__init__(like, precision)
+        self.torch = importlib.import_module("torch")  # an optional library: nothing imports it
 
     def array(self, values: Array) -> Array:
-        wanted = getattr(self.xp, self.precision)
-        copy = self.xp.asarray(values, dtype=wanted, device=self.device, copy=True)
-        if copy.dtype != wanted:
-            msg = (
-                f"training: {self.xp.__name__} gives {copy.dtype} where {self.precision} is asked "
-                "for. Switch its 64-bit numbers on (jax: jax_enable_x64), or hand in numpy arrays."
-            )
-            raise InputError(msg)
-        return copy
+        # One layout, whatever the values were copied from: products then meet it as they like.
+        copy = super().array(values).detach()
+        return copy.clone(memory_format=self.torch.contiguous_format)
 
-    def index(self, values: Any) -> Array:
-        return self.xp.asarray(np.asarray(values), dtype=self.xp.int64, device=self.device)
+    def buffer(self, *shape: int) -> Array:
+        dtype = getattr(self.torch, self.precision)
+        return self.torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def buffer(self, *shape: int) -> Array | None:
-        return None
-
-    def transpose(self, values: Array) -> Array:
-        return self.xp.matrix_transpose(values)
+    def put(self, values: np.ndarray, out: Array | None) -> Array:
+        assert out is not None
+        return out.copy_(self.torch.as_tensor(values))
 
     def matmul(self, left: Array, right: Array, out: Array | None = None) -> Array:
-        return self.xp.matmul(left, right)
+        if left.ndim == right.ndim == 2:
+            return self.torch.matmul(left, right)
+        return self.torch.bmm(*_one_batch(left, right), out=out)
 
     def add(self, left: Array, right: Array, out: Array | None = None) -> Array:
-        return left + right
+        return self.torch.add(left, right, out=out)
 
     def subtract(self, left: Array, right: Array, out: Array | None = None) -> Array:
-        return left - right
+        return self.torch.sub(left, right, out=out)
 
     def multiply(self, left: Array, right: Array | float, out: Array | None = None) -> Array:
-        return left * right
+        return self.torch.mul(left, right, out=out)
 
-    def rectify(self, values: Array, gate: Array | None) -> tuple[Array, Array]:
-        gate = self.xp.astype(values > 0, values.dtype)
-        return values * gate, gate
+    def rectify(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        return values.clamp_(min=0)
 
-    def passed(self, values: Array, gate: Array) -> Array:
-        return values * gate
+    def passed(self, values: Array, gate: Array, out: Array | None = None) -> Array:
+        # Zero where the gate is not above zero: one pass, into the same memory.
+        back = self.torch.ops.aten.threshold_backward.grad_input
+        return back(values, gate, 0, grad_input=values)
 
     def take(self, values: Array, index: Array, axis: int, out: Array | None = None) -> Array:
-        return self.xp.take(values, index, axis=axis)
+        return self.torch.index_select(values, axis, index, out=out)
 
     def spread(
         self, part: Array, index: Any, inverse: Array, axis: int, out: Array | None = None
     ) -> Array:
-        edge = list(part.shape)
-        edge[axis] = 1
-        zeros = self.xp.zeros(tuple(edge), dtype=part.dtype, device=self.device)
-        return self.xp.take(self.xp.concat([part, zeros], axis=axis), inverse, axis=axis)
+        if out is None:
+            return super().spread(part, index, inverse, axis)
+        return out.index_copy_(axis, index, part)
 
     def square_sums(self, values: Array) -> Array:
-        return self.xp.sum(values * values, axis=(-2, -1))
-
-    def stack(self, values: list[Array]) -> np.ndarray:
-        return self.numpy(self.xp.stack(values, axis=-1))
+        flat = values.reshape(values.shape[0], 1, -1)
+        return self.torch.bmm(flat, flat.mT)[:, 0, 0]
 
     def numpy(self, values: Array) -> np.ndarray:
-        if array_api_compat.is_cupy_array(values):
-            values = array_api_compat.to_device(values, "cpu")
-        return np.array(values)
+        return values.detach().cpu().numpy().copy()
+
+    def descend(
+        self, weights: Array, left: Array, right: Array, kept: float, out: Array | None = None
+    ) -> Array:
+        """A step of gradient descent in place, kept · weights + left @ right."""
+        return weights.baddbmm_(*_one_batch(left, right), beta=kept)
 
 
-def arithmetic_of(data: Array, precision: Precision = "float64") -> AbstractArithmetic:
+def _one_batch(left: Array, right: Array) -> tuple[Array, Array]:
+    """Two batches of one size; what all seeds share is not copied."""
+    seeds = left.shape[0] if left.ndim == 3 else right.shape[0]
+    return left.expand(seeds, -1, -1), right.expand(seeds, -1, -1)
+
+
+def arithmetic_of(data: Array, precision: Precision = "float64") -> Arithmetic:
     """Arithmetic of the library that ``data`` belongs to; numpy for lists and numpy arrays."""
     if isinstance(data, np.ndarray) or not array_api_compat.is_array_api_obj(data):
-        return NumpyArithmetic(precision)
-    if array_api_compat.is_torch_array(data):
-        from symreln.train.torch_arrays import TorchArithmetic
-
-        return TorchArithmetic(data, precision)
-    return PortableArithmetic(data, precision)
+        return _NumpyArithmetic(precision)
+    own = _TorchArithmetic if array_api_compat.is_torch_array(data) else Arithmetic
+    return own(data, precision)

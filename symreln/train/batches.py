@@ -20,7 +20,7 @@ def batch_keys(children: Sequence[np.random.SeedSequence]) -> np.ndarray:
     """Keys of the streams of batches, apart from those of the initial weights.
 
     Args:
-        children: One a seed (:func:`symreln.train.randomness.seed_children`).
+        children: One a seed (:func:`symreln.train.weights.seed_children`).
 
     Returns:
         Unsigned integers of shape (seeds, 4): an array, so that it can be sent to a worker.

@@ -11,9 +11,11 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.train.batches import Batches
-from symreln.train.model import AbstractModel
-from symreln.train.network import TrainingSettings, Weights
-from symreln.train.record import Observer, Recording
+from symreln.train.model import Model
+from symreln.train.program import State
+from symreln.train.record import Observer, Recording, observer_of
+from symreln.train.steps import program_of
+from symreln.train.weights import Weights
 
 BLOCK = 64  # steps between two looks at finiteness and two reports of progress
 
@@ -25,13 +27,12 @@ class Chunk:
 
     losses: np.ndarray
     snapshots: dict[str, np.ndarray]
-    weights: Weights
+    matrices: Weights
 
 
 def train_chunk(
-    model: AbstractModel,
+    model: Model,
     weights: Weights,
-    settings: TrainingSettings,
     record: Recording,
     first_seed: int,
     report: Callable[[int], None],
@@ -40,20 +41,23 @@ def train_chunk(
     """Train some seeds from their initial weights.
 
     Args:
-        model: Network and data.
-        weights: Initial weights, one entry a pathway or an edge.
-        settings: Hyper-parameters.
+        model: Network, data and hyper-parameters.
+        weights: Initial weights, one matrix an edge.
         record: What to keep.
         first_seed: Number of the first seed, for messages.
         report: Called after each block with the seed-steps done so far.
         keys: Of the streams of mini-batches (:func:`symreln.train.batches.batch_keys`); needed
-            where ``settings.batch_size`` is given.
+            where a batch size is given.
     """
-    seeds, steps = weights[0].seeds, settings.steps
-    state, batches = model.start(weights), _batches(model, settings, keys)
+    seeds, steps = len(weights[0]), model.settings.steps
+    state = State(program_of(model), weights, model.gates)
+    batches = None
+    if model.settings.batch_size is not None:
+        assert keys is not None
+        batches = Batches(keys, model.samples, model.settings.batch_size)
     snapshot_steps = record.snapshot_steps(steps)
     observers: dict[str, Observer] = {
-        **{name: model.observer(name, record) for name in record.quantities},
+        **{name: observer_of(model, name, record) for name in record.quantities},
         **record.observers,
     }
     kept: dict[str, list[np.ndarray]] = {name: [] for name in observers}
@@ -69,22 +73,12 @@ def train_chunk(
             for step in range(start, stop):
                 block.append(state.evaluate())
                 if step + 1 < steps:
-                    factors = None if batches is None else batches.next()
-                    state.update(None if factors is None else model.arithmetic.array(factors))
+                    state.update(None if batches is None else batches.next())
             losses[:, start:stop] = model.arithmetic.stack(block)
-            _check_finite(model, settings, losses[:, start:stop], first_seed, start)
+            _check_finite(model, losses[:, start:stop], first_seed, start)
             report(stop * seeds)
     snapshots = {name: np.stack(values, axis=1) for name, values in kept.items()}
-    return Chunk(losses=losses, snapshots=snapshots, weights=state.weights())
-
-
-def _batches(
-    model: AbstractModel, settings: TrainingSettings, keys: np.ndarray | None
-) -> Batches | None:
-    if settings.batch_size is None:
-        return None
-    assert keys is not None
-    return Batches(keys, model.data_shape[2], settings.batch_size)
+    return Chunk(losses=losses, snapshots=snapshots, matrices=state.weights())
 
 
 def _blocks(steps: int, snapshot_steps: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -93,21 +87,15 @@ def _blocks(steps: int, snapshot_steps: tuple[int, ...]) -> Iterator[tuple[int, 
     return itertools.pairwise(cuts)
 
 
-def _check_finite(
-    model: AbstractModel,
-    settings: TrainingSettings,
-    losses: np.ndarray,
-    first_seed: int,
-    first_step: int,
-) -> None:
+def _check_finite(model: Model, losses: np.ndarray, first_seed: int, first_step: int) -> None:
     finite = np.isfinite(losses)
     if finite.all():
         return
+    settings = model.settings
     step = int(np.argmin(finite.all(axis=0)))
     seed = int(np.argmin(finite[:, step]))
-    samples = model.data_shape[2]
     batch = settings.batch_size
-    noisy = f" Batches of {batch} may need {samples / batch:.3g} times less." if batch else ""
+    noisy = f" Batches of {batch} may need {model.samples / batch:.3g} times less." if batch else ""
     msg = (
         f"training diverged at step {first_step + step} (seed {first_seed + seed}): the loss is "
         f"not finite with learning rate {settings.learning_rate:g} and loss {settings.loss!r}. "

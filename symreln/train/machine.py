@@ -22,9 +22,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from symreln.base.processes import resident_bytes
 from symreln.errors import InputError
-from symreln.train.arrays import Array, Precision
-from symreln.train.network import MemoryEstimate, TrainingSettings, checked_data
+from symreln.train.arrays import Array, Precision, arithmetic_of
+from symreln.train.memory import MemoryEstimate
+from symreln.train.settings import TrainingSettings
 
 Library = Literal["numpy", "torch", "cupy", "jax"]
 LIBRARIES: tuple[str, ...] = get_args(Library)
@@ -78,7 +80,8 @@ class Machine:
         """Bytes that a training may take that begins now."""
         if self.process_limit is None:
             return self.memory_limit
-        return max(0, min(self.memory_limit, self.process_limit - _resident_bytes()))
+        used = resident_bytes(os.getpid()) or peak_bytes()
+        return max(0, min(self.memory_limit, self.process_limit - used))
 
     def arrays(self, *data: np.ndarray) -> tuple[Array, ...]:
         """Data as arrays of the library on the device.
@@ -127,12 +130,41 @@ def prepared(
     Raises:
         InputError: The data do not fit, or the machine does not take them.
     """
-    inputs, targets = checked_data(inputs, targets)
+    inputs, targets = _checked(inputs, targets)
     here = machine()
     if isinstance(inputs, np.ndarray) and isinstance(targets, np.ndarray):
         inputs, targets = here.arrays(inputs, targets)
     asked = here.precision if settings.precision == "float64" else settings.precision
     return inputs, targets, replace(settings, precision=asked)
+
+
+def _checked(inputs: Any, targets: Any) -> tuple[Any, Any]:
+    """Inputs (n_x, P) and targets (n_y, P), both with samples in columns, checked for shape.
+
+    Raises:
+        InputError: Not two matrices, or another number of samples, or nothing in one of them.
+    """
+    if not hasattr(inputs, "shape"):
+        inputs = np.asarray(inputs, dtype=np.float64)
+    if not hasattr(targets, "shape"):
+        targets = np.asarray(targets, dtype=np.float64)
+    for name, values in (("inputs", inputs), ("targets", targets)):
+        if len(values.shape) != 2 or 0 in tuple(values.shape):
+            msg = (
+                f"{name}: shape is {tuple(values.shape)}. "
+                "Give a matrix that is not empty, one column a sample."
+            )
+            raise InputError(msg)
+        if not np.isfinite(arithmetic_of(values).numpy(values)).all():
+            msg = f"{name}: an entry is NaN or infinite. Give finite numbers."
+            raise InputError(msg)
+    if inputs.shape[1] != targets.shape[1]:
+        msg = (
+            f"inputs hold {inputs.shape[1]} samples, targets {targets.shape[1]}. "
+            "Give one column a sample in both."
+        )
+        raise InputError(msg)
+    return inputs, targets
 
 
 def _torch(torch: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
@@ -160,15 +192,6 @@ _MOVERS: dict[str, Callable[[Any, Machine, tuple[np.ndarray, ...]], tuple[Array,
     "cupy": _cupy,
     "jax": _jax,
 }
-
-
-def _resident_bytes() -> int:
-    """Bytes that this process has now; its largest ever where the system does not say."""
-    try:
-        with open("/proc/self/statm", "rb") as stream:
-            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError, ValueError):
-        return peak_bytes()
 
 
 def peak_bytes(*, children: bool = False) -> int:

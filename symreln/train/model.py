@@ -1,130 +1,94 @@
-"""What the training loop needs of a network: start it with weights, evaluate, update."""
+"""A network with the data that it is trained on, without weights."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+from typing import Literal, final
 
 import numpy as np
 
-from symreln.train.arrays import AbstractArithmetic, Array
-from symreln.train.network import TrainingSettings, Weights
-from symreln.train.record import Observer, Quantity, Recording
+from symreln.errors import InputError
+from symreln.train.arrays import Array, arithmetic_of
+from symreln.train.network import GatedNetwork, GatedNode, own_inputs
+from symreln.train.settings import TrainingSettings
+
+Order = Literal["samples", "rows", "maps"]
 
 
-class AbstractState(ABC):
-    """A chunk of seeds in training; ``evaluate`` and ``update`` are called in turn."""
+@final
+class Model:
+    """A network, its data, and how it is trained on them.
 
-    @abstractmethod
-    def evaluate(self) -> Any:
-        """Mean loss 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖² of each seed at the present weights. Shape (S,)."""
+    Attributes:
+        inputs: X, shape (n_x, P), in the library that it is trained in.
+        targets: Y, shape (n_y, P).
+        network: Nodes, edges and gates.
+        settings: Hyper-parameters.
+        staged: Whether outputs of early stages do not see later ones.
+        stages: Stages of the output nodes; (None,) where they are trained jointly.
+        order: In which order a step multiplies; all take the same step but for rounding.
+            "samples": sample by sample. "rows": so too, the last layer's weights stored as
+            (target, source) and the inputs in both orders; with one hidden layer every product
+            then meets BLAS as it likes. "maps": a pathway's two layers first
+            (:mod:`symreln.train.steps`).
+        gates: Gates of hidden units that are given for every step, shape (seeds, steps, ΣH, P).
+        rate: Factor of the summed loss's gradient in a step.
+        kept: What weight decay leaves of a weight in a step.
+    """
 
-    @abstractmethod
-    def update(self, factors: Array | None = None) -> None:
-        """One step of gradient descent, from the residual of the last ``evaluate``.
+    def __init__(
+        self,
+        inputs: Array,
+        targets: Array,
+        network: GatedNetwork,
+        settings: TrainingSettings,
+        *,
+        staged: bool = False,
+        order: Order = "samples",
+        gates: np.ndarray | None = None,
+    ) -> None:
+        self.n_x, self.samples = inputs.shape
+        self.n_y = targets.shape[0]
+        network.check_fits(self.n_x, self.n_y, self.samples)
+        settings.check_fits(self.samples)
+        self.arithmetic = arithmetic_of(inputs, settings.precision)
+        self.inputs = self.arithmetic.array(inputs)
+        self.targets = self.arithmetic.array(targets)
+        self.network, self.settings, self.staged = network, settings, staged
+        self.order, self.gates = order, gates
+        inner = (*network.edges, *(node for node in network.nodes if not node.inputs))
+        linear = not network.biases and not any(node.relu for node in network.nodes)
+        gated = any(item.gate is not None for item in inner)
+        if order == "maps" and (gated or not linear or not network.pathways):
+            msg = "order: 'maps' is for linear pathways gated at their inputs. Give 'samples'."
+            raise InputError(msg)
+        stages = {node.stage for node in network.nodes if node.outputs}
+        self.stages: tuple[int | None, ...] = tuple(sorted(stages)) if staged else (None,)
+        self.rate = settings.rate(self.samples)
+        self.kept = 1 - settings.decay(self.samples)
+        self.live_nodes, self.live_edges = network.live(self.samples)
+        if not any(live.any() for live in self.live_edges):
+            msg = "graph: no path from an input to an output is open on any sample. Open a gate."
+            raise InputError(msg)
 
-        Args:
-            factors: Factor of each sample's part of the gradient, shape (S, P, 1); None for 1.
-        """
+    def held_inputs(self, node: GatedNode) -> np.ndarray:
+        """What an input node holds of the samples, shape (its inputs, P)."""
+        seen = own_inputs(node, self.arithmetic.numpy(self.inputs))
+        return seen if node.gate is None else seen * np.array(node.gate, dtype=seen.dtype)
 
-    @abstractmethod
-    def weights(self) -> Weights:
-        """Copies of the present weights, one entry a pathway or an edge."""
-
-
-class AbstractModel(ABC):
-    """A network with its data, without weights."""
-
-    inputs: Any
-    targets: Any
-
-    @property
-    @abstractmethod
-    def description(self) -> dict[str, Any]:
-        """What, besides data and settings, makes this model again; JSON."""
-
-    @property
-    @abstractmethod
-    def multiplications(self) -> int:
-        """Scalar multiplications of one step of one seed, about."""
-
-    @property
-    @abstractmethod
-    def arithmetic(self) -> AbstractArithmetic:
-        """Arithmetic of the library that the data came in."""
-
-    @property
-    @abstractmethod
-    def hidden_units(self) -> int:
-        """Hidden units in all."""
-
-    @property
-    def hidden_layers(self) -> int:
-        """Matrices that the quantity "similarity" holds."""
-        return 1
-
-    @property
-    @abstractmethod
-    def weight_count(self) -> int:
-        """Weights in all."""
-
-    @property
-    @abstractmethod
-    def map_count(self) -> int:
-        """Maps that the quantity "maps" holds."""
-
-    @property
-    @abstractmethod
-    def data_shape(self) -> tuple[int, int, int]:
-        """(n_x, n_y, P)."""
-
-    @property
-    @abstractmethod
-    def working_bytes(self) -> int:
-        """Memory that one seed takes while it trains: weights, gradients, activations, batches."""
-
-    @abstractmethod
-    def start(self, weights: Any) -> AbstractState:
-        """A chunk of seeds with these initial weights."""
-
-    @abstractmethod
-    def observer(self, quantity: Quantity, record: Recording) -> Observer:
-        """Observer of a built-in quantity.
-
-        Raises:
-            InputError: This network does not have it.
-        """
-
-    @abstractmethod
     def stable_learning_rate(self) -> float:
         """About the largest learning rate at which descent ends in a minimum; for messages."""
+        targets = self.arithmetic.numpy(self.targets)
+        # A gate of 0 and 1 only takes samples away; gains change what a pathway has to fit.
+        seen = [self.arithmetic.numpy(self.inputs)] + [
+            self.held_inputs(node)
+            for node in self.network.nodes
+            if node.inputs and node.gate is not None and not {0.0, 1.0}.issuperset(node.gate)
+        ]
+        depth = self.network.depth
+        return min(_curvature_limit(inputs, targets, self.settings, depth) for inputs in seen)
 
 
-class AbstractTwoLayerModel(AbstractModel):
-    """Pathways of two layers of weights each."""
-
-    @property
-    @abstractmethod
-    def shapes(self) -> list[tuple[int, int, int]]:
-        """(n_x, H, n_y) of each pathway."""
-
-    @property
-    def hidden_units(self) -> int:
-        """Hidden units in all."""
-        return sum(width for _, width, _ in self.shapes)
-
-    @property
-    def weight_count(self) -> int:
-        """Weights in all."""
-        return sum(width * (left + right) for left, width, right in self.shapes)
-
-    @property
-    def map_count(self) -> int:
-        """One map a pathway."""
-        return len(self.shapes)
-
-
-def curvature_limit(
+def _curvature_limit(
     inputs: np.ndarray, targets: np.ndarray, settings: TrainingSettings, layers: int = 2
 ) -> float:
     """2/λmax, λmax bounding the loss's curvature where balanced layers have fitted the data.

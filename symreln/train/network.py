@@ -1,118 +1,282 @@
-"""What is trained and what comes back: settings, gated pathways, weights, a training run."""
+"""A network in floats: nodes, edges, gates; everything that is trained is one of these.
+
+A ReLU network is a chain of nodes that gate themselves; a gated deep linear network is a graph with
+given gates; a pathway is two edges through a node of its own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
-from symreln.train.arrays import Precision, arithmetic_of
+from symreln.errors import InputError, LimitReachedError
 
-PROCESS_BYTES = 40 << 20  # a worker with numpy loaded, measured as its resident set
+MAX_MAPS = 1000
+"""Pathways that a graph's maps are recorded for."""
+
+Gate = tuple[float, ...] | None
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class TrainingSettings:
-    """Hyper-parameters of gradient descent, full-batch unless a batch size is given.
+class GatedNode:
+    """Units that are gated together.
 
     Attributes:
-        hidden: Hidden units H of the ReLU (or linear) network; GDLN pathways carry their own.
-        init_std: Standard deviation of the initial weights, N(0, init_std²); or one for every layer
-            of weights, from the inputs on (for every edge of a graph, in its order).
-        learning_rate: Step size η. With ``loss="mean"`` a step is η times the gradient of
-            L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²; with ``"sum"`` of L = 1/2 Σ_μ ‖y_μ − ŷ_μ‖².
-        loss: Which of the two losses the gradient is taken of. *Recorded* losses are always means.
-        steps: How many losses are recorded, at 0, 1, …, steps − 1 updates.
-        activation: Of the hidden layer of :func:`symreln.train.relu.train_network`.
-        weight_decay: λ; the *mean* loss gets λ/2 times the sum of all squared weights, the summed
-            one P times that: a step shrinks every weight by the factor 1 − ηλ with
-            ``loss="mean"`` and 1 − ηPλ with ``"sum"``, and means the same λ with both. Recorded
-            losses are without it.
-        batch_size: Samples of a step; None for all. Every seed visits all samples once an epoch,
-            in an order of its own, the last batch holding what is left. A batch stands for all
-            samples: its summed loss counts P/|batch| times, its mean loss is its own mean, so that
-            the expected step is the full-batch step. Recorded losses are over all samples.
-        precision: Of the numbers that are trained with. float32 rounds at 1e-7 and is no witness
-            of small differences: it is never taken unless asked for.
+        name: Unique name.
+        size: Units; of a node with inputs or outputs their number.
+        gate: Shape (P,), a factor for every sample; None where it is always open.
+        relu: Whether its units gate themselves: each is open where what it receives is above zero.
+        inputs: Indices of the inputs that it holds; empty but for an input node.
+        outputs: Indices of the outputs that it writes to; empty but for an output node.
+        stage: Of an output node, used by staged training only.
+        boundary: Of an input node: samples to which its inputs are made orthogonal.
     """
 
-    hidden: int
-    init_std: float | tuple[float, ...]
-    learning_rate: float
-    loss: Literal["sum", "mean"]
-    steps: int
-    activation: Literal["relu", "linear"] = "relu"
-    weight_decay: float = 0.0
-    batch_size: int | None = None
-    precision: Precision = "float64"
+    name: str
+    size: int
+    gate: Gate = None
+    relu: bool = False
+    inputs: Sequence[int] = ()
+    outputs: Sequence[int] = ()
+    stage: int = 1
+    boundary: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.init_std, (int, float)):
-            object.__setattr__(self, "init_std", tuple(float(std) for std in self.init_std))
-        for name in ("hidden", "steps"):
-            if getattr(self, name) < 1:
-                msg = f"network.{name}: {getattr(self, name)} is too small. Give at least 1."
-                raise InputError(msg)
-        scales = self.init_std if isinstance(self.init_std, tuple) else (self.init_std,)
-        for name, values in (("init_std", scales), ("learning_rate", (self.learning_rate,))):
-            if not values or not all(math.isfinite(value) and value > 0 for value in values):
-                found = getattr(self, name)
-                msg = f"network.{name}: found {found}. Give a positive finite number."
-                raise InputError(msg)
-        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
-            msg = f"weight_decay: found {self.weight_decay}. Give 0 or a positive finite number."
+        where = f"node {self.name!r}"
+        object.__setattr__(self, "gate", _gate(where, self.gate))
+        for group in ("inputs", "outputs", "boundary"):
+            object.__setattr__(self, group, _indices(where, group, getattr(self, group)))
+        held = self.inputs or self.outputs
+        if self.inputs and self.outputs:
+            msg = f"{where}: it has inputs and outputs. Give one of them, or neither."
             raise InputError(msg)
-        if self.batch_size is not None and self.batch_size < 1:
-            msg = f"batch_size: {self.batch_size} is too small. Give at least 1, or None for all."
+        if self.size < 1 or (held and self.size != len(held)):
+            msg = f"{where}: size is {self.size}. Give {len(held) or 'at least 1'}."
             raise InputError(msg)
-        for name, known in (
-            ("loss", ("sum", "mean")),
-            ("activation", ("relu", "linear")),
-            ("precision", ("float64", "float32")),
-        ):
-            if getattr(self, name) not in known:
-                msg = f"network.{name}: found {getattr(self, name)!r}. Give one of {known}."
-                raise InputError(msg)
 
-    def layer_stds(self, layers: int) -> tuple[float, ...]:
-        """Standard deviation of each of so many layers of weights.
+    @property
+    def hidden(self) -> bool:
+        """Whether it holds neither inputs nor outputs."""
+        return not self.inputs and not self.outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatedEdge:
+    """Weights from one node to another, shape (target's units, source's units).
+
+    Attributes:
+        name: Unique name.
+        source: Name of the node that it reads.
+        target: Name of the node that it writes.
+        gate: Shape (P,), a factor for every sample; None where it is always open.
+    """
+
+    name: str
+    source: str
+    target: str
+    gate: Gate = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gate", _gate(f"edge {self.name!r}", self.gate))
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class GatedNetwork:
+    """Nodes and edges without cycles.
+
+    On sample μ a node holds g(μ) Σ_e g_e(μ) W_e h_source(μ), a node with ReLU the positive part of
+    it, an input node g(μ) times its inputs; ŷ_μ is the sum of the output nodes at the outputs that
+    they write to.
+
+    Attributes:
+        nodes: The nodes.
+        edges: The edges.
+        biases: Whether every edge has a bias, on the samples on which it lies on an open path: a
+            last column of its weights, which starts at 0, is trained, and decays, as the rest.
+
+    Raises:
+        InputError: Names repeat or are not known, an edge enters an input or leaves an output, or
+            there is a cycle.
+    """
+
+    nodes: tuple[GatedNode, ...]
+    edges: tuple[GatedEdge, ...]
+    biases: bool = False
+
+    def __post_init__(self) -> None:
+        for kind, items in (("nodes", self.nodes), ("edges", self.edges)):
+            names = [item.name for item in items]
+            if not names or len(set(names)) != len(names):
+                msg = f"{kind}: names are {names}. Give at least one, each its own name."
+                raise InputError(msg)
+        for edge in self.edges:
+            self._check(edge)
+        if len(self.order) < len(self.nodes):
+            left = [node.name for node in self.nodes if node not in self.order]
+            msg = f"edges: nodes {left} lie on or after a cycle. Remove one of its edges."
+            raise InputError(msg)
+
+    def _check(self, edge: GatedEdge) -> None:
+        for end in (edge.source, edge.target):
+            if end not in self.by_name:
+                msg = f"edge {edge.name!r}: no node {end!r}. There are {list(self.by_name)}."
+                raise InputError(msg)
+        if self.by_name[edge.source].outputs or self.by_name[edge.target].inputs:
+            msg = (
+                f"edge {edge.name!r}: {edge.source!r} → {edge.target!r}. "
+                "Edges leave no output node and enter no input node."
+            )
+            raise InputError(msg)
+
+    @cached_property
+    def by_name(self) -> dict[str, GatedNode]:
+        """Nodes by their names."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def ends(self) -> tuple[tuple[GatedNode, GatedNode], ...]:
+        """Source and target of every edge."""
+        return tuple((self.by_name[e.source], self.by_name[e.target]) for e in self.edges)
+
+    @cached_property
+    def pathways(self) -> tuple[tuple[GatedNode, GatedNode, GatedNode], ...]:
+        """Input, hidden and output node of every pathway, where each is two edges of its own.
+
+        In the order of the edges, which follow one another; empty for every other network.
+        """
+        pairs = list(zip(self.ends[::2], self.ends[1::2], strict=False))
+        found = tuple((*first, second[1]) for first, second in pairs if first[1] is second[0])
+        apart = len({hidden.name for _, hidden, _ in found}) == len(found)
+        ended = all(first.inputs and last.outputs for first, _, last in found)
+        return found if apart and ended and 2 * len(found) == len(self.edges) else ()
+
+    @cached_property
+    def order(self) -> tuple[GatedNode, ...]:
+        """Nodes, each after all that it reads; those on or after cycles are left out."""
+        waiting = {node.name: 0 for node in self.nodes}
+        for edge in self.edges:
+            waiting[edge.target] += 1
+        ready = [node for node in self.nodes if waiting[node.name] == 0]
+        for node in ready:  # grows while it is read
+            for edge in self.edges:
+                if edge.source == node.name:
+                    waiting[edge.target] -= 1
+                    if waiting[edge.target] == 0:
+                        ready.append(self.by_name[edge.target])
+        return tuple(ready)
+
+    @property
+    def shapes(self) -> list[tuple[int, int]]:
+        """Shape of every edge's weights, (target's units, source's units), a bias as one unit."""
+        return [(target.size, source.size + self.biases) for source, target in self.ends]
+
+    @property
+    def weight_count(self) -> int:
+        """Weights in all."""
+        return sum(target * source for target, source in self.shapes)
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """The largest number of edges on a path that ends at each node, by name."""
+        depths = {node.name: 0 for node in self.nodes}
+        for node in self.order:
+            for edge in self.edges:
+                if edge.source == node.name:
+                    depths[edge.target] = max(depths[edge.target], depths[node.name] + 1)
+        return depths
+
+    @property
+    def depth(self) -> int:
+        """The largest number of edges from an input to an output."""
+        return max(self.depths.values())
+
+    @property
+    def hidden_layers(self) -> list[list[GatedNode]]:
+        """Hidden nodes of one depth after another."""
+        hidden = [node for node in self.nodes if node.hidden]
+        depths = sorted({self.depths[node.name] for node in hidden})
+        return [[node for node in hidden if self.depths[node.name] == depth] for depth in depths]
+
+    def check_fits(self, n_x: int, n_y: int, samples: int) -> None:
+        """Raise InputError where the network does not fit data of these sizes."""
+        for kind, items in (("node", self.nodes), ("edge", self.edges)):
+            for item in items:
+                if item.gate is not None and len(item.gate) != samples:
+                    msg = (
+                        f"{kind} {item.name!r}: {len(item.gate)} gates for {samples} samples. "
+                        f"Give one gate per sample (shape ({samples},))."
+                    )
+                    raise InputError(msg)
+        for node in self.nodes:
+            for group, indices, size in (
+                ("inputs", node.inputs, n_x),
+                ("outputs", node.outputs, n_y),
+            ):
+                if indices and max(indices) >= size:
+                    msg = (
+                        f"node {node.name!r}: {group} hold index {max(indices)}, but the data have "
+                        f"{size}. Give indices from 0 to {size - 1}."
+                    )
+                    raise InputError(msg)
+
+    def live(self, samples: int) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
+        """Samples on which nodes, by name, and edges lie on an open path from input to output.
+
+        Truth values of shape (P,): elsewhere they are zero, or nothing reads them.
+        """
+        opened = {node.name: _opened(node.gate, samples) for node in self.nodes}
+        passing = [_opened(edge.gate, samples) for edge in self.edges]
+        forward = {n.name: opened[n.name] & bool(n.inputs) for n in self.nodes}
+        for node in self.order:
+            for edge, open_there in zip(self.edges, passing, strict=True):
+                if edge.target == node.name:
+                    forward[node.name] |= forward[edge.source] & open_there & opened[node.name]
+        backward = {n.name: opened[n.name] & bool(n.outputs) for n in self.nodes}
+        for node in reversed(self.order):
+            for edge, open_there in zip(self.edges, passing, strict=True):
+                if edge.source == node.name:
+                    backward[node.name] |= backward[edge.target] & open_there & opened[node.name]
+        nodes = {name: forward[name] & backward[name] for name in forward}
+        ends = [forward[edge.source] & backward[edge.target] for edge in self.edges]
+        return nodes, [end & open_there for end, open_there in zip(ends, passing, strict=True)]
+
+    def paths(self, samples: int) -> tuple[tuple[int, ...], ...]:
+        """Edges of every path from an input to an output whose gates are open together somewhere.
+
+        In the order of the input nodes, then of the edges at every node.
 
         Raises:
-            InputError: Another number of them is given.
+            LimitReachedError: There are more than MAX_MAPS.
         """
-        if not isinstance(self.init_std, tuple):
-            return (float(self.init_std),) * layers
-        if len(self.init_std) != layers:
-            msg = (
-                f"network.init_std: found {len(self.init_std)} numbers for {layers} layers of "
-                "weights. Give one number, or one for each."
-            )
-            raise InputError(msg)
-        return self.init_std
+        found: list[tuple[int, ...]] = []
 
-    def rate(self, samples: int) -> float:
-        """Factor of the *summed* loss's gradient in a step on ``samples`` samples."""
-        return self.learning_rate * (1.0 if self.loss == "sum" else 1.0 / samples)
+        def extend(node: GatedNode, path: tuple[int, ...], opened: np.ndarray) -> None:
+            opened = opened & _opened(node.gate, samples)
+            if not opened.any():
+                return
+            if node.outputs:
+                found.append(path)
+                if len(found) > MAX_MAPS:
+                    msg = f"maps: the graph has more than {MAX_MAPS} pathways. Leave maps out."
+                    raise LimitReachedError(msg)
+            for place, edge in enumerate(self.edges):
+                if edge.source == node.name:
+                    passed = opened & _opened(edge.gate, samples)
+                    extend(self.by_name[edge.target], (*path, place), passed)
 
-    def decay(self, samples: int) -> float:
-        """Share of every weight that weight decay takes away in a step on ``samples`` samples."""
-        step = self.learning_rate * (samples if self.loss == "sum" else 1)
-        return step * self.weight_decay
-
-    def check_fits(self, samples: int) -> None:
-        """Raise InputError where a batch would hold more samples than there are."""
-        if self.batch_size is not None and self.batch_size > samples:
-            msg = (
-                f"batch_size: {self.batch_size}, but the data have {samples} samples. "
-                f"Give 1 to {samples}, or None for all."
-            )
-            raise InputError(msg)
+        for node in self.nodes:
+            if node.inputs:
+                extend(node, (), np.ones(samples, dtype=bool))
+        return tuple(found)
 
 
 @short_repr
@@ -141,239 +305,160 @@ class GatedPathway:
     boundary: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gate", tuple(float(value) for value in self.gate))
-        object.__setattr__(self, "inputs", tuple(int(index) for index in self.inputs))
-        object.__setattr__(self, "outputs", tuple(int(index) for index in self.outputs))
-        object.__setattr__(self, "boundary", tuple(int(index) for index in self.boundary))
-        if not all(math.isfinite(value) for value in self.gate):
-            odd = next(value for value in self.gate if not math.isfinite(value))
-            msg = f"pathway {self.name!r}: its gate holds {odd}. Give a finite number a sample."
-            raise InputError(msg)
+        where = f"pathway {self.name!r}"
+        object.__setattr__(self, "gate", _gate(where, self.gate))
+        for group in ("inputs", "outputs", "boundary"):
+            least = int(group != "boundary")
+            object.__setattr__(self, group, _indices(where, group, getattr(self, group), least))
         if not any(self.gate):
             msg = (
-                f"pathway {self.name!r}: its gate is open on no sample, so nothing would be "
+                f"{where}: its gate is open on no sample, so nothing would be "
                 "learned. Open it somewhere or leave the pathway out."
             )
             raise InputError(msg)
-        for group in ("inputs", "outputs"):
-            indices = getattr(self, group)
-            if not indices or len(set(indices)) != len(indices) or min(indices) < 0:
-                msg = (
-                    f"pathway {self.name!r}: {group} are {indices}. "
-                    "Give at least one index from 0 up, each once."
-                )
-                raise InputError(msg)
         if self.hidden < 1:
-            msg = f"pathway {self.name!r}: hidden is {self.hidden}. Give at least 1."
+            msg = f"{where}: hidden is {self.hidden}. Give at least 1."
             raise InputError(msg)
         if not (math.isfinite(self.spread) and self.spread > 0):
-            msg = f"pathway {self.name!r}: spread is {self.spread}. Give a positive number."
+            msg = f"{where}: spread is {self.spread}. Give a positive number."
             raise InputError(msg)
 
-    @property
-    def open_samples(self) -> tuple[int, ...]:
-        """Indices of the samples on which the gate is open."""
-        return tuple(index for index, value in enumerate(self.gate) if value)
 
-    def check_fits(self, n_x: int, n_y: int, samples: int) -> None:
-        """Raise InputError where the pathway does not fit data of these sizes."""
-        if len(self.gate) != samples:
-            msg = (
-                f"pathway {self.name!r}: {len(self.gate)} gates for {samples} samples. "
-                f"Give one gate per sample (shape ({samples},))."
-            )
-            raise InputError(msg)
-        for group, indices, size in (("inputs", self.inputs, n_x), ("outputs", self.outputs, n_y)):
-            if max(indices) >= size:
-                msg = (
-                    f"pathway {self.name!r}: {group} hold index {max(indices)}, but the data have "
-                    f"{size}. Give indices from 0 to {size - 1}."
-                )
-                raise InputError(msg)
+def _gate(where: str, gate: Sequence[float] | None) -> Gate:
+    if gate is None:
+        return None
+    found = tuple(float(value) for value in gate)
+    odd = next((value for value in found if not math.isfinite(value)), None)
+    if odd is not None:
+        msg = f"{where}: its gate holds {odd}. Give a finite number a sample."
+        raise InputError(msg)
+    return found
 
 
-def off_boundary(pathway: GatedPathway, inputs: np.ndarray) -> np.ndarray:
-    """Return the projector on what is orthogonal to a pathway's boundary samples.
+def _indices(where: str, group: str, values: Sequence[int], least: int = 0) -> tuple[int, ...]:
+    found = tuple(int(value) for value in values)
+    if len(found) < least or len(set(found)) != len(found) or min(found, default=0) < 0:
+        wanted = "at least one index" if least else "indices"
+        msg = f"{where}: {group} are {found}. Give {wanted} from 0 up, each once."
+        raise InputError(msg)
+    return found
+
+
+def _opened(gate: Gate, samples: int) -> np.ndarray:
+    return np.ones(samples, dtype=bool) if gate is None else np.array(gate) != 0
+
+
+def off_boundary(node: GatedNode, inputs: np.ndarray) -> np.ndarray:
+    """Return the projector on what is orthogonal to an input node's boundary samples.
 
     Args:
-        pathway: The pathway.
+        node: The node.
         inputs: X, shape (n_x, P).
 
     Returns:
-        Shape (inputs of the pathway, inputs of the pathway).
+        Shape (inputs of the node, inputs of the node).
     """
-    on = inputs[list(pathway.inputs)][:, list(pathway.boundary)]
+    on = inputs[list(node.inputs)][:, list(node.boundary)]
     u, s, _ = np.linalg.svd(on, full_matrices=False)
     frame = u[:, s > 1e-12 * s.max(initial=0.0)]
     return np.eye(len(on)) - frame @ frame.T
 
 
-def own_inputs(pathway: GatedPathway, inputs: np.ndarray) -> np.ndarray:
-    """Return what a pathway sees of the samples before its gate, shape (its inputs, P)."""
-    rows = inputs[list(pathway.inputs)]
-    return off_boundary(pathway, inputs) @ rows if pathway.boundary else rows
+def own_inputs(node: GatedNode, inputs: np.ndarray) -> np.ndarray:
+    """Return what an input node sees of the samples before its gate, shape (its inputs, P)."""
+    rows = inputs[list(node.inputs)]
+    return off_boundary(node, inputs) @ rows if node.boundary else rows
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LayerWeights:
-    """Weights of one hidden layer's two sides, for all seeds; ŷ = W2 σ(W1 x).
+def dense_network(
+    n_x: int, widths: Sequence[int], n_y: int, *, relu: bool, biases: bool = False
+) -> GatedNetwork:
+    """The network ŷ = W_L σ(W_{L−1} … σ(W_1 x)), σ being ReLU or the identity.
 
-    Attributes:
-        w1: Shape (seeds, H, n_x); for a pathway n_x counts the inputs that it sees.
-        w2: Shape (seeds, n_y, H); for a pathway n_y counts the outputs that it writes to.
+    Args:
+        n_x: Inputs.
+        widths: Units of each hidden layer; empty for a single layer of weights.
+        n_y: Outputs.
+        relu: Whether hidden layers have ReLU.
+        biases: Whether layers have biases.
     """
-
-    w1: np.ndarray
-    w2: np.ndarray
-
-    def seed(self, start: int, stop: int) -> LayerWeights:
-        """The weights of seeds start … stop − 1."""
-        return LayerWeights(w1=self.w1[start:stop], w2=self.w2[start:stop])
-
-    @property
-    def seeds(self) -> int:
-        """Number of seeds."""
-        return len(self.w1)
-
-    @property
-    def nbytes(self) -> int:
-        """Size in bytes."""
-        return self.w1.nbytes + self.w2.nbytes
+    widths = tuple(int(width) for width in widths)
+    if any(width < 1 for width in widths):
+        msg = f"widths: found {widths}. Give at least 1 unit a hidden layer."
+        raise InputError(msg)
+    first = GatedNode(name="inputs", size=n_x, inputs=range(n_x))
+    hidden = [GatedNode(name=f"{k}", size=w, relu=relu) for k, w in enumerate(widths, start=1)]
+    last = GatedNode(name="outputs", size=n_y, outputs=range(n_y))
+    return _chained({"": [first, *hidden, last]}, biases=biases)
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EdgeWeights:
-    """Weights of one edge of a graph, or of one layer of a deep network, for all seeds.
+def pathway_network(
+    pathways: Sequence[GatedPathway],
+    layers: int = 2,
+    gated: Literal["inputs", "outputs"] = "inputs",
+    *,
+    biases: bool = False,
+) -> GatedNetwork:
+    """The network of pathways that share nothing, each a chain of so many layers of weights.
 
-    Attributes:
-        matrix: Shape (seeds, units of the target, units of the source).
-    """
+    Edges come pathway by pathway, from the inputs on; each hidden node has the pathway's units.
 
-    matrix: np.ndarray
-
-    def seed(self, start: int, stop: int) -> EdgeWeights:
-        """The weights of seeds start … stop − 1."""
-        return EdgeWeights(matrix=self.matrix[start:stop])
-
-    @property
-    def seeds(self) -> int:
-        """Number of seeds."""
-        return len(self.matrix)
-
-
-Weights = tuple[LayerWeights, ...] | tuple[EdgeWeights, ...]
-"""All weights of a network: one entry a pathway of two layers, or one an edge."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryEstimate:
-    """Predicted memory of one training.
-
-    Not in it: this process before the training began, and what the caller's own observers return.
-
-    Attributes:
-        results: Bytes of losses, snapshots and final weights of all seeds.
-        working: Bytes of one seed while it trains, besides its results: initial weights, weights,
-            gradients, activations, and its snapshots once more, until they are one array.
-        seeds: Seeds in all.
-        seeds_per_chunk: Seeds trained in one batch.
-        workers: Processes, a chunk each; 1 is the caller's own.
-    """
-
-    results: int
-    working: int
-    seeds: int
-    seeds_per_chunk: int
-    workers: int
-
-    @property
-    def total(self) -> int:
-        """Bytes in all, at the worst moment."""
-        chunk = self.seeds_per_chunk * self.working
-        gathered = 2 * self.results  # chunks' results are there until they have been put together
-        if self.workers == 1:
-            return max(gathered, self.results + chunk)
-        # On its way a chunk's result is there twice, at each of the two ends.
-        sent = 2 * self.seeds_per_chunk * self.results // self.seeds
-        here = max(gathered, self.results + self.workers * sent)
-        return here + self.workers * (PROCESS_BYTES + chunk + sent)
-
-    def __str__(self) -> str:
-        where = "" if self.workers == 1 else f", in {self.workers} processes"
-        size, own = self.total / 2**20, self.results / 2**20
-        return f"{size:.0f} MiB, {own:.0f} MiB of them results{where}"
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingRun:
-    """Recorded training of many seeds.
-
-    Attributes:
-        settings: As handed in.
-        losses: Shape (seeds, steps), float64. Always the MEAN loss L = 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²,
-            whichever loss was descended; ``losses[:, k]`` is taken after k updates.
-        snapshot_steps: The K steps at which quantities were recorded, on the scale of ``losses``.
-        snapshots: Recorded quantities by name, each of shape (seeds, K, …); see ``record``.
-        weights: Final weights (after steps − 1 updates), one entry a pathway, or one in all; empty
-            for a graph or a deep network.
-        matrices: Final weights of a graph's edges or of a deep network's layers, each of shape
-            (seeds, target, source); else empty.
-        memory: What was predicted before the training began.
-        seconds: Wall time of the training.
-    """
-
-    settings: TrainingSettings
-    losses: np.ndarray
-    snapshot_steps: tuple[int, ...]
-    snapshots: dict[str, np.ndarray]
-    weights: tuple[LayerWeights, ...]
-    memory: MemoryEstimate
-    seconds: float
-    matrices: tuple[np.ndarray, ...] = ()
-
-    @property
-    def seeds(self) -> int:
-        """Number of seeds."""
-        return self.losses.shape[0]
-
-    @property
-    def mean_loss(self) -> np.ndarray:
-        """Mean over seeds of the recorded loss. Shape (steps,)."""
-        return self.losses.mean(axis=0)
-
-    @property
-    def seed_steps_per_second(self) -> float:
-        """Throughput: one unit is one step of one seed."""
-        return self.losses.size / self.seconds
-
-
-def checked_data(inputs: Any, targets: Any) -> tuple[Any, Any]:
-    """Inputs (n_x, P) and targets (n_y, P), both with samples in columns, checked for shape.
+    Args:
+        pathways: Their stage is that of their output node.
+        layers: Layers of weights.
+        gated: At which end the gate is. Without biases it is the same network.
+        biases: Whether every layer of every pathway has biases.
 
     Raises:
-        InputError: Not two matrices, or another number of samples, or nothing in one of them.
+        InputError: Fewer than one layer, or names that repeat.
     """
-    if not hasattr(inputs, "shape"):
-        inputs = np.asarray(inputs, dtype=np.float64)
-    if not hasattr(targets, "shape"):
-        targets = np.asarray(targets, dtype=np.float64)
-    for name, values in (("inputs", inputs), ("targets", targets)):
-        if len(values.shape) != 2 or 0 in tuple(values.shape):
-            msg = (
-                f"{name}: shape is {tuple(values.shape)}. "
-                "Give a matrix that is not empty, one column a sample."
-            )
-            raise InputError(msg)
-        if not np.isfinite(arithmetic_of(values).numpy(values)).all():
-            msg = f"{name}: an entry is NaN or infinite. Give finite numbers."
-            raise InputError(msg)
-    if inputs.shape[1] != targets.shape[1]:
+    if layers < 1:
+        msg = f"layers: found {layers}. Give at least 1."
+        raise InputError(msg)
+    names = [pathway.name for pathway in pathways]
+    if not names or len(set(names)) != len(names):
+        msg = f"pathways: names are {names}. Give at least one pathway, each its own name."
+        raise InputError(msg)
+    if any(pathway.boundary for pathway in pathways) and (layers != 2 or biases):
+        name = next(pathway.name for pathway in pathways if pathway.boundary)
         msg = (
-            f"inputs hold {inputs.shape[1]} samples, targets {targets.shape[1]}. "
-            "Give one column a sample in both."
+            f"pathway {name!r}: its inputs are made orthogonal to samples, which two layers "
+            "without biases are trained with. Leave the other layers or the biases out."
         )
         raise InputError(msg)
-    return inputs, targets
+    chains = {f"{each.name}.": _chain(each, layers, gated) for each in pathways}
+    return _chained(chains, biases=biases)
+
+
+def _chain(pathway: GatedPathway, layers: int, gated: str) -> list[GatedNode]:
+    name = pathway.name
+    gate = {gated: tuple(pathway.gate)}
+    first = GatedNode(
+        name=f"{name}.in",
+        size=len(pathway.inputs),
+        gate=gate.get("inputs"),
+        inputs=pathway.inputs,
+        boundary=pathway.boundary,
+    )
+    inner = [GatedNode(name=f"{name}.{k}", size=pathway.hidden) for k in range(1, layers)]
+    last = GatedNode(
+        name=f"{name}.out",
+        size=len(pathway.outputs),
+        gate=gate.get("outputs"),
+        outputs=pathway.outputs,
+        stage=pathway.stage,
+    )
+    return [first, *inner, last]
+
+
+def _chained(chains: Mapping[str, list[GatedNode]], *, biases: bool) -> GatedNetwork:
+    """Nodes one after the other; edges are called by the chain's key and their place in it."""
+    return GatedNetwork(
+        nodes=tuple(node for chain in chains.values() for node in chain),
+        edges=tuple(
+            GatedEdge(name=f"{key}{place}", source=before.name, target=after.name)
+            for key, chain in chains.items()
+            for place, (before, after) in enumerate(pairwise(chain), start=1)
+        ),
+        biases=biases,
+    )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.train.assignment import nearest_outputs
-from symreln.train.network import LayerWeights
+from symreln.train.model import Model
+from symreln.train.network import GatedNetwork, off_boundary, own_inputs
+from symreln.train.weights import Weights
 
-Observer = Callable[[int, Any], np.ndarray]
-"""Step and weights (one entry a pathway or an edge) → array with a leading axis of seeds.
+Observer = Callable[[int, Weights], np.ndarray]
+"""Step and weights (one matrix an edge) → array with a leading axis of seeds.
 
 Called at snapshot steps only; the weights are copies.
 """
@@ -36,21 +37,24 @@ class Recording:
     Attributes:
         quantities: Any of
 
-            * ``"activity"``: hidden activity patterns 1[W1 x_μ > 0], bool, (seeds, K, H, P), hidden
-              layers one after the other; not of a GDLN, its gates being given;
-            * ``"boundary"``: samples on the boundary of each hidden unit of a one-layer network,
-              \|w1_h·x_μ\| ≤ ``BOUNDARY`` ‖w1_h‖‖x_μ‖, which training may put on either side of it
-              in any step, bool, (seeds, K, H, P);
-            * ``"contribution"``: ‖w1_h‖ ‖w2_h‖ of each hidden unit, (seeds, K, H); the pathways of
-              a GDLN one after the other;
-            * ``"maps"``: O_p W2_p W1_p I_p of each pathway, (seeds, K, pathways, n_y, n_x); for
-              the network of ``train_network`` W2 W1, one pathway; for a graph the products along
-              its pathways;
-            * ``"gate_maps"``: Σ_h w2_h w1_hᵀ over the hidden units of a one-layer network whose
-              outputs on the samples each of ``gates`` reproduces best, (seeds, K, G, n_y, n_x);
+            * ``"activity"``: which units with ReLU are open on which samples, bool,
+              (seeds, K, H, P), hidden layers one after the other;
+            * ``"boundary"``: samples on the boundary of each unit of a single hidden layer with
+              ReLU, \|w1_h·x_μ\| ≤ ``BOUNDARY`` ‖w1_h‖‖x_μ‖, which training may put on either side
+              of it in any step, bool, (seeds, K, H, P);
+            * ``"contribution"``: ‖w1_h‖ ‖w2_h‖ of each hidden unit of pathways with two layers,
+              one after the other, (seeds, K, H);
+            * ``"maps"``: O_p W_L … W_1 I_p along each path p of a linear network, or of one with a
+              single hidden layer, (seeds, K, paths, n_y, n_x);
+            * ``"gate_maps"``: Σ_h w2_h w1_hᵀ over the units of a single hidden layer with ReLU
+              whose outputs on the samples each of ``gates`` reproduces best,
+              (seeds, K, G, n_y, n_x);
             * ``"outputs"``: ŷ_μ, (seeds, K, n_y, P);
-            * ``"similarity"``: Hᵀ H of what each hidden layer (of a graph: each hidden node) holds
-              of the samples, (seeds, K, layers, P, P); the pathways of a GDLN are one layer.
+            * ``"similarity"``: Hᵀ H of what each hidden layer, all hidden nodes of one depth, holds
+              of the samples, H of shape (units, P): units have no names, and a rotation of a layer
+              that the next one undoes changes nothing. (seeds, K, layers, P, P).
+
+            All but activity, outputs and similarity are of networks without biases.
         gates: Shape (G, P), 0 or 1; for ``"gate_maps"``.
         observers: Further quantities by name, each an :data:`Observer`. A function cannot be sent
             to a worker process, so a training with observers runs in this one.
@@ -59,7 +63,7 @@ class Recording:
 
     quantities: tuple[Quantity, ...] = ()
     gates: Sequence[Sequence[float]] = ()
-    observers: Mapping[str, Observer] = field(default_factory=lambda: types.MappingProxyType({}))
+    observers: Mapping[str, Observer] = field(default_factory=dict)
     steps: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -95,29 +99,104 @@ class Recording:
         return tuple(sorted(set(self.steps)))
 
 
-def activity_observer(inputs: np.ndarray) -> Observer:
-    """Observer of 1[W1 x_μ > 0], shape (seeds, H, P), of a one-layer network."""
+def observer_of(model: Model, quantity: Quantity, record: Recording) -> Observer:
+    """Observer of a quantity of a model's network.
 
-    def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
-        return np.matmul(weights[0].w1, inputs) > 0
+    Raises:
+        InputError: This network does not have it, or ``record.gates`` do not fit.
+        LimitReachedError: The network has too many paths for their maps.
+    """
+    network, why = model.network, _missing(model.network, quantity)
+    if why:
+        msg = (
+            f"record.quantities: {quantity!r} is not recorded of this network: {why}. Leave it out."
+        )
+        raise InputError(msg)
+    inputs = model.arithmetic.numpy(model.inputs)
+    if quantity == "contribution":
+        return contribution
+    if quantity == "boundary":
+        return _boundary_observer(inputs)
+    if quantity == "gate_maps":
+        return _gate_maps_observer(inputs, record.gates)
+    if quantity == "maps":
+        return _maps_observer(network, inputs, model.n_y)
+    if quantity == "outputs":
+        return _outputs_observer(network, inputs, model.n_y)
+    if quantity == "activity":
+        active = [node.name for node in network.nodes if node.relu]
+        return lambda step, weights: np.concatenate(
+            [held > 0 for name, held in _held(network, inputs, weights).items() if name in active],
+            axis=1,
+        )
+    layers = [[node.name for node in layer] for layer in network.hidden_layers]
 
-    return observe
+    def similarity(step: int, weights: Weights) -> np.ndarray:
+        nodes = _held(network, inputs, weights)
+        held = [np.concatenate([nodes[name] for name in layer], axis=1) for layer in layers]
+        return np.stack([layer.swapaxes(-1, -2) @ layer for layer in held], axis=1)
+
+    return similarity
 
 
-def boundary_observer(inputs: np.ndarray) -> Observer:
-    """Observer of the samples on each unit's boundary, (seeds, H, P), of a one-layer network."""
+def _missing(network: GatedNetwork, quantity: Quantity) -> str:
+    """Why a network does not have a quantity; empty where it has it."""
+    layers = network.hidden_layers
+    relu = [node for node in network.nodes if node.relu]
+    if network.biases and quantity in ("boundary", "contribution", "maps", "gate_maps"):
+        return "it is of networks without biases"
+    if quantity == "similarity" and not layers:
+        return "it has no hidden layer"
+    if quantity == "activity" and not relu:
+        return "it is of networks with ReLU"
+    if quantity in ("boundary", "gate_maps") and not (relu and len(network.pathways) == 1):
+        return "it is of a single hidden layer with ReLU"
+    if quantity == "maps" and relu and network.depth > 2:
+        return "it is of linear networks, and of one hidden layer"
+    if quantity == "contribution" and not network.pathways:
+        return "it is of pathways with two layers"
+    return ""
+
+
+def snapshot_bytes(model: Model, record: Recording) -> int:
+    """Bytes of what one seed leaves behind at one snapshot."""
+    network, samples = model.network, model.samples
+    layers = network.hidden_layers
+    hidden = sum(node.size for layer in layers for node in layer)
+    sizes: dict[Quantity, Callable[[], int]] = {
+        "activity": lambda: hidden * samples,  # one byte a truth value
+        "boundary": lambda: hidden * samples,
+        "contribution": lambda: 8 * hidden,
+        "maps": lambda: 8 * len(network.paths(samples)) * model.n_x * model.n_y,
+        "gate_maps": lambda: 8 * len(record.gates) * model.n_x * model.n_y,
+        "outputs": lambda: 8 * model.n_y * samples,
+        "similarity": lambda: 8 * len(layers) * samples**2,
+    }
+    # Called only where they are asked for: maps are counted by finding the paths.
+    return sum(sizes[quantity]() for quantity in record.quantities)
+
+
+def contribution(step: int, weights: Weights) -> np.ndarray:
+    """‖w1_h‖ ‖w2_h‖ of each hidden unit, all pathways in order; an observer. Shape (seeds, ΣH)."""
+    parts = [
+        np.linalg.norm(w1, axis=2) * np.linalg.norm(w2, axis=1)
+        for w1, w2 in zip(weights[::2], weights[1::2], strict=True)
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def _boundary_observer(inputs: np.ndarray) -> Observer:
     sizes = np.linalg.norm(inputs, axis=0)
 
-    def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
-        w1 = weights[0].w1
-        lengths = np.linalg.norm(w1, axis=2, keepdims=True) * sizes
-        return np.abs(np.matmul(w1, inputs)) <= BOUNDARY * lengths
+    def observe(step: int, weights: Weights) -> np.ndarray:
+        lengths = np.linalg.norm(weights[0], axis=2, keepdims=True) * sizes
+        return np.abs(np.matmul(weights[0], inputs)) <= BOUNDARY * lengths
 
     return observe
 
 
-def gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
-    """Observer of the maps of a one-layer network's hidden units, gathered by best gate.
+def _gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
+    """Observer of the maps of a single hidden layer's units, gathered by best gate.
 
     Raises:
         InputError: No gates, or not one value a sample.
@@ -131,41 +210,71 @@ def gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> 
         )
         raise InputError(msg)
 
-    def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
-        (layer,) = weights
-        index = nearest_outputs(np.matmul(layer.w1, inputs), table)
-        maps = [
-            np.matmul(layer.w2 * (index == gate)[:, None, :], layer.w1)
-            for gate in range(len(table))
-        ]
+    def observe(step: int, weights: Weights) -> np.ndarray:
+        w1, w2 = weights
+        index = nearest_outputs(np.matmul(w1, inputs), table)
+        maps = [np.matmul(w2 * (index == gate)[:, None, :], w1) for gate in range(len(table))]
         return np.stack(maps, axis=1)
 
     return observe
 
 
-def contribution(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
-    """‖w1_h‖ ‖w2_h‖ of each hidden unit, all pathways in order. Shape (seeds, ΣH)."""
-    parts = [
-        np.linalg.norm(layer.w1, axis=2) * np.linalg.norm(layer.w2, axis=1) for layer in weights
-    ]
-    return np.concatenate(parts, axis=1)
+def _maps_observer(network: GatedNetwork, inputs: np.ndarray, n_y: int) -> Observer:
+    """Observer of the product of weights along each path, at the size of the whole data."""
+    n_x, samples = inputs.shape
+    paths = network.paths(samples)
 
-
-def maps_observer(
-    groups: list[tuple[tuple[int, ...], tuple[int, ...]]], n_x: int, n_y: int
-) -> Observer:
-    """Observer of each pathway's map, at the size of the whole data.
-
-    Args:
-        groups: Inputs and outputs of each pathway.
-        n_x: Number of inputs.
-        n_y: Number of outputs.
-    """
-
-    def observe(step: int, weights: tuple[LayerWeights, ...]) -> np.ndarray:
-        maps = np.zeros((len(weights[0].w1), len(groups), n_y, n_x))
-        for p, (layer, (inputs, outputs)) in enumerate(zip(weights, groups, strict=True)):
-            maps[:, p, np.array(outputs)[:, None], np.array(inputs)] = layer.w2 @ layer.w1
+    def observe(step: int, weights: Weights) -> np.ndarray:
+        maps = np.zeros((len(weights[0]), len(paths), n_y, n_x))
+        for place, path in enumerate(paths):
+            product = weights[path[0]]
+            for edge in path[1:]:
+                product = weights[edge] @ product
+            first, last = network.ends[path[0]][0], network.ends[path[-1]][1]
+            if first.boundary:  # the map is of what multiplies the samples
+                product = product @ off_boundary(first, inputs)
+            maps[:, place, np.array(last.outputs)[:, None], np.array(first.inputs)] = product
         return maps
 
     return observe
+
+
+def _outputs_observer(network: GatedNetwork, inputs: np.ndarray, n_y: int) -> Observer:
+    def observe(step: int, weights: Weights) -> np.ndarray:
+        found = np.zeros((len(weights[0]), n_y, inputs.shape[1]))
+        held = _held(network, inputs, weights)
+        for node in network.nodes:
+            if node.outputs:
+                found[:, list(node.outputs)] += held[node.name]
+        return found
+
+    return observe
+
+
+def _held(network: GatedNetwork, inputs: np.ndarray, weights: Weights) -> dict[str, np.ndarray]:
+    """What every node holds of the samples, each of shape (seeds, size, P).
+
+    Worked out as training does, so that a pattern is the gate that it had. A bias acts where its
+    edge is on an open path.
+    """
+    seeds, samples = len(weights[0]), inputs.shape[1]
+    _, live = network.live(samples)
+    held: dict[str, np.ndarray] = {}
+    for node in network.order:
+        here = np.zeros((seeds, node.size, samples))
+        if node.inputs:
+            here = here + own_inputs(node, inputs)
+        for edge, matrix, opened in zip(network.edges, weights, live, strict=True):
+            if edge.target == node.name:
+                part = held[edge.source]
+                if network.biases:
+                    ones = np.broadcast_to(opened.astype(float), (seeds, 1, samples))
+                    part = np.concatenate([part, ones], axis=1)
+                here = here + matrix @ part * _gains(edge.gate, samples)
+        here = here * _gains(node.gate, samples)
+        held[node.name] = np.maximum(here, 0.0) if node.relu else here
+    return held
+
+
+def _gains(gate: tuple[float, ...] | None, samples: int) -> np.ndarray:
+    return np.ones(samples) if gate is None else np.array(gate)

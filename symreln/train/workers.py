@@ -3,57 +3,41 @@
 Processes, not threads: a training step is a dozen numpy calls of a few microseconds, and two
 threads that trade the interpreter lock that often ran slower than one (benchmarks/train.py). Not
 ``multiprocessing``: its start methods either copy a process that has threads or run the caller's
-script again, and it sends pickles.
+script again. What goes through the pipes of these children is pickled; files never are.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
+import pickle
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import BinaryIO, cast
 
 import numpy as np
 
 from symreln.base.signals import interrupts_held
-from symreln.errors import InputError
+from symreln.errors import SymrelnError
 from symreln.train.chunk import Chunk
-from symreln.train.model import AbstractModel
-from symreln.train.network import TrainingSettings
-from symreln.train.randomness import InitialWeights
+from symreln.train.model import Model
 from symreln.train.record import Recording
-from symreln.train.wire import receive, send
-from symreln.train.worker import pack_weights, unpack_weights
+from symreln.train.weights import InitialWeights
 
 POLL_SECONDS = 0.1  # between two calls of progress
-Bounds = tuple[int, int]
 
-
-@dataclasses.dataclass(kw_only=True)
-class _Shared:
-    """What the threads that wait for workers share."""
-
-    queue: Iterator[Bounds]
-    lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
-    done: dict[Bounds, int] = dataclasses.field(default_factory=dict)
-    chunks: dict[Bounds, Chunk] = dataclasses.field(default_factory=dict)
-
-    def next(self) -> Bounds | None:
-        with self.lock:
-            return next(self.queue, None)
+_Process = subprocess.Popen[bytes]
 
 
 def train_in_workers(
-    model: AbstractModel,
+    model: Model,
     source: InitialWeights,
-    settings: TrainingSettings,
     record: Recording,
-    bounds: list[Bounds],
+    bounds: list[tuple[int, int]],
     workers: int,
     report: Callable[[int], None],
     keys: np.ndarray | None = None,
@@ -63,29 +47,44 @@ def train_in_workers(
     ``report`` is called in this thread with the seed-steps done. ``keys`` are those of the streams
     of mini-batches, one row a seed.
     """
-    shared = _Shared(queue=iter(bounds))
     processes = [_start() for _ in range(min(workers, len(bounds)))]
-    try:
-        with ThreadPoolExecutor(len(processes)) as pool:
-            try:
-                pending = {
-                    pool.submit(_drive, process, shared, model, source, settings, record, keys)
-                    for process in processes
-                }
-                while pending:
-                    finished, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
-                    for future in finished:
-                        future.result()
-                    report(sum(list(shared.done.values())))
-            except BaseException:  # also an interrupt: the waiting threads see the pipes close
-                _end(processes)
-                raise
-    finally:
-        _end(processes)
-    return [shared.chunks[each] for each in bounds]
+    free: SimpleQueue[_Process] = SimpleQueue()
+    done = dict.fromkeys(bounds, 0)
+
+    def train(place: tuple[int, int]) -> Chunk:
+        process = free.get()  # there is one a thread
+        try:
+            _send(
+                process, (source(*place), place[0], None if keys is None else keys[slice(*place)])
+            )
+            while isinstance(reply := _receive(process), int):
+                done[place] = reply
+        finally:
+            free.put(process)
+        if isinstance(reply, SymrelnError):
+            raise reply
+        done[place] = reply.losses.size
+        return reply
+
+    with ThreadPoolExecutor(len(processes)) as pool:
+        try:
+            for process in processes:
+                _send(process, (model, record))
+                free.put(process)
+            chunks = [pool.submit(train, place) for place in bounds]
+            pending = set(chunks)
+            while pending:
+                finished, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
+                report(sum(done.values()))
+            return [future.result() for future in chunks]
+        finally:  # also at an interrupt: the waiting threads see the pipes close
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end(processes)
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start() -> _Process:
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, os.environ.get("PYTHONPATH", "")]
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -98,64 +97,31 @@ def _start() -> subprocess.Popen[bytes]:
         )
 
 
-def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+def _end(processes: list[_Process]) -> None:
     for process in processes:
         process.kill()
     for process in processes:
         process.wait()
         for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:  # what was buffered for a killed worker cannot be written
-                    continue
+            with suppress(OSError):  # what was buffered for a killed worker cannot be written
+                cast("BinaryIO", stream).close()
 
 
-def _drive(
-    process: subprocess.Popen[bytes],
-    shared: _Shared,
-    model: AbstractModel,
-    source: InitialWeights,
-    settings: TrainingSettings,
-    record: Recording,
-    keys: np.ndarray | None,
-) -> None:
-    """Feed one worker until the queue is empty."""
-    requests, replies = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
-    header = {
-        "model": model.description,
-        "settings": dataclasses.asdict(settings),
-        "quantities": record.quantities,
-        "gates": record.gates,
-        "steps": record.steps,
-    }
+def _send(process: _Process, message: object) -> None:
+    stream = cast("BinaryIO", process.stdin)
     try:
-        send(requests, header, {"inputs": model.inputs, "targets": model.targets})
-        while (bounds := shared.next()) is not None:
-            arrays = pack_weights(source(*bounds))
-            if keys is not None:
-                arrays["keys"] = keys[slice(*bounds)]
-            send(requests, {"first_seed": bounds[0]}, arrays)
-            seed_steps = (bounds[1] - bounds[0]) * settings.steps
-            shared.chunks[bounds] = _await_result(replies, bounds, shared)
-            shared.done[bounds] = seed_steps
-    except (BrokenPipeError, EOFError) as error:
-        msg = f"a training worker ended early with exit code {process.poll()}"
-        raise RuntimeError(msg) from error
+        pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
+        stream.flush()
+    except BrokenPipeError as error:
+        raise _ended(process) from error
 
 
-def _await_result(replies: BinaryIO, bounds: Bounds, shared: _Shared) -> Chunk:
-    while (reply := receive(replies)) is not None:
-        header, arrays = reply
-        if "error" in header:
-            raise InputError(header["error"])
-        if "done" in header:
-            shared.done[bounds] = header["done"]
-            continue
-        snapshots = {
-            name.removeprefix("snapshot "): values
-            for name, values in arrays.items()
-            if name.startswith("snapshot ")
-        }
-        return Chunk(losses=arrays["losses"], snapshots=snapshots, weights=unpack_weights(arrays))
-    raise EOFError
+def _receive(process: _Process) -> int | Chunk | SymrelnError:
+    try:
+        return pickle.load(cast("BinaryIO", process.stdout))
+    except (EOFError, pickle.UnpicklingError) as error:
+        raise _ended(process) from error
+
+
+def _ended(process: _Process) -> RuntimeError:
+    return RuntimeError(f"a training worker ended early with exit code {process.poll()}")

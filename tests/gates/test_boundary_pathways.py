@@ -14,10 +14,11 @@ from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import coupled_matrices, descending_flow
 from symreln.cli.main import cli
 from symreln.errors import CertificateError, InputError, SpecError
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.record import Recording
-from symreln.train.topology import chain_graph
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 from symreln.verify import digest, verify
 
 #: Each sample pushes back the units that learn the other: the fastest gates are 1/ and /1.
@@ -129,7 +130,7 @@ def test_maps_act_on_samples() -> None:
     assert run.snapshots["outputs"][0, 0] == pytest.approx(own)
     assert run.losses[0, 0] == pytest.approx(((y - own) ** 2).sum() / 4)
     with pytest.raises(InputError, match="orthogonal to samples"):
-        chain_graph([pathway], 3)
+        pathway_network([pathway], 3)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,7 +108,7 @@ def test_units_are_counted_by_the_contexts_that_they_are_open_on() -> None:
         [-1, -1, 0, 0, 0],
         [3, -1, 0, 0, 0],  # one of two items in every context, the one that counts
     ]
-    weights = (SimpleNamespace(w1=np.array([w], dtype=float)),)
+    weights = (np.array([w], dtype=float),)
     assert observe(0, weights).tolist() == [[3, 1, 2, 0, 3]]
     shares = count_shares(np.array([[[3, 1, 2, 0]]]), np.array([[[4.0, 1, 2, 1]]]), 3)
     assert shares[0, 0].tolist() == [1 / 8, 1 / 8, 2 / 8, 4 / 8]

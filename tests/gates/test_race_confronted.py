@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -132,7 +131,7 @@ def test_units_are_counted_for_the_nearest_gate() -> None:
     x = np.eye(3)
     observe = nearest_observer(x, [[(1, -1, -1), (-1, 1, -1)], [(1, 1, -1)]])
     w = np.array([[[1.0, -1, -1], [-1, 2, -1], [2, 2, -1], [3, 1, 0], [1, 1, 1]]])
-    found = observe(0, (SimpleNamespace(w1=w),))
+    found = observe(0, (w,))
     assert found[0, :, 0].tolist() == [0, 0, 1, 1, 1]
     assert found[0, :, 1] == pytest.approx([0, 0, 0, 0, 1 / 3])
 
@@ -141,7 +140,7 @@ def test_units_on_the_boundary_are_told_from_those_beside_it() -> None:
     x = np.eye(3)
     observe = nearest_observer(x, [[(1, 1, -1)], [(1, 0, -1)], [(1, -1, -1)]])
     w = np.array([[[2.0, 1, -1], [2, 1e-3, -1], [2, -1e-3, -1], [2, -1, -1]]])
-    found = observe(0, (SimpleNamespace(w1=w),))
+    found = observe(0, (w,))
     assert found[0, :, 0].tolist() == [0, 1, 1, 2]
 
 

@@ -21,8 +21,10 @@ from symreln.gates.replay import (
     schedule_errors,
     window_schedule,
 )
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 from tests.gates.trained import planted, trained_network
 
 EARLY = np.array([[1, 1, 1, 1], [1, 1, 0, 0]], dtype=bool)

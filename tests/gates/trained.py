@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from symreln.gates.observed import ObservedNetworks
-from symreln.train.network import LayerWeights, TrainingSettings
-from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights
 
 
 def planted(
@@ -41,8 +43,8 @@ def trained_network(steps: int = 40, hidden: int = 12, seeds: int = 2) -> Observ
     settings = TrainingSettings(
         hidden=hidden, init_std=0.4, learning_rate=0.3, loss="mean", steps=steps
     )
-    (initial,) = gaussian_weights(seed_children(0, seeds), [(3, hidden, 2)], 0.4)(0, seeds)
-    assert isinstance(initial, LayerWeights)
+    once = replace(settings, steps=1)
+    initial = train_network(inputs, targets, once, seeds=seeds, rng=0).weights[0]
     looks = tuple(range(steps))
     record = Recording(quantities=("activity", "contribution"), steps=looks)
     run = train_network(inputs, targets, settings, initial=initial, record=record)

@@ -17,8 +17,8 @@ from symreln.claims.integration import coupled_matrices
 from symreln.claims.prediction import probe_bases
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.spec.model import Spec
-from symreln.train.gdln import train_gdln
-from symreln.train.network import LayerWeights
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec, matrix_spec
 from tests.laws.full_flow import aligned_start

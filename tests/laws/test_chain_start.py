@@ -14,8 +14,8 @@ from symreln.laws.chain_start import blow_up, chain_start, rising_curves
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
-from symreln.train.deep import train_deep_network
-from symreln.train.network import TrainingSettings
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_deep_network
 
 
 def deep(layers, s, d, strength0, tau):

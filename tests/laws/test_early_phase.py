@@ -16,7 +16,7 @@ from symreln.laws import early_phase
 from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.early_phase import UNITS, EarlyMode, EarlyPhase, EarlyStrength
 from symreln.spec.model import Spec
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_network
 
 ONE = np.ones((1, 1))
 #: One input, one output, one sample. A unit with w > 0 grows along (1, 1)/√2 if w + b > 0 and dies

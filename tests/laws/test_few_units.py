@@ -12,8 +12,10 @@ from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.laws.few_units import FewUnits
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 
 #: Two inputs with modes, one with d but no s, one that is never seen; one output that stays zero.
 X = np.array([[2.0, 0, 0], [0, 1.0, 0], [0, 0, 1.5], [0, 0, 0]])

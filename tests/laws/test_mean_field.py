@@ -35,8 +35,9 @@ from symreln.laws.mean_field import (
     simulate_mean_field,
 )
 from symreln.network.orbits import relations_of
-from symreln.train.network import LayerWeights, TrainingSettings
-from symreln.train.relu import train_network
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights
 
 XOR = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [0.5, -0.5, -0.5, 0.5]])
 LABELS = np.array([[1.0, -1.0, -1.0, 1.0], [2.0, -2.0, -2.0, 2.0]])

@@ -11,8 +11,10 @@ from scipy.integrate import solve_ivp
 from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.laws.integrate import Accuracy
 from symreln.laws.switched_matrices import EqualModes, SwitchedMatrices
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
+from symreln.train.network import GatedPathway
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
 
 N_X, N_Y, P = 3, 4, 5
 TAU, GRAM = 20.0, 0.03

@@ -19,7 +19,7 @@ from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.laws.width import compare
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import RATIONAL
 

@@ -5,28 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.errors import InputError
+from symreln.errors import InputError, LimitReachedError
 from symreln.train import memory
+from symreln.train import network as network_module
 from symreln.train.assignment import nearest_gates, nearest_outputs
-from symreln.train.gdln import train_gdln
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, pathway_network
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_graph, train_network
+from tests.train.kinds import GAINED, KINDS, data, make_settings, matrices
 
 
-def weights_observer(step, weights):
-    return np.concatenate([weights[0].w1.reshape(len(weights[0].w1), -1)], axis=1)
+def first_layer(step, weights):
+    return weights[0].copy()
 
 
-def test_snapshots_are_of_the_weights_at_their_step(data, make_settings):
+def test_snapshots_are_of_the_weights_at_their_step():
     # Blocks of 64 steps must not shift them: compare with trainings that end at that step.
     steps = (0, 1, 63, 64, 65, 129)
-    record = Recording(observers={"weights": weights_observer}, steps=steps)
-    run = train_network(*data, make_settings(steps=130), seeds=2, rng=0, record=record)
+    record = Recording(observers={"weights": first_layer}, steps=steps)
+    run = train_network(*data(), make_settings(steps=130), seeds=2, rng=0, record=record)
     assert run.snapshot_steps == steps
     for position, step in enumerate(steps):
-        short = train_network(*data, make_settings(steps=step + 1), seeds=2, rng=0)
-        expected = weights_observer(step, short.weights)
-        np.testing.assert_array_equal(run.snapshots["weights"][:, position], expected)
+        short = train_network(*data(), make_settings(steps=step + 1), seeds=2, rng=0)
+        np.testing.assert_array_equal(run.snapshots["weights"][:, position], short.weights[0].w1)
 
 
 def test_default_steps_spread_over_decades():
@@ -42,32 +43,114 @@ def test_default_steps_spread_over_decades():
     assert Recording().snapshot_steps(8001) == ()
 
 
-def test_quantities_of_a_relu_network(data, make_settings):
-    inputs, _ = data
+def test_quantities_of_a_relu_network():
+    inputs, _ = data()
     gates = np.array([[1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0]])
-    record = Recording(
-        quantities=("activity", "contribution", "maps", "gate_maps"), gates=gates, steps=(0, 19)
-    )
-    run = train_network(*data, make_settings(), seeds=3, rng=0, record=record)
-    layer = run.weights[0]
+    quantities = ("activity", "boundary", "contribution", "maps", "gate_maps")
+    record = Recording(quantities=quantities, gates=gates, steps=(0, 19))
+    run = train_network(*data(), make_settings(), seeds=3, rng=0, record=record)
     for seed in range(3):
-        w1, w2 = layer.w1[seed], layer.w2[seed]
-        activity = run.snapshots["activity"][seed, -1]
-        assert activity.dtype == bool
-        expected = [[w @ x > 0 for x in inputs.T] for w in w1]
-        np.testing.assert_array_equal(activity, expected)
-        contribution = run.snapshots["contribution"][seed, -1]
+        w1, w2 = run.weights[0].w1[seed], run.weights[0].w2[seed]
+        seen = {name: values[seed, -1] for name, values in run.snapshots.items()}
+        assert seen["activity"].dtype == bool
+        np.testing.assert_array_equal(seen["activity"], [[w @ x > 0 for x in inputs.T] for w in w1])
+        sizes = np.linalg.norm(w1, axis=1)[:, None] * np.linalg.norm(inputs, axis=0)
+        np.testing.assert_array_equal(seen["boundary"], np.abs(w1 @ inputs) <= 1e-3 * sizes)
         size = [np.sqrt(w1[h] @ w1[h]) * np.sqrt(w2[:, h] @ w2[:, h]) for h in range(5)]
-        np.testing.assert_allclose(contribution, size, rtol=1e-14)  # a few roundings
-        np.testing.assert_allclose(run.snapshots["maps"][seed, -1, 0], w2 @ w1, rtol=1e-13)
+        np.testing.assert_allclose(seen["contribution"], size, rtol=1e-14)  # a few roundings
+        np.testing.assert_allclose(seen["maps"][0], w2 @ w1, rtol=1e-13)
         by_gate = np.zeros((3, 3, 4))
         for h in range(5):
-            seen = w1[h] @ inputs
-            own = np.maximum(seen, 0)
-            distances = [float(np.sum((own - gate * seen) ** 2)) for gate in gates]
+            own = w1[h] @ inputs
+            distances = [float(((np.maximum(own, 0) - gate * own) ** 2).sum()) for gate in gates]
             by_gate[distances.index(min(distances))] += np.outer(w2[:, h], w1[h])
         # Up to the order of summing five products.
-        np.testing.assert_allclose(run.snapshots["gate_maps"][seed, -1], by_gate, atol=1e-14)
+        np.testing.assert_allclose(seen["gate_maps"], by_gate, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_recorded_outputs_and_maps_give_the_recorded_losses(name):
+    kind, steps = KINDS[name], (0, 3, 19)
+    linear = not (kind.relu or kind.biases)
+    quantities = ("outputs", "maps") if linear else ("outputs",)
+    record = Recording(quantities=quantities, steps=steps)
+    run = kind.train(data(), make_settings(), seeds=2, rng=0, record=record)
+    found = [run.snapshots["outputs"]]
+    if linear:
+        maps = run.snapshots["maps"]
+        assert maps.shape == (2, 3, len(kind.chains), 3, 4)
+        gates = np.array([chain.gate for chain in kind.chains])
+        found.append(np.einsum("skpyx,xm,pm->skym", maps, data()[0], gates))
+    for outputs in found:
+        losses = np.sum((data()[1] - outputs) ** 2, axis=(2, 3)) / (2 * 7)
+        # Two orders of summing some hundred products.
+        np.testing.assert_allclose(losses, run.losses[:, steps], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["relu", "deep", "staged", "graph"])
+def test_similarity_is_that_of_the_hidden_layers(name):
+    kind = KINDS[name]
+    record = Recording(quantities=("similarity",), steps=(0, 11))
+    run = kind.train(data(), make_settings(steps=12), seeds=2, rng=1, record=record)
+    left, expected = matrices(run), np.zeros((2, kind.layers - 1, 7, 7))
+    for chain in kind.chains:
+        held = data()[0][list(chain.inputs)] * np.array(chain.gate)
+        for layer in range(kind.layers):
+            held = left.pop(0) @ held
+            held = np.maximum(held, 0) if kind.relu else held
+            if layer + 1 < kind.layers:
+                expected[:, layer] += held.swapaxes(1, 2) @ held
+    np.testing.assert_allclose(run.snapshots["similarity"][:, -1], expected, rtol=1e-11, atol=1e-13)
+
+
+def shared_middle():
+    """Two inputs and two outputs through one middle; a gated skip; a node that is never open."""
+    nodes = (
+        GatedNode(name="x0", size=2, inputs=(0, 1), gate=(1, 1, 0, 0, 1, 1, 1)),
+        GatedNode(name="x1", size=2, inputs=(2, 3), gate=(0, 0, 1, 1, 0.5, 1, 1)),
+        GatedNode(name="a", size=3),
+        GatedNode(name="b", size=2, gate=(1, 0, 1, 0, -1, 1, 1)),
+        GatedNode(name="dark", size=2, gate=(0,) * 7),
+        GatedNode(name="y0", size=2, outputs=(2, 0)),
+        GatedNode(name="y1", size=2, outputs=(1, 2), gate=(0, 1, 1, 1, 1, 0, 1)),
+    )
+    ends = ("x0 a", "x1 a", "a b", "b y0", "b y1", "x0 y1", "x0 dark", "dark y0")
+    skip = {"gate": (2, 0, 1, 1, 1, 0, 1)}
+    edges = tuple(
+        GatedEdge(name=end, source=end.split()[0], target=end.split()[1], **more)
+        for end, more in zip(ends, [{}] * 5 + [skip] + [{}] * 2, strict=True)
+    )
+    return GatedNetwork(nodes=nodes, edges=edges)
+
+
+def test_outputs_and_maps_of_a_graph():
+    network = shared_middle()
+    record = Recording(quantities=("maps", "outputs"), steps=(0, 6))
+    run = train_graph(*data(), network, make_settings(steps=7), seeds=2, rng=1, record=record)
+    outputs = run.snapshots["outputs"]
+    left = ((data()[1] - outputs) ** 2).sum(axis=(2, 3)) / 14
+    np.testing.assert_allclose(left, run.losses[:, [0, 6]], rtol=1e-12)
+    # Pathways: x0 a b y0, x0 a b y1, x0 y1, x1 a b y0, x1 a b y1, in the order of edges.
+    assert network.paths(7) == ((0, 2, 3), (0, 2, 4), (5,), (1, 2, 3), (1, 2, 4))
+    gates = np.array(
+        [
+            [1, 0, 0, 0, -1, 1, 1],
+            [0, 0, 0, 0, -1, 0, 1],
+            [0, 0, 0, 0, 1, 0, 1],
+            [0, 0, 1, 0, -0.5, 1, 1],
+            [0, 0, 1, 0, -0.5, 0, 1],
+        ]
+    )
+    by_maps = np.einsum("skpyx,xm,pm->skym", run.snapshots["maps"], data()[0], gates)
+    np.testing.assert_allclose(by_maps, outputs, atol=1e-13)
+
+
+def test_too_many_maps_are_refused(monkeypatch):
+    monkeypatch.setattr(network_module, "MAX_MAPS", 4)
+    with pytest.raises(LimitReachedError, match="more than 4 pathways"):
+        train_graph(
+            *data(), shared_middle(), make_settings(), record=Recording(quantities=("maps",))
+        )
 
 
 def test_a_silent_sample_does_not_decide_whose_unit_it_is():
@@ -88,11 +171,11 @@ def test_nearest_gate_ties_go_to_the_first():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_progress_goes_up_to_the_total(data, make_settings, workers, monkeypatch):
+def test_progress_goes_up_to_the_total(workers, monkeypatch):
     monkeypatch.setattr(memory, "CACHE_BYTES", 1)  # four chunks of one seed
     calls = []
     train_network(
-        *data,
+        *data(),
         make_settings(steps=200),
         seeds=4,
         workers=workers,
@@ -113,17 +196,40 @@ def test_progress_goes_up_to_the_total(data, make_settings, workers, monkeypatch
         (lambda: Recording(quantities=("gate_maps",)), r"shape is \(0,\).*\(G, 7\)"),
         (lambda: Recording(quantities=("gate_maps",), gates=[[1, 0]]), r"\(1, 2\).*\(G, 7\)"),
         (
-            lambda: Recording(quantities=("maps",), observers={"maps": weights_observer}),
+            lambda: Recording(quantities=("maps",), observers={"maps": first_layer}),
             r"\['maps'\] are names.*Rename",
         ),
     ],
 )
-def test_wrong_recordings_are_refused(data, make_settings, record, message):
+def test_wrong_recordings_are_refused(record, message):
     with pytest.raises(InputError, match=message):
-        train_network(*data, make_settings(), record=record())
+        train_network(*data(), make_settings(), record=record())
 
 
-@pytest.mark.parametrize("quantity", ["activity", "gate_maps"])
-def test_gated_networks_have_no_activity(data, pathways, make_settings, quantity):
-    with pytest.raises(InputError, match=f"'{quantity}' needs activity patterns"):
-        train_gdln(*data, pathways, make_settings(), record=Recording(quantities=(quantity,)))
+@pytest.mark.parametrize(
+    ("name", "quantity", "message"),
+    [
+        ("joint", "activity", "networks with ReLU"),
+        ("linear", "gate_maps", "single hidden layer with ReLU"),
+        ("deep", "boundary", "single hidden layer with ReLU"),
+        ("deep", "maps", "linear networks, and of one hidden layer"),
+        ("deep", "contribution", "pathways with two layers"),
+        ("graph", "contribution", "pathways with two layers"),
+        ("biased", "maps", "without biases"),
+        ("gdln biased", "contribution", "without biases"),
+        ("single layer", "similarity", "no hidden layer"),
+    ],
+)
+def test_what_a_network_has_not_is_refused(name, quantity, message):
+    with pytest.raises(InputError, match=f"'{quantity}' is not recorded.*{message}"):
+        KINDS[name].train(data(), make_settings(), record=Recording(quantities=(quantity,)))
+
+
+def test_contributions_follow_the_pathways():
+    record = Recording(quantities=("contribution",), steps=(0,))
+    network = pathway_network(GAINED, 2)
+    run = train_graph(*data(), network, make_settings(steps=1), seeds=2, rng=0, record=record)
+    assert run.snapshots["contribution"].shape == (2, 1, 4 + 3 + 2 + 2)
+    w1, w2 = run.matrices[4:6]
+    expected = np.linalg.norm(w1, axis=2) * np.linalg.norm(w2, axis=1)
+    np.testing.assert_array_equal(run.snapshots["contribution"][:, 0, 7:9], expected)

@@ -1,96 +1,104 @@
-"""A seed's result depends on its own stream alone: not on its batch, chunk or process."""
+"""A seed's result depends on its own stream alone: not on its batch, chunk, process or library."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from symreln.train import memory
-from symreln.train.gdln import train_gdln
-from symreln.train.network import GatedPathway
+from symreln.train.batches import Batches, batch_keys
+from symreln.train.network import pathway_network
 from symreln.train.record import Recording
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
+from symreln.train.weights import seed_children
+from tests.train.kinds import KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same, strict
 
 # Sizes at which BLAS takes other roads: dot products, matrix times vector, small and larger gemm.
 SIZES = [(1, 1, 1, 1), (2, 3, 1, 5), (3, 1, 2, 1), (4, 17, 9, 33), (11, 130, 60, 24)]
 
 
-def problem(n_x, n_y, samples):
-    rng = np.random.default_rng(2)
-    return rng.standard_normal((n_x, samples)), rng.standard_normal((n_y, samples))
-
-
-def same(one, other, seeds):
-    np.testing.assert_array_equal(one.losses[:seeds], other.losses[:seeds])
-    for a, b in zip(one.weights, other.weights, strict=True):
-        np.testing.assert_array_equal(a.w1[:seeds], b.w1[:seeds])
-        np.testing.assert_array_equal(a.w2[:seeds], b.w2[:seeds])
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("activation", ["relu", "linear"])
-def test_a_seed_does_not_depend_on_the_batch(size, activation, make_settings, monkeypatch):
+def test_a_seed_does_not_depend_on_the_batch(size, activation, monkeypatch):
     n_x, hidden, n_y, samples = size
-    inputs, targets = problem(n_x, n_y, samples)
-    settings = make_settings(
+    rng = np.random.default_rng(2)
+    arrays = rng.standard_normal((n_x, samples)), rng.standard_normal((n_y, samples))
+    chosen = make_settings(
         hidden=hidden, activation=activation, init_std=0.1, learning_rate=1e-3, steps=30
     )
-    runs = [train_network(inputs, targets, settings, seeds=k, rng=7) for k in (1, 3, 6)]
+    runs = [train_network(*arrays, chosen, seeds=k, rng=7) for k in (1, 3, 6)]
     same(runs[0], runs[2], 1)
     same(runs[1], runs[2], 3)
     monkeypatch.setattr(memory, "CACHE_BYTES", 1)  # every seed a chunk of its own
-    alone = train_network(inputs, targets, settings, seeds=6, rng=7)
+    alone = train_network(*arrays, chosen, seeds=6, rng=7)
     assert (alone.memory.seeds_per_chunk, runs[2].memory.seeds_per_chunk > 1) == (1, True)
     same(alone, runs[2], 6)
     assert len(set(alone.weights[0].w2[:, 0, 0])) == 6  # six different networks
 
 
-@pytest.mark.parametrize("training", ["joint", "staged"])
-def test_a_pathway_does_not_depend_on_the_batch(data, pathways, make_settings, training):
-    settings = make_settings(steps=30)
-    few, many = (
-        train_gdln(*data, pathways, settings, training=training, seeds=k, rng=7) for k in (2, 5)
-    )
-    same(few, many, 2)
+@pytest.mark.parametrize("name", KINDS)
+def test_chunks_processes_and_libraries_change_nothing(name, monkeypatch):
+    chosen = make_settings(steps=40, batch_size=3, weight_decay=0.01)
+    quantities = ("outputs",) if name == "single layer" else ("outputs", "similarity")
+    how = {"rng": 8, "record": Recording(quantities=quantities, steps=(0, 7, 39))}
+    train = KINDS[name].train
+    whole = train(data(), chosen, seeds=5, workers=1, **how)
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "CACHE_BYTES", 1)
+        tight = train(data(), chosen, seeds=5, workers=1, **how)
+    assert (whole.memory.seeds_per_chunk, tight.memory.seeds_per_chunk) == (5, 1)
+    same(tight, whole, 5)
+    same(train(data(), chosen, seeds=2, **how), whole, 2)
+    assert len(set(whole.losses[:, -1])) == 5
+    if name in ("relu", "deep biased", "staged", "graph"):
+        shared = train(data(), chosen, seeds=5, workers=2, **how)
+        assert shared.memory.workers == 2
+        same(shared, whole, 5)
+    portable = train(strict(data()), chosen, seeds=5, **how)
+    assert isinstance(portable.losses, np.ndarray)
+    assert portable.memory.workers == 1
+    # The same arithmetic in float64; sums may be taken in another order.
+    np.testing.assert_allclose(portable.losses, whole.losses, rtol=1e-12)
+    for quantity, values in whole.snapshots.items():
+        np.testing.assert_allclose(portable.snapshots[quantity], values, atol=1e-12)
 
 
-def test_worker_processes_give_the_same_bits(data, pathways, make_settings):
-    record = Recording(quantities=("activity", "contribution", "maps"), steps=(0, 10, 29))
-    settings = make_settings(steps=30)
-    here, there = (
-        train_network(*data, settings, seeds=5, rng=3, record=record, workers=w) for w in (1, 2)
-    )
-    assert (here.memory.workers, there.memory.workers) == (1, 2)
-    same(here, there, 5)
-    for name, values in here.snapshots.items():
-        np.testing.assert_array_equal(values, there.snapshots[name])
-        assert values.dtype == there.snapshots[name].dtype
-    here, there = (
-        train_gdln(*data, pathways, settings, training="staged", seeds=3, rng=3, workers=w)
-        for w in (1, 2)
-    )
-    same(here, there, 3)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_batch_of_all_samples_is_the_full_batch(name):
+    chosen = make_settings(learning_rate=0.004, steps=60)
+    runs = [
+        KINDS[name].train(data(), replace(chosen, batch_size=size), seeds=3, rng=4)
+        for size in (None, 7)
+    ]
+    same(*runs, 3)
 
 
-def test_generators_and_sequences_move_on(data, make_settings):
-    settings = make_settings(steps=1)
-
+def test_generators_and_sequences_move_on():
     def first_losses(rng):
-        return [train_network(*data, settings, seeds=2, rng=rng).losses[:, 0] for _ in range(2)]
+        once = make_settings(steps=1)
+        return [train_network(*data(), once, seeds=2, rng=rng).losses[:, 0] for _ in range(2)]
 
     by_number = first_losses(4)
     np.testing.assert_array_equal(*by_number)
     by_generator = first_losses(np.random.default_rng(4))
     np.testing.assert_array_equal(by_generator[0], by_number[0])
     assert not np.any(np.isin(by_generator[1], by_generator[0]))
-    by_sequence = first_losses(np.random.SeedSequence(4))
-    np.testing.assert_array_equal(by_sequence, by_generator)
+    np.testing.assert_array_equal(first_losses(np.random.SeedSequence(4)), by_generator)
 
 
-def test_weights_follow_the_law(make_settings):
-    inputs, targets = problem(20, 15, 2)
-    settings = make_settings(hidden=50, init_std=0.3, steps=1)
-    layer = train_network(inputs, targets, settings, seeds=20, rng=0).weights[0]
+# -- initial weights ------------------------------------------------------------------------------
+
+
+def test_weights_follow_their_distribution():
+    rng = np.random.default_rng(2)
+    chosen = make_settings(hidden=50, init_std=0.3, steps=1)
+    arrays = rng.standard_normal((20, 2)), rng.standard_normal((15, 2))
+    layer = train_network(*arrays, chosen, seeds=20, rng=0).weights[0]
     for weights in (layer.w1, layer.w2):
         count = weights.size
         # Five standard errors: one run in two million would miss by chance, and this one is seeded.
@@ -100,10 +108,104 @@ def test_weights_follow_the_law(make_settings):
     assert np.abs(correlation).max() < 5 / np.sqrt(1000)  # seeds are independent
 
 
-def test_pathways_have_streams_of_their_own(data, make_settings):
-    twins = [
-        GatedPathway(name=name, gate=[1] * 7, inputs=range(4), outputs=range(3), hidden=2)
-        for name in "ab"
-    ]
-    first, second = train_gdln(*data, twins, make_settings(steps=1), rng=0).weights
-    assert not np.any(np.isin(first.w1, second.w1))
+def test_every_layer_edge_and_pathway_has_its_own_scale():
+    # 400 seeds of 4 numbers or more: the standard deviation is known to 1/sqrt(3200); 5 of them.
+    scales = (1e-3, 2.0, 0.1)
+    once, network = make_settings(steps=1, init_std=scales), pathway_network([WHOLE], 3)
+    runs = (
+        train_graph(*data(), network, once, seeds=400, rng=0),
+        train_deep_network(*data(), (2, 2), once, seeds=400, rng=0),
+    )
+    for run in runs:
+        found = [matrix.std() for matrix in run.matrices]
+        assert found[::2] == pytest.approx(scales[::2], rel=0.09)
+        assert found[1] == pytest.approx(scales[1], rel=0.18)
+    spread = replace(WHOLE, name="spread", spread=10.0)
+    first, second = train_gdln(
+        *data(), [WHOLE, spread], make_settings(steps=1, init_std=(0.1, 0.2)), seeds=400, rng=0
+    ).weights
+    assert [w.std() for w in (first.w1, first.w2)] == pytest.approx([0.1, 0.2], rel=0.09)
+    assert [w.std() for w in (second.w1, second.w2)] == pytest.approx([1.0, 2.0], rel=0.09)
+    assert not np.any(np.isin(10 * first.w1, second.w1))  # a stream of its own
+
+
+def test_biases_start_at_zero_from_the_same_weights():
+    once = make_settings(steps=1)
+    for plain, biased in (
+        (train_network(*data(), once, biases=biases, seeds=2, rng=3) for biases in (False, True)),
+        (
+            train_gdln(*data(), PATHWAYS, once, biases=biases, seeds=2, rng=3)
+            for biases in (False, True)
+        ),
+    ):
+        for one, other in zip(matrices(plain), matrices(biased), strict=True):
+            np.testing.assert_array_equal(other[:, :, :-1], one)
+            assert not other[:, :, -1].any()
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 3, 2), (3, 1, 1)])
+@pytest.mark.parametrize("name", ["relu", "linear", "biased", "deep"])
+def test_given_weights_and_data_are_left_alone(shape, name):
+    # With one input or one hidden unit a transposed view is contiguous: no copy by accident.
+    n_x, hidden, n_y = shape
+    rng = np.random.default_rng(0)
+    arrays = rng.standard_normal((n_x, 4)), rng.standard_normal((n_y, 4))
+    train, chosen = KINDS[name].train, make_settings(hidden=hidden)
+    start = train(arrays, replace(chosen, steps=1), rng=1)
+    initial = start.matrices or start.weights[0]
+    kept = [array.copy() for array in (*arrays, *matrices(start))]
+    run = train(arrays, chosen, initial=initial)
+    for array, was in zip((*arrays, *matrices(start)), kept, strict=True):
+        np.testing.assert_array_equal(array, was)
+    assert run.losses[0, -1] != run.losses[0, 0]
+
+
+# -- mini-batches ---------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3), st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_an_epoch_visits_every_sample_once(samples, size, seeds, rng):
+    size = min(size, samples)
+    batches, orders = Batches(batch_keys(seed_children(rng, seeds)), samples, size), []
+    for _ in range(3):
+        visits, order = np.zeros((seeds, samples)), []
+        for place in range(0, samples, size):
+            factors = batches.next()
+            assert factors.shape == (seeds, samples, 1)
+            count = min(size, samples - place)
+            inside = factors[..., 0] > 0
+            np.testing.assert_array_equal(inside.sum(axis=1), count)
+            np.testing.assert_array_equal(factors[inside], samples / count)
+            visits += inside
+            order.append(inside)
+        np.testing.assert_array_equal(visits, 1)
+        orders.append(np.stack(order))
+    if samples >= 10 and size <= samples // 2:  # by chance equal once in more than 10^2 · seeds
+        assert any(not np.array_equal(orders[0], other) for other in orders[1:])
+
+
+def test_every_batch_is_equally_likely():
+    # 4 samples in pairs: 6 batches of chance 1/6; 5 standard errors.
+    draws = 6000
+    factors = Batches(batch_keys(seed_children(3, draws)), 4, 2).next()[..., 0] > 0
+    for pair in combinations(range(4), 2):
+        share = np.mean(factors[:, pair].all(axis=1))
+        assert abs(share - 1 / 6) < 5 * np.sqrt(5 / 36 / draws)
+
+
+def test_streams_of_batches_leave_the_initial_weights_alone():
+    made = make_settings(steps=2, batch_size=2)
+    batched = train_network(*data(), made, seeds=4, rng=3)
+    full = train_network(*data(), replace(made, batch_size=None), seeds=4, rng=3)
+    np.testing.assert_array_equal(batched.losses[:, 0], full.losses[:, 0])
+    # Given weights, all alike: each seed still has batches of its own, fixed by rng alone.
+    start = full.weights[0].seed(0, 1)
+    alike = replace(start, w1=np.repeat(start.w1, 4, axis=0), w2=np.repeat(start.w2, 4, axis=0))
+    made = replace(made, batch_size=1, steps=4)
+    first, again, other = (
+        train_network(*data(), made, initial=alike, rng=rng) for rng in (3, 3, 4)
+    )
+    same(first, again, 4)
+    assert len(set(first.losses[:, -1])) > 1
+    assert not np.array_equal(first.losses, other.losses)

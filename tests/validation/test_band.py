@@ -31,7 +31,7 @@ from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.plots import validation_sketches
 from symreln.report.write import write_validation
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 
 
 def derived(name: str, *overrides: str):

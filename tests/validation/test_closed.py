@@ -27,7 +27,6 @@ from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.write import write_validation
-from symreln.train import gdln, graph
 
 #: Two closed pathways whose modes have rational s; inputs and outputs of their own.
 SPEC = {
@@ -276,5 +275,3 @@ def test_two_scales_reach_the_trainers():
     settings = training_settings(derived(init_std=["1/10", "1/20"]).spec)
     assert settings.init_std == (0.1, 0.05)
     assert replace(settings, init_std=0.1).layer_stds(2) == (0.1, 0.1)
-    assert callable(gdln.train_gdln)
-    assert callable(graph.train_graph)

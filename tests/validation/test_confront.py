@@ -21,7 +21,7 @@ from symreln.experiment.trained import gated_pathways
 from symreln.experiment.words import percent, steps_text
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.tasks.load import load
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure
 from tests.unchecked import derive_unchecked

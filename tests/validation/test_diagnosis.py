@@ -36,7 +36,7 @@ from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
 from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import xor

@@ -20,7 +20,7 @@ from symreln.experiment.words import percent
 from symreln.graphs.derivation import derive_graph
 from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.graph_agreement import chapter
-from symreln.train.graph import train_graph
+from symreln.train.trainers import train_graph
 
 DATA = {
     "X": [["1", "0", "2", "0"], ["0", "1", "0", "1"]],

@@ -20,7 +20,7 @@ from symreln.experiment.metrics import CurveComparison
 from symreln.experiment.rules import compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.report.terminal import show_validation
-from symreln.train.gdln import train_gdln
+from symreln.train.trainers import train_gdln
 
 TABLES = {
     "dataset": {

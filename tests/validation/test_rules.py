@@ -42,8 +42,7 @@ from symreln.report.chapters.rules import bias_rows, rule_blocks
 from symreln.report.jsonio import dumps
 from symreln.report.terminal import show_validation
 from symreln.report.validation_json import validation_to_json
-from symreln.train.gdln import train_gdln
-from symreln.train.relu import train_network
+from symreln.train.trainers import train_gdln, train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
 
@@ -221,7 +220,7 @@ def test_weight_decay_on_an_aligned_start():
 
 
 def _weights(w1: np.ndarray, w2: np.ndarray):
-    from symreln.train.network import LayerWeights
+    from symreln.train.weights import LayerWeights
 
     return LayerWeights(w1=w1[None], w2=w2[None])
 

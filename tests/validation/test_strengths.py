@@ -15,7 +15,7 @@ from symreln.experiment.mode_descent import mode_descent
 from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
 from symreln.experiment.trained import is_one_map, network_recording, telling_gates
 from symreln.report.chapters.judgement import judgement_blocks
-from symreln.train.record import gate_maps_observer
+from symreln.train.assignment import nearest_outputs
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.unchecked import derive_unchecked
@@ -78,8 +78,11 @@ def test_units_of_a_relu_network_are_given_to_the_gate_that_reproduces_them():
     assert {mode.pathway for mode in modes} == {"p1", "p2", "p3", "p4"}
     # By hand, from the weights at the end.
     spec = found.derivation.at_values.spec
-    observe = gate_maps_observer(spec.dataset.inputs.to_numpy(), telling_gates(spec))
-    maps = observe(0, found.network.weights)
+    (layer,), gates = found.network.weights, np.asarray(telling_gates(spec), dtype=float)
+    best = nearest_outputs(layer.w1 @ spec.dataset.inputs.to_numpy(), gates)
+    maps = np.stack(
+        [(layer.w2 * (best == gate)[:, None, :]) @ layer.w1 for gate in range(len(gates))], axis=1
+    )
     for place, pathway in enumerate(found.derivation.pathways):
         u, v, _ = probe_bases(pathway)
         (mode,) = [m for m in modes if m.pathway == pathway.name]

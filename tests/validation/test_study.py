@@ -28,7 +28,7 @@ from symreln.experiment.study import (
     study,
 )
 from symreln.report.chapters.study import order_rows, study_blocks
-from symreln.train.network import LayerWeights
+from symreln.train.weights import LayerWeights
 from tests.pathways.examples import RATIONAL, one_hot_contexts
 from tests.validation.test_confront import linear, xor
 

@@ -1,0 +1,112 @@
+"""Initial weights: one independent stream a seed, whatever batch the seed is trained in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.errors import InputError
+from symreln.train.network import GatedNetwork
+
+Weights = tuple[np.ndarray, ...]
+"""One matrix an edge, each of shape (seeds, units of the target, units of the source)."""
+
+InitialWeights = Callable[[int, int], Weights]
+"""Hands out the initial weights of seeds start … stop − 1."""
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LayerWeights:
+    """Weights of one hidden layer's two sides, for all seeds; ŷ = W2 σ(W1 x).
+
+    Attributes:
+        w1: Shape (seeds, H, n_x); for a pathway n_x counts the inputs that it sees.
+        w2: Shape (seeds, n_y, H); for a pathway n_y counts the outputs that it writes to.
+    """
+
+    w1: np.ndarray
+    w2: np.ndarray
+
+    def seed(self, start: int, stop: int) -> LayerWeights:
+        """The weights of seeds start … stop − 1."""
+        return LayerWeights(w1=self.w1[start:stop], w2=self.w2[start:stop])
+
+
+def seed_children(rng: Any, count: int) -> list[np.random.SeedSequence]:
+    """One SeedSequence a seed. Child i depends on ``rng`` and i, never on ``count``.
+
+    Args:
+        rng: A Generator or SeedSequence, which moves on with each call as ``Generator.spawn``
+            does; or what a SeedSequence is made of, None for fresh entropy.
+        count: Number of seeds.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng.bit_generator.seed_seq.spawn(count)  # type: ignore[attr-defined]
+    sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
+    return sequence.spawn(count)
+
+
+def gaussian_weights(
+    network: GatedNetwork,
+    children: Sequence[np.random.SeedSequence],
+    stds: Sequence[float],
+    streams: Sequence[int],
+) -> InitialWeights:
+    """Weights N(0, std²), drawn when they are asked for; biases start at 0.
+
+    Args:
+        network: Edges and their shapes.
+        children: One a seed.
+        stds: Standard deviation of each edge's weights.
+        streams: Number of the stream that each edge is drawn from, ascending; edges of one stream
+            follow one another in it. What has a stream of its own does not depend on which others
+            there are after it.
+    """
+    biases = int(network.biases)
+    shapes = [(target, source - biases) for target, source in network.shapes]
+
+    def seed(child: np.random.SeedSequence) -> list[np.ndarray]:
+        # Grandchildren by key, not by spawn(): spawn() counts, so a second draw would differ.
+        generators = {
+            stream: np.random.default_rng(
+                np.random.SeedSequence(child.entropy, spawn_key=(*child.spawn_key, stream))
+            )
+            for stream in streams
+        }
+        return [
+            std * generators[stream].standard_normal(shape)
+            for shape, std, stream in zip(shapes, stds, streams, strict=True)
+        ]
+
+    def draw(start: int, stop: int) -> Weights:
+        edges = zip(*(seed(child) for child in children[start:stop]), strict=True)
+        return tuple(np.pad(np.stack(edge), ((0, 0), (0, 0), (0, biases))) for edge in edges)
+
+    return draw
+
+
+def given_weights(
+    network: GatedNetwork, matrices: Sequence[np.ndarray]
+) -> tuple[int, InitialWeights]:
+    """Number of seeds and source of weights that the caller chose exactly.
+
+    Args:
+        network: Edges and their shapes.
+        matrices: One an edge, each of shape (seeds, target, source).
+
+    Raises:
+        InputError: The shapes do not fit the network.
+    """
+    arrays = [np.array(matrix, dtype=float) for matrix in matrices]
+    found = [array.shape for array in arrays]
+    seeds = found[0][0] if found and len(found[0]) == 3 else 0
+    if found != [(seeds, *shape) for shape in network.shapes] or seeds < 1:
+        wanted = ", ".join(f"(seeds, {target}, {source})" for target, source in network.shapes)
+        msg = f"initial: shapes are {found}. Give one array an edge or layer, of shapes {wanted}."
+        raise InputError(msg)
+    return seeds, lambda start, stop: tuple(array[start:stop] for array in arrays)

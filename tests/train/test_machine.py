@@ -1,0 +1,220 @@
+"""What is trained on: other libraries, precision, limits of a process, and what is told of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import array_api_strict
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symreln.cli.main import cli, guarded
+from symreln.errors import InputError
+from symreln.train.arrays import Arithmetic, arithmetic_of
+from symreln.train.machine import Machine, machine, peak_bytes
+from symreln.train.record import Recording
+from symreln.train.trainers import replay_gates, train_deep_network, train_network
+from tests.train.kinds import KINDS, data, make_settings, strict
+
+STEPS = 501  # 500 updates: what is promised
+
+
+@pytest.fixture(params=["torch", "jax"])
+def library(request):
+    pytest.importorskip(request.param)
+    return Machine(backend=request.param, device="cpu")
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("changes", [{}, {"batch_size": 3, "weight_decay": 0.01}])
+def test_500_steps_are_those_of_numpy(library, name, changes):
+    if library.backend == "jax" and changes:
+        pytest.skip("jax takes a step at a time, which is slow; torch has the same source")
+    chosen = make_settings(steps=STEPS, init_std=0.3, **changes)
+    record = Recording(quantities=("outputs",), steps=(0, STEPS - 1))
+    here, there = (
+        KINDS[name].train(arrays, chosen, seeds=3, rng=0, record=record)
+        for arrays in (data(), library.arrays(*data()))
+    )
+    assert here.mean_loss[-1] < 0.9 * here.mean_loss[0]  # something was learned
+    np.testing.assert_allclose(there.losses, here.losses, rtol=1e-10)
+    np.testing.assert_allclose(there.snapshots["outputs"], here.snapshots["outputs"], atol=1e-10)
+
+
+def test_replayed_gates_are_those_of_numpy(library):
+    chosen = make_settings(steps=60)
+    record = Recording(quantities=("activity",), steps=tuple(range(60)))
+    start = [np.random.default_rng(k).normal(size=(2, *s)) for k, s in enumerate([(5, 4), (3, 5)])]
+    run = train_deep_network(*data(), (5,), chosen, initial=start, record=record)
+    arrays = library.arrays(*data())
+    replayed = replay_gates(*arrays, run.snapshots["activity"], chosen, start)
+    np.testing.assert_allclose(replayed.losses, run.losses, rtol=1e-10)
+
+
+def test_memory_is_not_shared_with_the_data(library):
+    arrays = library.arrays(*data())
+    train_network(*arrays, make_settings(), seeds=2, rng=0)
+    for array, was in zip(arrays, data(), strict=True):
+        np.testing.assert_array_equal(arithmetic_of(array).numpy(array), was)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_float32_is_taken_where_it_is_asked_for(backend):
+    if backend != "numpy":
+        pytest.importorskip(backend)
+    chosen = make_settings(steps=40, init_std=0.3)
+    for name in ("relu", "deep", "joint", "graph"):
+        whole = KINDS[name].train(data(), chosen, seeds=3, rng=0)
+        with Machine(backend=backend, precision="float32").used():
+            single = KINDS[name].train(data(), chosen, seeds=3, rng=0)
+        error = np.abs(single.losses / whole.losses - 1).max()
+        # Rounded at 6e-8 every step: close, and not float64 by accident.
+        assert 1e-9 < error < 1e-4
+        assert (single.losses.dtype, single.settings.precision) == (np.float64, "float32")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"backend": "tensorflow"}, "backend: found 'tensorflow'. Give one of numpy, torch, cupy"),
+        ({"device": "cuda:0"}, "numpy computes on the processor alone"),
+    ],
+)
+def test_what_there_is_not_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        Machine(**given)
+
+
+def test_a_library_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"'cupy': it is not installed.*pip install cupy"):
+        Machine(backend="cupy").arrays(np.ones((1, 1)))
+
+
+def test_a_device_that_is_not_there_is_named(library):
+    there_is_not = Machine(backend=library.backend, device="cuda:77")
+    with pytest.raises(InputError, match=r"device 'cuda:77': it does not take the data"):
+        there_is_not.arrays(np.ones((1, 1)))
+
+
+def test_trainers_take_the_machine_that_is_used(library):
+    with library.used():
+        there = train_network(*data(), make_settings(), seeds=2, rng=0)
+    here = train_network(*data(), make_settings(), seeds=2, rng=0)
+    np.testing.assert_allclose(there.losses, here.losses, rtol=1e-12)
+    assert there.memory.workers == 1
+
+
+def test_library_is_found_by_the_data():
+    assert [arithmetic_of(x).on_host for x in (data()[0], [[1.0]])] == [True, True]
+    assert type(arithmetic_of(strict(data())[0])) is Arithmetic
+
+
+def test_single_precision_is_refused(monkeypatch):
+    # As jax does unless told otherwise: float64 is asked for, float32 comes.
+    do = Arithmetic(strict(data())[0])
+
+    class Narrow:
+        __name__ = "narrow"
+        float64 = array_api_strict.float64
+
+        @staticmethod
+        def asarray(values, **_):
+            return array_api_strict.asarray(values, dtype=array_api_strict.float32)
+
+    monkeypatch.setattr(do, "xp", Narrow())
+    with pytest.raises(InputError, match=r"narrow gives .*float32 where float64.*jax_enable_x64"):
+        do.array(data()[0])
+
+
+def test_a_machine_is_used_until_its_context_ends():
+    chosen, told = make_settings(hidden=900, steps=1), []
+    whole = train_network(*data(), chosen, seeds=2, rng=0)
+    one_at_a_time = whole.memory.results + 2 * whole.memory.working - 1
+    small = Machine(memory_limit=one_at_a_time, tell=told.append)
+    with small.used():
+        assert machine() is small
+        run = train_network(*data(), chosen, seeds=2, rng=0)
+    assert machine() == Machine()
+    assert told == [run.memory]
+    assert (run.memory.seeds_per_chunk, whole.memory.seeds_per_chunk) == (1, 2)
+    np.testing.assert_array_equal(run.losses, whole.losses)
+
+
+def test_a_training_gets_what_a_process_limit_leaves():
+    used = peak_bytes()
+    assert used > 10_000_000
+    assert Machine(process_limit=1).room == 0
+    assert Machine(process_limit=used + 10_000_000).room > 0
+    assert Machine(process_limit=1 << 50).room == Machine().memory_limit
+
+
+def test_trainers_need_nothing_symbolic_and_no_other_library():
+    code = (
+        "import sys, symreln.train.trainers, symreln.train.worker;"
+        "heavy = {'flint', 'sympy', 'mpmath', 'torch', 'jax', 'cupy', 'scipy', 'symreln.exact'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.strip() == "[]"
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def validated(tmp_path):
+    def run(*more):
+        """Exit code, stdout, stderr and error of ``symreln validate``."""
+        found, small = {}, ("--set", "network.steps=40", "--set", "network.hidden=10")
+
+        def work():
+            arguments = ["validate", "xor", "--seeds", "2", *small, "--out", str(tmp_path / "out")]
+            arguments += ["--tolerance", "1", *more]
+            found["result"] = CliRunner().invoke(cli, arguments, standalone_mode=False)
+            if found["result"].exception is not None:
+                raise found["result"].exception
+            return found["result"].return_value
+
+        code, result = guarded(work), found["result"]
+        return code, result.stdout, result.stderr, result.exception
+
+    return run
+
+
+def test_memory_and_precision_are_told(validated):
+    code, out, said, _ = validated("--json")
+    assert code in (0, 3)  # whether theory agrees is no matter here
+    before = re.search(r"training 2 networks, 2 at a time: memory about (\d+) MiB", said)
+    after = re.search(r"peak memory (\d+) MiB, the largest process beside it (\d+) MiB", said)
+    assert before
+    assert after
+    assert int(before[1]) < int(after[1]) < 1024
+    assert said.index(before[0]) < said.index(after[0])
+
+    code, single, said, _ = validated("--json", "--float32", "--quiet")
+    assert code in (0, 3)
+    assert said == ""
+    one, other = json.loads(out), json.loads(single)
+    assert [found["network"]["precision"] for found in (one, other)] == ["float64", "float32"]
+    one, other = (
+        found["metrics"]["theory_vs_relu"]["max_abs_over_initial"] for found in (one, other)
+    )
+    assert one != other  # it was trained otherwise
+    assert other == pytest.approx(one, abs=1e-4)
+    assert machine().precision == "float64"  # nothing is left behind
+
+
+def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("symreln.cli.commands.Session._load", lambda session: 1 / 0)
+    code, _, said, error = validated("--backend", "cupy")
+    assert code == 2
+    assert "'cupy': it is not installed" in str(error)
+    assert "training" not in said

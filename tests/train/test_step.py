@@ -1,0 +1,447 @@
+"""A step of every trainer: down the gradient of a loss that is written out elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.graphs.reduction import reduce_edges
+
+from symreln.experiment.scalar_modes import gated_graph
+from symreln.graphs.flow import GraphFlow
+from symreln.graphs.spaces import minimal_spaces
+from symreln.train.batches import Batches, batch_keys
+from symreln.train.network import (
+    GatedEdge,
+    GatedNetwork,
+    GatedNode,
+    GatedPathway,
+    dense_network,
+    pathway_network,
+)
+from symreln.train.record import Recording
+from symreln.train.trainers import (
+    replay_gates,
+    train_deep_network,
+    train_gdln,
+    train_graph,
+    train_network,
+)
+from symreln.train.weights import LayerWeights, seed_children
+from tests.graphs.examples import backpropagated, random_data, start
+from tests.graphs.test_flow import arrays, inside
+from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
+
+RATE = 0.02
+SHIFT = 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"loss": "sum", "learning_rate": RATE / 7},
+        {"weight_decay": 0.3},
+        {"batch_size": 3, "weight_decay": 0.3, "loss": "sum", "learning_rate": RATE / 7},
+    ],
+)
+def test_a_step_goes_down_the_gradient(kind, changes):
+    """The last of four steps, when biases have left zero, by central differences."""
+    kind, seeds = KINDS[kind], 2 if kind == "relu" else 1
+    chosen = make_settings(**{"learning_rate": RATE, "init_std": 0.7, **changes})
+    before, after = (
+        kind.train(data(), replace(chosen, steps=steps), seeds=seeds, rng=5) for steps in (4, 5)
+    )
+    counts = np.ones((seeds, 7))
+    if chosen.batch_size is not None:
+        batches = Batches(batch_keys(seed_children(5, seeds)), 7, chosen.batch_size)
+        counts = [batches.next() for _ in range(4)][-1][..., 0]
+        assert {round(value, 9) for value in counts.flat} == {0.0, round(7 / 3, 9)}
+    per_step = chosen.learning_rate / (7 if chosen.loss == "mean" else 1)
+    moved = 0
+    for seed in range(seeds):
+        own = [matrix[seed] for matrix in matrices(before)]
+        new = [matrix[seed] for matrix in matrices(after)]
+        outputs = kind.outputs(own, data()[0], 3)
+        loss = ((data()[1] - sum(outputs)) ** 2).sum() / 14
+        assert before.losses[seed, -1] == pytest.approx(loss, rel=1e-12)
+        for place, matrix in enumerate(own):
+            for index in np.ndindex(matrix.shape):
+                ahead, behind = ([w.copy() for w in own] for _ in range(2))
+                ahead[place][index] += SHIFT
+                behind[place][index] -= SHIFT
+                slope = 7 * chosen.weight_decay * matrix[index] + sum(
+                    sign * kind.loss(there, outputs, place, data(), counts[seed]) / (2 * SHIFT)
+                    for sign, there in ((1, ahead), (-1, behind))
+                )
+                found = (matrix[index] - new[place][index]) / per_step
+                # Rounding 1e-16 L / 1e-6 with L near 100; truncation is smaller.
+                assert found == pytest.approx(slope, abs=2e-6)
+                moved += abs(slope) > 1e-2
+    assert moved > 10
+
+
+def test_one_step_of_relu_by_hand():
+    # Two samples, P = 2; the second neuron is closed on the first sample, the first on the second.
+    start = LayerWeights(w1=np.array([[[1.0], [-2.0]]]), w2=np.array([[[0.5, 1.0]]]))
+    chosen = make_settings(hidden=2, learning_rate=0.1, loss="sum", steps=2)
+    run = train_network([[1.0, -1.0]], [[2.0, 3.0]], chosen, initial=start)
+    # Sample 1: hidden (1, 0), y - yhat = 2 - 0.5 = 1.5.  Sample 2: hidden (0, 2), 3 - 2 = 1.
+    # w2 += 0.1 (1.5*1, 1*2);  w1 += 0.1 (0.5*1.5*1, 1.0*1*(-1)).
+    np.testing.assert_allclose(run.weights[0].w2[0], [[0.65, 1.2]], rtol=1e-15)
+    np.testing.assert_allclose(run.weights[0].w1[0], [[1.075], [-2.1]], rtol=1e-15)
+    # Mean loss although the summed one is descended: (1.5^2 + 1)/4, then with
+    # yhat = 1.075*0.65 and 2.1*1.2.
+    after = ((2 - 1.075 * 0.65) ** 2 + (3 - 2.1 * 1.2) ** 2) / 4
+    np.testing.assert_allclose(run.losses[0], [0.8125, after], rtol=1e-15)
+
+
+def test_one_step_of_pathways_by_hand():
+    # Two scalar pathways: "all" on both samples, "second" on the second sample only.
+    pathways = [
+        GatedPathway(name="all", gate=[1, 1], inputs=[0], outputs=[0], hidden=1),
+        GatedPathway(name="second", gate=[0, 1], inputs=[0], outputs=[0], hidden=1, stage=2),
+    ]
+    one, two = (LayerWeights(w1=np.array([[[w]]]), w2=np.array([[[1.0]]])) for w in (1.0, 2.0))
+    chosen, found = make_settings(loss="sum", learning_rate=0.1, steps=2), {}
+    for training in ("joint", "staged"):
+        run = train_gdln(
+            [[1.0, 1.0]],
+            [[3.0, 5.0]],
+            pathways,
+            chosen,
+            training=training,
+            initial={"all": one, "second": two},
+        )
+        found[training] = [w.w1.item() for w in run.weights] + [w.w2.item() for w in run.weights]
+        # Residuals of both pathways: 3 - 1 = 2, 5 - 1 - 2 = 2; mean loss (4 + 4)/4.
+        assert run.losses[0, 0] == 2.0
+    # Joint, "all" pulls with 2 + 2 = 4; staged with (3 - 1) + (5 - 1) = 6, not seeing "second".
+    # "second" pulls with 2 in both: w1 = 2 + 0.1*1*2, w2 = 1 + 0.1*2*2.
+    np.testing.assert_allclose(found["joint"], [1.4, 2.2, 1.4, 1.4], rtol=1e-15)
+    np.testing.assert_allclose(found["staged"], [1.6, 2.2, 1.6, 1.4], rtol=1e-15)
+
+
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+@pytest.mark.parametrize("decay", [0.0, 0.7])
+def test_an_aligned_linear_network_follows_the_sigmoid_in_first_order(loss, decay):
+    """From s to s − λ: with λ = 0.7 the first two modes are learned, the third dies out."""
+    rng = np.random.default_rng(3)
+    s, d, start = np.array([2.0, 1.0, 0.5]), np.array([0.7, 1.1, 0.4]), np.array([0.02, 0.05, 0.01])
+    u, v, r = (np.linalg.qr(rng.standard_normal((n, 3)))[0] for n in (5, 3, 4))
+    inputs = v * np.sqrt(3 * d)  # X Xᵀ / P = V D Vᵀ
+    targets = u * (s * np.sqrt(3 / d))  # Y Xᵀ / P = U S Vᵀ
+    root = np.sqrt(start)
+    weights = LayerWeights(w1=((r * root) @ v.T)[None], w2=((u * root) @ r.T)[None])
+    growth, deviations = s - decay, []
+    for rate in (0.02, 0.01, 0.005):
+        steps = round(6 / rate) + 1
+        chosen = make_settings(
+            hidden=4,
+            learning_rate=rate / (3 if loss == "sum" else 1),  # tau = 1/(P eta) or 1/eta
+            loss=loss,
+            steps=steps,
+            activation="linear",
+            weight_decay=decay,
+        )
+        run = train_network(inputs, targets, chosen, initial=weights)
+        time = np.arange(steps)[:, None] * rate
+        strength = (growth / d) / (1 + (growth / (d * start) - 1) * np.exp(-2 * growth * time))
+        predicted = (targets**2).sum() / 6 - (s * strength - d * strength**2 / 2).sum(axis=1)
+        deviations.append(np.abs(run.losses[0] - predicted).max() / predicted[0])
+        assert np.all(np.sign(strength[-1] - start) == np.sign(growth))
+    orders = np.log2(np.array(deviations[:-1]) / deviations[1:])
+    assert deviations[-1] < 0.01
+    # Euler's method is of first order; the next term moves the estimate by about the rate times s.
+    assert np.all((orders > 0.8) & (orders < 1.2)), (deviations, orders)
+
+
+# -- graphs ---------------------------------------------------------------------------------------
+
+
+def by_name(network, weights):
+    return {edge.name: w[None] for edge, w in zip(network.edges, weights, strict=True)}
+
+
+def floats(problem):
+    return problem.dataset.inputs.to_numpy(), problem.dataset.targets.to_numpy()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
+    """Against back-propagation written out elsewhere; gates and gains on nodes and edges."""
+    problem = random_data(seed)
+    if not problem.paths:
+        return
+    before = arrays(start(problem, seed))
+    network = gated_graph(problem.graph)
+    chosen = make_settings(learning_rate=0.01, steps=2)
+    run = train_graph(*floats(problem), network, chosen, initial=by_name(network, before))
+    loss, slopes = backpropagated(problem, before)
+    assert run.losses[0, 0] == pytest.approx(loss, rel=1e-12, abs=1e-13)
+    for old, new, slope in zip(before, run.matrices, slopes, strict=True):
+        np.testing.assert_allclose((new[0] - old) / 0.01, slope, atol=1e-11)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**6))
+def test_steps_are_those_of_the_flow_per_edge_and_of_its_reduction(seed):
+    """The exact correlations of pathways, and starts inside the spaces, in the small matrices."""
+    problem = random_data(seed, gains=bool(seed % 2))
+    if not problem.paths:
+        return
+    weights = arrays(inside(problem, seed))
+    network, count = gated_graph(problem.graph), 40
+    chosen = make_settings(steps=count, learning_rate=0.02)
+    run = train_graph(*floats(problem), network, chosen, initial=by_name(network, weights))
+    reduction = reduce_edges(problem, minimal_spaces(problem))
+    for flow, now, lift in (
+        (GraphFlow.of(problem), weights, lambda w: w),
+        (reduction.flow, reduction.project(weights), reduction.lift),
+    ):
+        losses = [flow.loss(now)]
+        for _ in range(count - 1):
+            slopes = flow.velocity(now)
+            now = [w + 0.02 * slope for w, slope in zip(now, slopes, strict=True)]
+            losses.append(flow.loss(now))
+        np.testing.assert_allclose(run.losses[0], losses, rtol=1e-10, atol=1e-11)
+        for found, expected in zip(run.matrices, lift(now), strict=True):
+            np.testing.assert_allclose(found[0], expected, atol=1e-10)
+
+
+def test_stages_of_a_shared_edge_add_up():
+    """An edge that two stages use hears the residual of each."""
+    x, y = data()
+    nodes = (
+        GatedNode(name="in", size=4, inputs=range(4)),
+        GatedNode(name="mid", size=3),
+        GatedNode(name="one", size=3, outputs=range(3), stage=1),
+        GatedNode(name="two", size=3, outputs=range(3), stage=2, gate=(1, 0, 1, 0, 1, 0, 1)),
+    )
+    edges = (
+        GatedEdge(name="read", source="in", target="mid"),
+        GatedEdge(name="a", source="mid", target="one"),
+        GatedEdge(name="b", source="mid", target="two"),
+    )
+    network = GatedNetwork(nodes=nodes, edges=edges)
+    rng = np.random.default_rng(6)
+    read, a, b = (rng.normal(size=shape) for shape in network.shapes)
+    chosen = make_settings(steps=2, learning_rate=1e-3)
+    initial = {"read": read[None], "a": a[None], "b": b[None]}
+    run = train_graph(x, y, network, chosen, training="staged", initial=initial)
+    gate = np.array(nodes[3].gate)
+    first, second = a @ read @ x, (b @ read @ x) * gate
+    one, both = y - first, y - first - second
+    expected = (a.T @ one + b.T @ (both * gate)) @ x.T / 7
+    np.testing.assert_allclose((run.matrices[0][0] - read) / 1e-3, expected, rtol=1e-9)
+    np.testing.assert_allclose((run.matrices[1][0] - a) / 1e-3, one @ (read @ x).T / 7, rtol=1e-9)
+    assert run.losses[0, 0] == pytest.approx((both**2).sum() / 14, rel=1e-13)
+
+
+def test_a_deep_linear_chain_follows_its_scalar_equation():
+    """Four layers of one unit: w' = w³ (s − d w⁴) per step, exactly."""
+    x, y, layers = np.array([[2.0, 0.0]]), np.array([[3.0, 0.0]]), 4
+    network = dense_network(1, (1,) * (layers - 1), 1, relu=False)
+    initial = by_name(network, [np.full((1, 1), 0.6)] * layers)
+    run = train_graph(x, y, network, make_settings(steps=200, learning_rate=0.01), initial=initial)
+    s, d, w, losses = 3.0, 2.0, 0.6, []  # Sigma^yx = 6/2, Sigma^x = 4/2
+    for _ in range(200):
+        losses.append(9 / 4 - s * w**4 + d * w**8 / 2)
+        w += 0.01 * w**3 * (s - d * w**4)
+    np.testing.assert_allclose(run.losses[0], losses, rtol=1e-12, atol=1e-13)
+
+
+# -- one network written in two ways --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pathways", [PATHWAYS, GAINED])
+@pytest.mark.parametrize("training", ["joint", "staged"])
+@pytest.mark.parametrize("biases", [False, True])
+def test_pathways_are_the_graph_of_their_chains(pathways, training, biases):
+    """Maps first, and sample by sample; gated where they read, or where they write."""
+    settings = make_settings(steps=60, weight_decay=0.02, batch_size=3)
+    start = train_gdln(*data(), pathways, replace(settings, steps=1), biases=biases, rng=1)
+    own = train_gdln(
+        *data(),
+        pathways,
+        settings,
+        training=training,
+        biases=biases,
+        initial={p.name: w for p, w in zip(pathways, start.weights, strict=True)},
+        rng=1,
+    )
+    # A bias is gated with what it is added to.
+    ends = ["outputs"] if biases and pathways is GAINED else ["inputs", "outputs"]
+    for gated in ends:
+        network = pathway_network(pathways, 2, gated, biases=biases)
+        initial = {e.name: w for e, w in zip(network.edges, matrices(start), strict=True)}
+        other = train_graph(*data(), network, settings, training=training, initial=initial, rng=1)
+        np.testing.assert_allclose(own.losses, other.losses, rtol=1e-11)
+
+
+@pytest.mark.parametrize("changes", [{}, {"loss": "sum", "batch_size": 3, "weight_decay": 0.01}])
+def test_one_hidden_layer_is_that_of_the_deep_trainer(changes):
+    """From the same random weights: the same stream in the same order."""
+    chosen = make_settings(learning_rate=0.004, steps=80, init_std=(0.3, 0.6), **changes)
+    record = Recording(quantities=("activity", "outputs"), steps=(0, 40, 79))
+    here = train_deep_network(*data(), (5,), chosen, seeds=3, rng=2, record=record)
+    there = train_network(*data(), chosen, seeds=3, rng=2, record=record)
+    np.testing.assert_array_equal(here.losses[:, 0], there.losses[:, 0])
+    np.testing.assert_allclose(here.losses, there.losses, rtol=1e-12)
+    np.testing.assert_array_equal(here.snapshots["activity"], there.snapshots["activity"])
+    np.testing.assert_allclose(here.snapshots["outputs"], there.snapshots["outputs"], atol=1e-12)
+
+
+def test_one_open_pathway_is_the_linear_network():
+    whole = replace(WHOLE, hidden=5)
+    settings = make_settings(activation="linear")
+    linear = train_network(*data(), settings, seeds=2, rng=0)
+    same(linear, train_gdln(*data(), [whole], settings, seeds=2, rng=0), 2)
+
+
+def test_staged_with_one_stage_is_joint():
+    alike = [replace(pathway, stage=4) for pathway in PATHWAYS]
+    joint, staged, apart = (
+        train_gdln(*data(), some, make_settings(), training=training, seeds=3, rng=1)
+        for some, training in ((alike, "joint"), (alike, "staged"), (PATHWAYS, "staged"))
+    )
+    same(joint, staged, 3)
+    assert np.abs(apart.losses - joint.losses).max() > 1e-3  # stages do change the training
+
+
+def test_early_stages_do_not_notice_later_ones():
+    with_later, alone, joint = (
+        train_gdln(*data(), some, make_settings(steps=60), training=training, seeds=2, rng=5)
+        for some, training in ((PATHWAYS, "staged"), (PATHWAYS[:2], "staged"), (PATHWAYS, "joint"))
+    )
+    for place in range(2):
+        a, b = with_later.weights[place], alone.weights[place]
+        np.testing.assert_array_equal(a.w1, b.w1)
+        np.testing.assert_array_equal(a.w2, b.w2)
+        assert np.abs(joint.weights[place].w2 - b.w2).max() > 1e-3
+
+
+def test_closed_samples_and_masked_inputs_have_no_say():
+    # Change what only masked or gated-off entries see: "late" alone must train the same.
+    inputs, targets = data()
+    late, settings = (PATHWAYS[2],), make_settings(steps=30)
+    before = train_gdln(inputs, targets, late, settings, rng=0)
+    inputs[1] += 5  # not an input of "late"
+    inputs[:, [0, 2, 4]] += 7  # its gate is closed there
+    after = train_gdln(inputs, targets, late, settings, rng=0)
+    np.testing.assert_array_equal(before.weights[0].w1, after.weights[0].w1)
+    inputs[0, 1] += 1  # an input on an open sample
+    changed = train_gdln(inputs, targets, late, settings, rng=0)
+    assert np.abs(changed.weights[0].w1 - after.weights[0].w1).max() > 1e-6
+
+
+def test_both_losses_mean_the_same_decay():
+    mean = make_settings(learning_rate=0.07, weight_decay=0.3, steps=50)
+    summed = replace(mean, loss="sum", learning_rate=0.07 / 7)
+    one, other = (train_network(*data(), s, seeds=2, rng=0).losses for s in (mean, summed))
+    np.testing.assert_allclose(one, other, rtol=1e-11)
+
+
+def test_edges_that_no_sample_passes_only_decay():
+    ends = ("x a", "a y", "x dark", "dark y")
+    network = GatedNetwork(
+        nodes=(
+            GatedNode(name="x", size=4, inputs=range(4)),
+            GatedNode(name="a", size=2),
+            GatedNode(name="dark", size=2, gate=(0,) * 7),
+            GatedNode(name="y", size=3, outputs=range(3)),
+        ),
+        edges=tuple(GatedEdge(name=e, source=e.split()[0], target=e.split()[1]) for e in ends),
+    )
+    chosen = make_settings(steps=11, weight_decay=0.5)
+    before = train_graph(*data(), network, replace(chosen, steps=1), rng=0).matrices
+    after = train_graph(*data(), network, chosen, rng=0).matrices
+    for place in (2, 3):
+        np.testing.assert_allclose(after[place], before[place] * 0.99**10, rtol=1e-13)
+
+
+# -- given gates ----------------------------------------------------------------------------------
+
+
+def test_pathways_replay_a_relu_network_whose_gates_are_constant():
+    # Inputs e1, e2, weights of opposite signs: a neuron is open on one sample, and the weight that
+    # keeps it closed on the other gets no gradient, so its gate never moves.
+    rng = np.random.default_rng(8)
+    inputs, targets = np.eye(2), rng.standard_normal((3, 2))
+    size = 0.1 + rng.random((1, 6, 2))
+    signs = np.array([[1, -1]] * 4 + [[-1, 1]] * 2)
+    w1, w2 = size * signs, 0.1 * rng.standard_normal((1, 3, 6))
+    settings = make_settings(hidden=6, learning_rate=0.05, steps=400)
+    network = train_network(inputs, targets, settings, initial=LayerWeights(w1=w1, w2=w2))
+    pathways = [
+        GatedPathway(name="first", gate=[1, 0], inputs=range(2), outputs=range(3), hidden=4),
+        GatedPathway(name="second", gate=[0, 1], inputs=range(2), outputs=range(3), hidden=2),
+    ]
+    initial = {
+        "first": LayerWeights(w1=w1[:, :4], w2=w2[:, :, :4]),
+        "second": LayerWeights(w1=w1[:, 4:], w2=w2[:, :, 4:]),
+    }
+    gdln = train_gdln(inputs, targets, pathways, settings, initial=initial)
+    assert network.losses[0, -1] < 0.5 * network.losses[0, 0]
+    # The same arithmetic in another order, 400 steps of contracting dynamics.
+    np.testing.assert_allclose(gdln.losses, network.losses, rtol=1e-11)
+    np.testing.assert_allclose(gdln.weights[0].w1, network.weights[0].w1[:, :4], rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("widths", "batch", "biases"),
+    [((12,), None, False), ((7, 8, 6), None, True), ((7, 9), 3, False)],
+)
+def test_replayed_gates_reproduce_the_relu_network(widths, batch, biases):
+    """The paper's existence statement: a gated linear network with the same outputs, every step."""
+    steps, seeds = 150, 3
+    chosen = make_settings(steps=steps, learning_rate=0.05, init_std=0.4, batch_size=batch)
+    every = Recording(quantities=("activity", "outputs"), steps=tuple(range(steps)))
+    how = {"seeds": seeds, "rng": 1, "biases": biases}
+    network = train_deep_network(*data(), widths, chosen, record=every, **how)
+    gates = network.snapshots["activity"]
+    assert gates.shape == (seeds, steps, sum(widths), 7)
+    assert (gates[:, 0] != gates[:, -1]).any()  # gates that move: a fixed pattern would not do
+    start = train_deep_network(*data(), widths, replace(chosen, steps=1), **how).matrices
+    linear = replace(chosen, activation="linear")
+    replayed = replay_gates(*data(), gates, linear, start, biases=biases, rng=1)
+    np.testing.assert_allclose(replayed.losses, network.losses, atol=1e-12)
+    assert network.losses[0, -1] < 0.7 * network.losses[0, 0]
+    # Outputs at every step, by another program from the first weights and the gates alone.
+    if batch is None and not biases:
+        outputs = written_out(start, gates, widths, *data(), rate=0.05)
+        np.testing.assert_allclose(outputs, network.snapshots["outputs"], atol=1e-12)
+    # Gates that are frozen, or of another seed, give another network.
+    for wrong in (np.repeat(gates[:, :1], steps, axis=1), np.roll(gates, 1, axis=0)):
+        other = replay_gates(*data(), wrong, linear, start, biases=biases, rng=1)
+        assert np.abs(other.losses - network.losses).max() > 1e-3
+
+
+def written_out(start, gates, widths, inputs, targets, rate):
+    """Outputs (seeds, steps, n_y, P) of the linear network Π diag(g) W, sample by sample."""
+    cuts = np.cumsum((0, *widths))
+    found = np.zeros((*gates.shape[:2], len(targets), inputs.shape[1]))
+    for seed in range(len(gates)):
+        layers = [matrix[seed].copy() for matrix in start]
+        for step in range(gates.shape[1]):
+            slopes = [np.zeros_like(layer) for layer in layers]
+            for sample in range(inputs.shape[1]):
+                opened = [gates[seed, step, a:b, sample] for a, b in pairwise(cuts)]
+                held = [inputs[:, sample]]
+                for layer, gate in zip(layers, opened, strict=False):
+                    held.append(gate * (layer @ held[-1]))
+                out = layers[-1] @ held[-1]
+                found[seed, step, :, sample] = out
+                signal = (targets[:, sample] - out) / inputs.shape[1]
+                for place in range(len(layers) - 1, -1, -1):
+                    slopes[place] += np.outer(signal, held[place])
+                    if place:
+                        signal = opened[place - 1] * (layers[place].T @ signal)
+            layers = [w + rate * slope for w, slope in zip(layers, slopes, strict=True)]
+    return found
