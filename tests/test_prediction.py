@@ -12,14 +12,14 @@ import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.integration import coupled_matrices
 from symreln.claims.prediction import learning_modes, probe_bases
-from symreln.dynamics.two_layer import strength_float
 from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.spec.model import Parameter
 from symreln.verdict.judge import Level
 from tests.cases import CASES, contexts_spec, derived, matrix_spec
-from tests.dynamics.full_flow import GatedNetwork, aligned_start
+from tests.laws.floats import two_layers
+from tests.laws.full_flow import GatedNetwork, aligned_start
 from tests.pathways.examples import (
     GOLDEN,
     RATIONAL,
@@ -330,7 +330,7 @@ def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
     y = np.array([[1, 1], [0, float(value)]])
     singular = np.linalg.svd(y / 2, compute_uv=False)
     for mode, s in zip(found.modes, singular, strict=False):
-        alone = strength_float(np.array(s), np.array(0.5), np.array(1e-3), found.times, 100.0)
+        alone = two_layers(np.array(s), np.array(0.5), np.array(1e-3), found.times, 100.0)
         np.testing.assert_allclose(mode.best, alone, rtol=1e-11)
 
 

@@ -196,6 +196,7 @@ def partial_derivation(finished: Finished, reached: Reached) -> Json:
         "family": None,
         "steps": finished.checks or [],
         "versions": finished.versions,
+        "provenance": None,  # no certificate proves it, so none is named
         "limits": {
             "kind": reached.kind,
             "limit": reached.limit or None,

@@ -16,7 +16,6 @@ from symreln.base.provenance import library_versions
 from symreln.claims.claim import Step
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.document.mathtext import to_latex
-from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json
@@ -154,9 +153,12 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
 
 def _family(verdict: StageVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
+    from symreln.laws import coupled_matrices, coupled_modes
+    from symreln.laws.choice import choose
+    from symreln.laws.law import Regime
+
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
-        known = switchboard.Known.of_spec(spec, decoupled=True)
-        return switchboard.choose(known).name or coupled_matrices.NAME
+        return choose(Regime.of(spec)).name or coupled_matrices.NAME
     return coupled_modes.NAME if verdict.level is Level.COUPLED_MODES else coupled_matrices.NAME
 
 

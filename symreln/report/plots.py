@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
-    from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
+    from symreln.laws.mean_field import MeanField
     from symreln.train.network import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
@@ -110,8 +110,7 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _spectrum(derivation: Derivation) -> Sketch:
     groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
-    network = derivation.effective_network
-    decay = 0.0 if network is None else float(network.weight_decay)
+    decay = float(derivation.known.weight_decay)
     shown = {
         "pathways": [
             _pathway_spectrum(group.first, in_phase(group.short_name, begin), decay)

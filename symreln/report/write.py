@@ -12,9 +12,9 @@ import numpy as np
 from symreln.base.progress import phase
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
-from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
 from symreln.graphs.derivation import GraphDerivation
+from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.chapters import graph_agreement

@@ -25,7 +25,6 @@ HEADER = (
     "dataset",
     "network",
 )
-# Provenance names a certificate, which a partial derivation does not have.
 # Left out of a whole derivation where there is none of it; unknown in a partial one.
 WHERE_ANY = ("equal_starts", "equilibria", "width", "phases")
 PLACES = [
@@ -63,7 +62,7 @@ def test_what_was_finished_reads_as_in_the_whole_derivation(told):
     derivation, lines = told
     whole = derivation_to_json(derivation)
     found = partial_derivation(Finished(lines), REACHED)
-    assert found.keys() == (whole.keys() - {"provenance"}) | {"limits", *WHERE_ANY}
+    assert found.keys() == whole.keys() | {"limits", *WHERE_ANY}
     unknown = ("couplings", "convergence", *WHERE_ANY)
     assert all(found[key] is None for key in unknown), "left out would say that there is none"
     assert list(found)[:7] == list(whole)[:7]
@@ -121,7 +120,7 @@ def test_every_cut_has_the_keys_of_a_whole_derivation(told, cut):
     whole = derivation_to_json(derivation)
     entry = whole["pathways"][0].keys() | {"proven"}
     found = partial_derivation(Finished(lines[:cut]), REACHED)
-    assert found.keys() == (whole.keys() - {"provenance"}) | {"limits", *WHERE_ANY}
+    assert found.keys() == whole.keys() | {"limits", *WHERE_ANY}
     assert all(pathway.keys() == entry for pathway in found["pathways"])
 
 

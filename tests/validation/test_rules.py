@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +21,6 @@ from symreln.cli.commands import execute
 from symreln.cli.main import cli
 from symreln.cli.request import Request
 from symreln.document.model import Paragraph, Table, plain_text
-from symreln.dynamics.aligned_descent import followed, pair_steps
-from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
 from symreln.experiment.confront import Validation
@@ -35,6 +35,9 @@ from symreln.experiment.metrics import compare, drop_time
 from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.experiment.words import percent
+from symreln.laws.choice import solve
+from symreln.laws.law import Regime
+from symreln.laws.ops import NUMPY
 from symreln.report.chapters.rules import bias_rows, rule_blocks
 from symreln.report.jsonio import dumps
 from symreln.report.terminal import show_validation
@@ -43,6 +46,9 @@ from symreln.train.gdln import train_gdln
 from symreln.train.relu import train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
+
+#: Any weight decay: it chooses the law, whose own is given with its numbers.
+DECAYING = Regime(weight_decay=Fraction(1))
 
 
 def every_step(derivation: sr.Derivation) -> np.ndarray:
@@ -205,11 +211,10 @@ def test_weight_decay_on_an_aligned_start():
         loss = np.full(steps, float(numbers.final_loss.to_fraction()))
         for s, d, count in modes:
             if s > 0:
-                half = np.array(amplitude**2)
-                steps_of = pair_steps(
-                    np.array(s), np.array(d), half, 0 * half, 1 / float(numbers.tau), value
-                )
-                loss += 0.5 * count * d * (s / d - followed(steps_of, steps)) ** 2
+                numbers_of = {"strength0": amplitude**2, "tau": numbers.tau, "weight_decay": value}
+                law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
+                curve = np.array([float(one) for one in islice(law.steps(), steps)])
+                loss += 0.5 * count * d * (s / d - curve) ** 2
         np.testing.assert_allclose(loss, run.mean_loss, atol=1e-12 * loss[0])
     assert errors[1] < 0.01
     assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
@@ -248,7 +253,9 @@ def test_closed_prediction_is_the_family_with_weight_decay():
     s, d, value = mode.s.to_float(), mode.d.to_float(), 0.2
     times = np.arange(1201.0)
     start, tau = float(numbers.strength0), float(numbers.tau)
-    direct = weight_decay.strength_float(s - value, d, start, times, tau)
+    numbers_of = {"tau": tau, "strength0": start, "weight_decay": value}
+    law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
+    direct = law.strengths(times)
     curve = closed_forms(decayed(numbers, value), every_step(numbers)).modes[0].best
     np.testing.assert_allclose(curve, direct, rtol=1e-12)
 
