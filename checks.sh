@@ -5,4 +5,5 @@ cd "$(dirname "$0")"
 ruff check .
 ruff format --check .
 pyright
+lint-imports
 OPENBLAS_NUM_THREADS=1 python -m pytest -q -n auto "$@"

@@ -179,7 +179,7 @@ def test_a_bug_ends_in_1_without_a_traceback(monkeypatch, capsys):
         msg = "deliberate"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr("symreln.tasks.load.load", broken)
+    monkeypatch.setattr("symreln.cli.derive.load", broken)
     code, _, err = run(capsys, "derive", "xor")
     assert code == 1
     assert "a bug of symreln: RuntimeError: deliberate" in err

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from itertools import chain
 from typing import TextIO
+
+import click
 
 #: Columns of a table that goes to no terminal: as a rule, and for long formulas.
 COLUMNS = 110
 MOST_COLUMNS = 160
+
+
+def show_table(title: str, header: list[str], rows: list[list[str]]) -> None:
+    """Print a table: as wide as the terminal, or plainly where stdout is none."""
+    if sys.stdout.isatty():
+        render_table(title, header, rows)
+    else:
+        click.echo(plain_table(title, header, rows), nl=False)
 
 
 def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
@@ -23,8 +35,6 @@ def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
     # Rich takes a millisecond a row; what needs no breaking is put together here just the same.
     if 0 < len(title) <= full <= MOST_COLUMNS and _simple(title, header, rows):
         return _together(title, full, [_line(cells, widths) for cells in (header, *rows)])
-    import io
-
     text = io.StringIO()
     # Enough that no formula is broken, unless it is too long for any reader.
     fitting = max(COLUMNS, full + 2)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symreln.cli.options import IntegerRange
 from symreln.errors import InputError
 from symreln.gates.finders import FINDERS
-from symreln.spec.model import Spec
+
+if TYPE_CHECKING:
+    from symreln.spec.model import Spec
 
 #: Other spellings of methods.
 ALIASES = {"k-means": "kmeans"}

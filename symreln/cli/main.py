@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import gc
-import os
 import sys
 import time
 from pathlib import Path
@@ -18,25 +16,19 @@ _STARTED = time.monotonic() - time.process_time()
 import click  # noqa: E402
 
 from symreln import __version__  # noqa: E402
+from symreln.base.guard import complain, guarded  # noqa: E402
 from symreln.base.signals import (  # noqa: E402
     INTERRUPTED,
-    SIGNALLED,
     end_silently,
     interrupt,
     set_interrupt,
-    signal_name,
-    signals_noted,
 )
-from symreln.base.streams import PrintError, let_go_of_stdout  # noqa: E402
 from symreln.cli.depth import depth  # noqa: E402
 from symreln.cli.gates import gates, race, replay  # noqa: E402
 from symreln.cli.options import spec_options, training_options  # noqa: E402
-from symreln.errors import SymrelnError  # noqa: E402
-from symreln.sweep.command import sweep  # noqa: E402
+from symreln.cli.sweep import sweep  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symreln.cli.request import Request
 
 EXIT_CODES = """
@@ -103,10 +95,12 @@ def run(out: Path | None, **asked: Any) -> int:
 )
 def derive(out: Path | None, estimate: bool, **asked: Any) -> int:
     """Derive the dynamics exactly and write the derivation with its certificate."""
-    from symreln.cli.commands import show_estimate
-
     request = _request("derive", out, **asked)
-    return show_estimate(request) if estimate else _execute(request)
+    if not estimate:
+        return _execute(request)
+    from symreln.cli.derive import show_estimate
+
+    return show_estimate(request)
 
 
 @cli.command()
@@ -202,66 +196,6 @@ def _run(arguments: list[str] | None, *, began: float) -> int:
 def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:
     if any("\0" in argument for argument in arguments or ()):
         found = "found a null character in an argument; neither a path nor a text has one"
-        return _complain(found, 2)
+        return complain(found, 2)
     named = {"standalone_mode": False, "prog_name": "symreln", "obj": began}
     return guarded(lambda: cli.main(args=arguments, **named))
-
-
-def guarded(work: Callable[[], Any]) -> int:
-    """Return the exit code of some work; every error becomes a message and its code."""
-    try:
-        with signals_noted():
-            result = work()
-            click.echo(nl=False)  # what is still in the buffer
-    except PrintError as error:
-        let_go_of_stdout()
-        return 0 if error.reader_left else _complain(str(error), error.exit_code)
-    except SymrelnError as error:
-        return _complain(str(error), error.exit_code)
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        return _complain("interrupted; what was written before stays", INTERRUPTED)
-    except SystemExit as ended:
-        return _ended(ended)
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except MemoryError:
-        return _complain("out of memory; a smaller problem or fewer --seeds may fit", 4)
-    except OSError as error:
-        return _not_written(error)
-    except Exception as error:
-        if os.environ.get("SYMRELN_DEBUG"):
-            raise
-        return _complain(
-            f"a bug of symreln: {type(error).__name__}: {error}\n"
-            "  Please report it with the spec and the output of `symreln info`; "
-            "SYMRELN_DEBUG=1 shows where it happened.",
-            1,
-        )
-    return result if isinstance(result, int) else 0
-
-
-def _ended(ended: SystemExit) -> int:
-    """Return the code of :func:`.ended_by_signals`, or of what click ended for."""
-    code = ended.code if isinstance(ended.code, int) else 1
-    if code > SIGNALLED:
-        name = signal_name(code - SIGNALLED)
-        return _complain(f"ended by {name}; what was written before stays", code)
-    if isinstance(ended.__context__, OSError):  # a pipe, but not that of stdout
-        return _not_written(ended.__context__)
-    return code
-
-
-def _not_written(error: OSError) -> int:
-    """Say which file failed, and what is there all the same."""
-    why = error.strerror or str(error)
-    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
-        why += "; it is not there or as it was before, other files are whole. Make room"
-    return _complain(f"{error.filename or type(error).__name__}: {why}", 2)
-
-
-def _complain(message: str, code: int) -> int:
-    click.echo(f"symreln: {message}", err=True)
-    return code

@@ -70,29 +70,77 @@ def _add(options: list[Callable]) -> Callable[[Callable], Callable]:
     return decorate
 
 
+spec_argument = click.argument("spec", metavar="SPEC")
+overrides_option = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override a key of the spec, e.g. network.hidden=100. May be repeated.",
+)
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress on stderr.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
+outside_option = click.option(
+    "--allow-outside-data",
+    "allow_outside",
+    is_flag=True,
+    help="Let the spec name data files outside its own folder.",
+)
+rng_option = click.option(
+    "--rng",
+    type=IntegerRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random streams.",
+)
+machine_options = _add(
+    [
+        click.option(
+            "--backend",
+            type=click.Choice(["numpy", "torch", "cupy", "jax"]),
+            default="numpy",
+            show_default=True,
+            help="Library that trains; those beside numpy have to be installed.",
+        ),
+        click.option(
+            "--device",
+            metavar="NAME",
+            help="Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
+        ),
+        click.option(
+            "--float32",
+            is_flag=True,
+            help="Train in single precision, which rounds at 1e-7; double precision otherwise.",
+        ),
+    ]
+)
+
+
+def out_option(default: str, more: str = "") -> Callable[[Callable], Callable]:
+    """Return the option for the folder, said to be ``default`` otherwise."""
+    text = f"Folder for the results{more}.  [default: {default}]"
+    return click.option("--out", type=click.Path(file_okay=False, path_type=Path), help=text)
+
+
+def seeds_option(default: int, least: int = 1) -> Callable[[Callable], Callable]:
+    """Return the option for the number of networks."""
+    return click.option(
+        "--seeds",
+        type=IntegerRange(min=least, max=100_000),
+        default=default,
+        show_default=True,
+        help="Networks to train, of each kind.",
+    )
+
+
 spec_options = _add(
     [
-        click.argument("spec", metavar="SPEC"),
-        click.option(
-            "--set",
-            "overrides",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Override a key of the spec, e.g. network.hidden=100. May be repeated.",
-        ),
-        click.option(
-            "--out",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Folder for the results.  [default: symreln-out/NAME]",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout."),
-        click.option("--quiet", "-q", is_flag=True, help="No progress on stderr."),
-        click.option(
-            "--allow-outside-data",
-            "allow_outside",
-            is_flag=True,
-            help="Let the spec name data files outside its own folder.",
-        ),
+        spec_argument,
+        overrides_option,
+        out_option("symreln-out/NAME"),
+        json_option,
+        quiet_option,
+        outside_option,
         click.option(
             "--time-limit",
             type=_Quantity("time", seconds),
@@ -110,20 +158,8 @@ spec_options = _add(
 
 training_options = _add(
     [
-        click.option(
-            "--seeds",
-            type=IntegerRange(min=1, max=100_000),
-            default=8,
-            show_default=True,
-            help="Networks to train, of each kind.",
-        ),
-        click.option(
-            "--rng",
-            type=IntegerRange(min=0),
-            default=0,
-            show_default=True,
-            help="Seed of the random streams.",
-        ),
+        seeds_option(8),
+        rng_option,
         click.option(
             "--terms",
             is_flag=True,
@@ -145,23 +181,7 @@ training_options = _add(
             is_flag=True,
             help="Compare what hidden layers hold of the samples; trains once more.",
         ),
-        click.option(
-            "--backend",
-            type=click.Choice(["numpy", "torch", "cupy", "jax"]),
-            default="numpy",
-            show_default=True,
-            help="Library that trains; those beside numpy have to be installed.",
-        ),
-        click.option(
-            "--device",
-            metavar="NAME",
-            help="Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
-        ),
-        click.option(
-            "--float32",
-            is_flag=True,
-            help="Train in single precision, which rounds at 1e-7; double precision otherwise.",
-        ),
+        machine_options,
         click.option(
             "--tolerance",
             type=_Share(),

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symreln.limits.limits import Limits
+
 if TYPE_CHECKING:
     from symreln.train.machine import Library
 
@@ -15,7 +17,7 @@ class Request:
     """What a user asked for; JSON values only, so that it can be handed to a child process.
 
     Attributes:
-        command: "derive", "run" or "validate"; "steps" for a caller in Python.
+        command: "derive", "run" or "validate".
         spec: A TOML file or the name of a ready-made spec.
         overrides: ``key=value`` texts.
         out: Folder for the results, or None for the default.
@@ -64,7 +66,17 @@ class Request:
     @property
     def limited(self) -> bool:
         """Whether there is a limit."""
-        return self.time_limit is not None or self.memory_limit is not None
+        return self.limits != Limits()
+
+    @property
+    def limits(self) -> Limits:
+        """The limits, each perhaps None."""
+        return Limits(time=self.time_limit, memory=self.memory_limit)
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """Names of the experiments beyond the confrontation itself."""
+        return tuple(name for name in ("rules", "study", "representations") if getattr(self, name))
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""

@@ -245,9 +245,9 @@ class GraphDerivation:
             directory: Folder, made if it is not there.
             formats: Some of "json", "tex" and "html"; all where empty.
         """
-        from symreln.report.graph_write import write_graph
+        from symreln.report.write import write_derivation
 
-        return write_graph(self, directory, formats)
+        return write_derivation(self, directory, formats=formats)
 
 
 @phase("deriving")

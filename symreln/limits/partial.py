@@ -90,6 +90,7 @@ class Finished:
         def of(kind: str) -> list[Json]:
             return [line for line in steps if line["step"] == kind]
 
+        self.steps = steps
         spec = next(iter(of("spec")), None)
         self.header: Json = {} if spec is None else spec["header"]
         self.pathways: list[Json] = [] if spec is None else spec["pathways"]

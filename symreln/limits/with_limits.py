@@ -13,13 +13,13 @@ from typing import Any
 from symreln.api import Derivation, derive
 from symreln.base.progress import phase
 from symreln.base.units import megabytes, seconds
-from symreln.cli.request import Request
 from symreln.errors import InputError, SymrelnError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.exact.spectrum_json import spectrum_from_json
 from symreln.graphs.derivation import GraphDerivation, derive_graph
-from symreln.limits.partial import Finished, Json, Reached, partial_derivation
+from symreln.limits.limits import Limits
+from symreln.limits.partial import Json, Reached, partial_derivation
 from symreln.limits.supervise import watched
 from symreln.spec.finding import shown
 from symreln.spec.model import Spec
@@ -27,6 +27,7 @@ from symreln.spec.overrides import override_texts
 from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 
+WORKER = "symreln.limits.worker"
 #: Seconds or bytes that nobody waits for or has.
 LARGEST = 1e18
 
@@ -89,32 +90,25 @@ def derive_within(
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
     """
-    request = Request(
-        command="steps",
-        spec=_source(source),
-        overrides=override_texts(overrides),
-        quiet=True,
-        allow_outside=allow_outside,
-        time_limit=_limit("time_limit", time_limit, seconds),
-        memory_limit=_bytes(memory_limit),
-    )
-    with watched(request) as watch:
-        outcome = watch.wait()
-        if isinstance(outcome, Reached):
-            return PartialDerivation(content=partial_derivation(Finished(watch.steps), outcome))
-        if outcome == 0:
-            return _put_together(request, watch.steps)
+    asked = {
+        "source": _source(source),
+        "overrides": override_texts(overrides),
+        "allow_outside": allow_outside,
+    }
+    limits = Limits(time=_limit("time_limit", time_limit, seconds), memory=_bytes(memory_limit))
+    with watched(WORKER, asked, limits) as watch:
+        outcome, finished = watch.wait(), watch.finished
+    if isinstance(outcome, Reached):
+        return PartialDerivation(content=partial_derivation(finished, outcome))
+    if outcome == 0:
+        return _put_together(load(**asked), finished.steps)
     if outcome == InputError.exit_code:
-        _load(request)  # says what is wrong, where the spec is
+        load(**asked)  # says what is wrong, where the spec is
     msg = f"derive_within: the child process ended with exit code {outcome}"
     raise SymrelnError(msg)
 
 
-def _load(request: Request) -> Spec:
-    return load(request.spec, overrides=request.overrides, allow_outside=request.allow_outside)
-
-
-def _put_together(request: Request, steps: Sequence[Json]) -> Derivation | GraphDerivation:
+def _put_together(spec: Spec, steps: Sequence[Json]) -> Derivation | GraphDerivation:
     """Derive from the spectra that a child has told, in the order in which it found them."""
     told = iter([line["classes"] for line in steps if line["step"] == "joint spectrum"])
 
@@ -128,7 +122,6 @@ def _put_together(request: Request, steps: Sequence[Json]) -> Derivation | Graph
                 return spectrum_from_json(content, yx.reduced(), x.reduced(), values or {})
         return joint_spectrum(sigma_yx, sigma_x, values)
 
-    spec = _load(request)
     work = derive if spec.graph is None else derive_graph
     # A graph's spectra are found in the child's order where somebody is told of them.
     return work(spec, spectrum=proven, progress=lambda step, payload: None)

@@ -22,6 +22,12 @@ DERIVED = (CERTIFICATE, *DOCUMENTS)
 BESIDE = ("figures", "validation.json", "curves.npz", "loss.svg")
 
 
+def results_in(folder: Path) -> list[str]:
+    """Return the names of results that earlier commands have left."""
+    names = ("derivation.json", *DERIVED, *BESIDE)
+    return [name for name in names if (folder / name).exists()]
+
+
 class Draft:
     """Files on their way into a folder; see :func:`together`.
 

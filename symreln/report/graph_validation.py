@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import io
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free
 from symreln.experiment.metrics import drop_time, seed_band
-from symreln.report import jsonio
 from symreln.report.figures import LossCurve
-from symreln.report.folder import together
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import loss_sketch
@@ -85,24 +81,8 @@ def _start_json(start: GraphStart | str) -> dict[str, Any] | None:
     }
 
 
-@phase("figures")
-def write_graph_validation(validation: GraphValidation, directory: str | Path) -> list[Path]:
-    """Write validation.json, curves.npz and the figure of the losses; return the files.
-
-    Args:
-        validation: What is written.
-        directory: Folder, made if it is not there.
-    """
-    with together(Path(directory)) as draft:
-        names = ("curves.npz", "loss.svg", "validation.json")
-        written = [draft.folder / name for name in names]
-        jsonio.write_bytes(written[0], _curves(validation))
-        jsonio.write_text(written[1], confronted_losses(validation).draw(pdf=False).svg)
-        jsonio.write_json(written[2], validation.to_json())
-        return draft.moved(written)
-
-
-def _curves(validation: GraphValidation) -> bytes:
+def graph_curves(validation: GraphValidation) -> bytes:
+    """Return curves.npz."""
     unit = loss_unit(validation.derivation.spec)
     arrays = {
         "theory_aligned": validation.aligned_theory.loss,

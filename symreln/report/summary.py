@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_free, printed_constants
 from symreln.exact.truth import Truth
+from symreln.report.graph_terminal import graph_summary_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -56,9 +57,7 @@ def _modes(derivation: Derivation) -> list[str]:
 
 def graph_summary(derivation: GraphDerivation) -> list[str]:
     """Return title, sizes and verdict, the parts that learn, and how many checks hold."""
-    from symreln.graphs.command import summary_of
-
-    said = summary_of(derivation)
+    said = graph_summary_of(derivation)
     return [*said["head"], *map(_short, said["tail"][:-1][: MOST_MODES + 1]), said["tail"][-1]]
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symreln.base.tables import plain_table, render_table
+from symreln.base.tables import show_table
+from symreln.claims.alike import alike
 from symreln.claims.claim import lines_of
-from symreln.claims.constants import printed_constants
+from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
-from symreln.report.derivation_json import derivation_to_json
+from symreln.document.words import short_number
+from symreln.exact.truth import Truth
+from symreln.graphs.derivation import GraphDerivation
+from symreln.report.graph_terminal import graph_summary_of
 from symreln.report.jsonio import Json, dumps
+from symreln.report.write import derivation_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,25 +33,22 @@ if TYPE_CHECKING:
     from symreln.experiment.graphs import GraphValidation
     from symreln.experiment.rules import RuleComparison
 
-#: What is printed of a derivation.
+#: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]
+Said = Summary | str
 
 
-def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    if sys.stdout.isatty():
-        render_table(title, header, rows)
-    else:
-        click.echo(plain_table(title, header, rows), nl=False)
+def derivation_said(derivation: Derivation | GraphDerivation, *, as_json: bool) -> Said:
+    """Return what is printed of a derivation: its JSON, or its summary."""
+    return dumps(derivation_record(derivation)) if as_json else summary_of(derivation)
 
 
-def show_derivation(
-    json: str, summary: Summary, folder: Path, written: Sequence[Path], *, as_json: bool
-) -> None:
-    """Print a derivation's JSON, or its summary and the files written."""
-    if as_json:
-        click.echo(json, nl=False)
+def show_derivation(said: Said, folder: Path, written: Sequence[Path]) -> None:
+    """Print what :func:`derivation_said` returns; beside a summary, the files written."""
+    if isinstance(said, str):
+        click.echo(said, nl=False)
         return
-    show_summary(summary)
+    show_summary(said)
     _written(folder, written)
 
 
@@ -55,18 +56,17 @@ def show_summary(summary: Summary) -> None:
     """Print what :func:`summary_of` says, the table as wide as the terminal."""
     for line in summary["head"]:
         click.echo(line)
-    _table(*summary["table"])
+    show_table(*summary["table"])
     for phase in summary.get("phases", ()):
         show_summary(phase)
     for line in summary["tail"]:
         click.echo(line)
 
 
-def summary_of(derivation: Derivation) -> Summary:
+def summary_of(derivation: Derivation | GraphDerivation) -> Summary:
     """Return the verdict, the modes and the checks as text."""
-    from symreln.claims.constants import constants_text
-    from symreln.exact.truth import Truth
-
+    if isinstance(derivation, GraphDerivation):
+        return graph_summary_of(derivation)
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
@@ -114,9 +114,6 @@ _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
 
 
 def _mode_rows(derivation: Derivation) -> list[list[str]]:
-    from symreln.claims.alike import alike
-    from symreln.document.words import short_number
-
     symbols = derivation.spec.symbols
     values = derivation.spec.values
     rows = []
@@ -144,32 +141,17 @@ def show_validation(
     written: Sequence[Path],
     *,
     as_json: bool,
+    derivation: Derivation | GraphDerivation | None = None,
 ) -> None:
-    """Print the agreement."""
+    """Print the agreement, after the derivation where one is given."""
     if as_json:
-        click.echo(dumps(validation.to_json()), nl=False)
+        found: Json = validation.to_json()
+        if derivation is not None:
+            found = {"derivation": derivation_record(derivation), "validation": found}
+        click.echo(dumps(found), nl=False)
         return
-    _show_agreement(validation)
-    _written(folder, written)
-
-
-def show_run(
-    derivation: Derivation,
-    validation: Validation,
-    folder: Path,
-    written: Sequence[Path],
-    *,
-    as_json: bool,
-) -> None:
-    """Print the verdict, the modes and the agreement."""
-    if as_json:
-        both: Json = {
-            "derivation": derivation.ask(derivation_to_json),
-            "validation": validation.to_json(),
-        }
-        click.echo(dumps(both), nl=False)
-        return
-    show_summary(summary_of(derivation))
+    if derivation is not None:
+        show_summary(summary_of(derivation))
     _show_agreement(validation)
     _written(folder, written)
 
@@ -179,7 +161,7 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
     from symreln.experiment.told import modes_lines
 
     rows = [list(row) for row in validation.metric_rows()]
-    _table(
+    show_table(
         f"agreement, {validation.seeds} seeds",
         ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
         rows,
@@ -208,7 +190,7 @@ def _show_terms(validation: Validation) -> None:
     if validation.no_terms:
         click.echo(f"--terms: the distance is not taken apart: {validation.no_terms}")
     if validation.terms:
-        _table(
+        show_table(
             f"what the distance to the {validation.judged_by} is made of: every line assumes one "
             "thing less",
             ["curve", "no longer assumed", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error"],
@@ -226,12 +208,12 @@ def _show_study(validation: Validation) -> None:
     from symreln.report.chapters import study
 
     found = validation.study
-    _table(
+    show_table(
         "convergence, max |ΔL|/L(0) at the whole, half and a quarter",
         list(study.ORDER_HEADER),
         study.order_rows(found),
     )
-    _table(
+    show_table(
         "theory to networks at each level, max |ΔL|/L(0)",
         study.distance_header(validation, found),
         study.distance_rows(validation, found),
@@ -245,19 +227,19 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
     """Print what other learning rules change; what the columns mean is in the document too."""
     from symreln.report.chapters import rules
 
-    _table(
+    show_table(
         f"mini-batches of {found.samples} samples, max |ΔL|/L(0): theory to network; network to "
         "its full batch; scatter of draws; band",
         list(rules.BATCH_HEADER),
         rules.batch_rows(found, names),
     )
-    _table(
+    show_table(
         "learning rates over the same time, max |ΔL|/L(0) to the flow; changes from a rate to its "
         "half, and their ratio",
         rules.rate_header(found),
         rules.rate_rows(found, names),
     )
-    _table(
+    show_table(
         "with biases, max |ΔL|/L(0): theory, which has none, to network; network to that without",
         list(rules.BIAS_HEADER),
         rules.bias_rows(found, names),
@@ -265,7 +247,7 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
     if found.no_decay:
         click.echo(f"weight decay is not compared: {found.no_decay}")
         return
-    _table(
+    show_table(
         "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
         "at the end over s/d, predicted and trained",
         ["weight decay", "theory", "drop time error", "closed forms", "strengths at the end"],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -12,34 +13,40 @@ from symreln.base.progress import phase
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
+from symreln.graphs.derivation import GraphDerivation
 from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
+from symreln.report.chapters import graph_agreement
+from symreln.report.chapters.graph import graph_document
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together
+from symreln.report.graph_plots import graph_sketches
+from symreln.report.graph_validation import confronted_losses, graph_curves
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
-    from symreln.document.model import Drawing
-    from symreln.experiment.confront import Validation
+    from symreln.document.model import Document, Drawing
+    from symreln.experiment.graphs import GraphValidation
+    from symreln.experiment.outcome import Validation
 
 FORMATS = ("json", "tex", "html")
+#: Adds to (name, text) what the text belongs to.
+Seal = Callable[[str, str], str]
 
 
 @phase("document")
 def write_derivation(
-    derivation: Derivation,
+    derivation: Derivation | GraphDerivation,
     directory: str | Path,
     *,
-    validation: Validation | None = None,
+    validation: Validation | GraphValidation | None = None,
     formats: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
@@ -58,12 +65,18 @@ def write_derivation(
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
         if wanted & {"tex", "html"}:
-            written += _write_documents(derivation, validation, draft.folder, wanted)
+            document = _document(derivation, validation, pdf="tex" in wanted)
+            proof = _certificate(derivation)
+            written += _write_documents(
+                document, draft.folder, wanted, lambda name, text: sealed_text(name, text, proof)
+            )
         return draft.moved(written)
 
 
 def write_proven(
-    derivation: Derivation, directory: str | Path, formats: Sequence[str] | None = None
+    derivation: Derivation | GraphDerivation,
+    directory: str | Path,
+    formats: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
@@ -71,35 +84,67 @@ def write_proven(
 
 
 @phase("certificate")
-def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
+def _write_proven(
+    derivation: Derivation | GraphDerivation, folder: Path, wanted: set[str]
+) -> list[Path]:
     written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], derivation.ask(certificate))
+    jsonio.write_json(written[0], _certificate(derivation))
     if "json" in wanted:
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
+        jsonio.write_json(written[1], derivation_record(derivation))
     return written
 
 
-def _write_documents(
-    derivation: Derivation, validation: Validation | None, folder: Path, wanted: set[str]
-) -> list[Path]:
+def _certificate(derivation: Derivation | GraphDerivation) -> dict[str, Any]:
+    if isinstance(derivation, GraphDerivation):
+        return derivation.certificate
+    return derivation.ask(certificate)
+
+
+def derivation_record(derivation: Derivation | GraphDerivation) -> dict[str, Any]:
+    """Return derivation.json."""
+    if isinstance(derivation, GraphDerivation):
+        return derivation.to_json()
+    return derivation.ask(derivation_to_json)
+
+
+def _write_documents(document: Document, folder: Path, wanted: set[str], seal: Seal) -> list[Path]:
     """Write those documents that are wanted, each with its provenance."""
-    figures = _figures(derivation, validation, pdf="tex" in wanted)
-    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
-    document = whole_document(derivation, chapters, figures)
-
-    def seal(name: str, text: str) -> str:
-        return sealed_text(name, text, derivation.ask(certificate))
-
     written = []
     if "tex" in wanted:
         written.append(folder / "derivation.tex")
         latex.save(document, written[-1], seal)
-        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
+        written += [folder / "figures" / f"{each.name}.pdf" for each in document.figures]
     if "html" in wanted:
         written.append(folder / "derivation.html")
         jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
     return written
+
+
+def _document(
+    derivation: Derivation | GraphDerivation,
+    validation: Validation | GraphValidation | None,
+    *,
+    pdf: bool,
+) -> Document:
+    """Return the document of a derivation, and of its confrontation where there is one."""
+    if isinstance(derivation, GraphDerivation):
+        return _graph_document(derivation, cast("GraphValidation | None", validation), pdf=pdf)
+    confronted = cast("Validation | None", validation)
+    figures = _figures(derivation, confronted, pdf=pdf)
+    chapters = derivation_chapters(derivation, confronted, [each.name for each in figures])
+    return whole_document(derivation, chapters, figures)
+
+
+def _graph_document(
+    derivation: GraphDerivation, validation: GraphValidation | None, *, pdf: bool
+) -> Document:
+    sketches, agreement = graph_sketches(derivation), None
+    if validation is not None:
+        sketches = [sketch for sketch in sketches if sketch.name != "loss"]
+        sketches.append(confronted_losses(validation))
+        agreement = graph_agreement.chapter(validation)
+    return graph_document(derivation, draw_all(sketches, pdf=pdf), agreement)
 
 
 def _figures(
@@ -137,7 +182,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 
 @phase("figures")
-def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
+def write_validation(validation: Validation | GraphValidation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:
@@ -145,20 +190,26 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
         directory: Folder, made if it is not there.
     """
     with together(Path(directory)) as draft:
-        return draft.moved(_write_validation(validation, draft.folder))
+        figures, curves = _figures_and_curves(validation)
+        written = [draft.folder / "curves.npz"]
+        jsonio.write_bytes(written[0], curves)
+        for drawing in figures:
+            written.append(draft.folder / f"{drawing.name}.svg")
+            jsonio.write_text(written[-1], drawing.svg)
+        written.append(draft.folder / "validation.json")
+        jsonio.write_json(written[-1], validation.to_json())
+        return draft.moved(written)
 
 
-def _write_validation(validation: Validation, folder: Path) -> list[Path]:
-    drawn = draw_all(validation_sketches(validation), pdf=False)
-    curves = folder / "curves.npz"
-    jsonio.write_bytes(curves, _curves(validation))
-    figures = []
-    for drawing in (*drawn, *_representations(validation, pdf=False)):
-        figures.append(folder / f"{drawing.name}.svg")
-        jsonio.write_text(figures[-1], drawing.svg)
-    result = folder / "validation.json"
-    jsonio.write_json(result, validation.to_json())
-    return [curves, *figures, result]
+def _figures_and_curves(
+    validation: Validation | GraphValidation,
+) -> tuple[tuple[Drawing, ...], bytes]:
+    if isinstance(validation.derivation, GraphDerivation):
+        confronted = cast("GraphValidation", validation)
+        return (confronted_losses(confronted).draw(pdf=False),), graph_curves(confronted)
+    found = cast("Validation", validation)
+    drawn = draw_all(validation_sketches(found), pdf=False)
+    return (*drawn, *_representations(found, pdf=False)), _curves(found)
 
 
 def _representations(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:

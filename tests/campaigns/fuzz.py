@@ -32,10 +32,10 @@ Answer = dict[str, Any]
 #: Exit codes that a command may end with; 1 is a bug.
 CODES = (0, 2, 3, 4)
 COMMANDS = (
-    ("derive", "--no-cache"),
-    ("derive", "--no-cache", "--json"),
-    ("validate", "--no-cache", "--seeds", "2"),
-    ("run", "--no-cache", "--seeds", "2"),
+    ("derive"),
+    ("derive", "--json"),
+    ("validate", "--seeds", "2"),
+    ("run", "--seeds", "2"),
     ("gates", "--method", "enumerate"),
     ("gates", "--method", "self-consistent"),
     ("race",),

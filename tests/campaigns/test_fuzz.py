@@ -57,7 +57,6 @@ def test_commands_end_in_a_stated_code(command, tmp_path, capsys):
     spec = tmp_path / "spec.toml"
     spec.write_text(toml_of(random_tables(20_001, extreme=False)))
     more = ["--seeds", "2"] if command == "validate" else []
-    more += ["--no-cache"] if command in ("derive", "validate") else []
     code = cli._guarded([command, str(spec), "--out", str(tmp_path / "out"), *more])
     out, err = capsys.readouterr()
     assert code in (0, 2, 3, 4)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import symreln as sr
+from symreln.cli.limited import supervise
 from symreln.cli.request import Request
 from symreln.graphs.derivation import GraphDerivation
 from symreln.limits import supervise as supervising
-from symreln.limits.supervise import supervise
 
 SPEC = """
 title = "Two chains"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from flint import fmpz_mat
 
+from symreln.cli import child
 from symreln.exact import spectrum
 from symreln.experiment import confront
 from symreln.graphs.derivation import derive_graph
-from symreln.limits import worker
 from symreln.pipeline.derive import derive
 from symreln.report import write
 
@@ -84,4 +84,4 @@ if __name__ == "__main__":
         first, spectrum.joint_spectrum = spectrum.joint_spectrum, slow
         for work in (derive, derive_graph):
             work.__wrapped__.__kwdefaults__["spectrum"] = slow  # pyright: ignore[reportFunctionMemberAccess]
-    worker.main()
+    child.main()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from symreln.base.processes import resident_bytes, session_members
+from symreln.cli import limited
 from symreln.cli import main as cli
 from symreln.cli.request import Request
 from symreln.limits import supervise as supervising
@@ -21,7 +22,7 @@ from tests.limits.test_supervise import LINUX, ROOT, SPEC
 PARENT = """
 import sys
 from symreln.cli.request import Request
-from symreln.limits.supervise import supervise
+from symreln.cli.limited import supervise
 supervise(Request(command="derive", spec=sys.argv[1], out=sys.argv[2], time_limit=300.0),
           "tests.limits.slow_worker")
 """
@@ -99,7 +100,7 @@ def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch)
         found.append(spent)
         return 0
 
-    monkeypatch.setattr(supervising, "supervise", supervise)
+    monkeypatch.setattr(limited, "supervise", supervise)
     start = time.monotonic()
     with pytest.raises(SystemExit):
         cli.main(["derive", "xor", "--time-limit", "100"])
@@ -109,7 +110,7 @@ def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch)
 def test_the_time_of_the_imports_counts_and_that_of_a_waiting_shell_does_not():
     program = (
         "import sys, time; before = time.monotonic(); from symreln.cli import main as cli;"
-        "from symreln.limits import supervise as s;"
+        "from symreln.cli import limited as s;"
         "own = time.monotonic() - cli._STARTED;"
         "s.supervise = lambda _, *, spent: print(before - cli._STARTED, own, spent) or 0;"
         "sys.argv = ['symreln', 'derive', 'xor', '--time-limit', '100']; cli.main()"
@@ -131,7 +132,7 @@ def test_a_child_whose_parent_is_gone_does_nothing(tmp_path):
     request = Request(command="derive", spec="xor", out=str(tmp_path / "out"))
     message = {"request": request.to_json(), "steps": str(tmp_path / "steps")}
     found = subprocess.run(
-        [sys.executable, "-m", supervising.WORKER],
+        [sys.executable, "-m", limited.WORKER],
         input=json.dumps({**message, "parent": 1}),
         text=True,
         check=False,
@@ -148,7 +149,7 @@ def test_a_child_ties_itself_to_its_parent_before_it_imports_much():
         "str(sorted({'symreln.cli.commands', 'symreln.cli.request', 'symreln.cli.main', 'flint',"
         " 'numpy'}"
         " & set(sys.modules))));"
-        f"runpy.run_module({supervising.WORKER!r}, run_name='__main__')"
+        f"runpy.run_module({limited.WORKER!r}, run_name='__main__')"
     )
     found = subprocess.run(
         [sys.executable, "-c", program],

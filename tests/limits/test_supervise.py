@@ -13,10 +13,10 @@ import pytest
 
 import symreln as sr
 from symreln.cli import main as cli
+from symreln.cli.limited import supervise
 from symreln.cli.request import Request
 from symreln.limits import supervise as supervising
 from symreln.limits.partial import Finished
-from symreln.limits.supervise import supervise
 from symreln.report.derivation_json import derivation_to_json
 from symreln.verify import verify_file
 
@@ -75,7 +75,7 @@ def limit_at(tmp_path, monkeypatch):
 
     def make(event: Callable[[Finished], bool] = bool, started: str = "worker") -> None:
         def elapsed(watch: supervising.Watch) -> float:
-            happened = (tmp_path / started).exists() and event(Finished(watch.steps))
+            happened = (tmp_path / started).exists() and event(watch.finished)
             return 2 * LIMIT if happened else LIMIT / 2
 
         monkeypatch.setattr(supervising.Watch, "elapsed", property(elapsed))

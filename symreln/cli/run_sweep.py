@@ -1,8 +1,7 @@
-"""What ``symreln sweep`` does for the user, from its options to its summary."""
+"""The work of ``symreln sweep``: from its options to its summary."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 
 from symreln.base.processors import cores
 from symreln.base.progress import Progress
-from symreln.base.tables import plain_table, render_table
+from symreln.base.tables import show_table
 from symreln.errors import InputError
 from symreln.experiment.intervals import METHOD
 from symreln.report.folder import require_folder
@@ -137,9 +136,6 @@ def _show_part(plan: Plan, *, as_json: bool) -> None:
 
 def _show(summary: Summary) -> None:
     """Print a row a combination."""
-    table = f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)", header(summary), rows(summary)
-    if sys.stdout.isatty():
-        render_table(*table)
-    else:
-        click.echo(plain_table(*table), nl=False)
+    title = f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)"
+    show_table(title, header(summary), rows(summary))
     click.echo(f"in brackets 95 % intervals: {METHOD}")

@@ -1,52 +1,17 @@
-"""What ``symreln derive`` does for a spec that describes its network by nodes and edges."""
+"""What the command line prints of a network given by nodes and edges."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.exact.truth import Truth
-from symreln.graphs.derivation import derive_graph
-
-if TYPE_CHECKING:
-    from symreln.cli.commands import Session
-    from symreln.graphs.derivation import GraphDerivation
-    from symreln.spec.model import Spec
+from symreln.graphs.derivation import GraphDerivation
 
 #: Rows of the table of edges on a terminal.
-MOST = 24
+_MOST = 24
 
 
-def derive_for_user(session: Session, spec: Spec) -> int:
-    """Derive a graph, write the derivation and print what it says; return the exit code.
-
-    Args:
-        session: The command under way.
-        spec: Its checked spec, with a graph.
-    """
-    from symreln.base.progress import Progress
-    from symreln.report import terminal as console
-    from symreln.report.graph_write import write_graph, write_proven
-    from symreln.report.jsonio import dumps
-
-    request, steps = session.request, session.steps
-    progress = None if steps is None else steps.progress
-    with Progress(quiet=request.quiet)("deriving"):
-        derivation = derive_graph(spec, progress=progress)
-        if steps is not None:
-            # Before the documents, which take longer: a limit may end this process meanwhile.
-            kept = write_proven(derivation, request.folder, request.formats)
-            steps.say("proven", {"files": [path.name for path in kept]})
-        written = write_graph(derivation, request.folder, request.formats)
-        if steps is not None:
-            steps.say("written", {"files": [path.name for path in written]})
-    console.note_earlier_run(request.folder)
-    text = dumps(derivation.to_json()) if request.as_json else ""
-    summary = summary_of(derivation)
-    console.show_derivation(text, summary, request.folder, written, as_json=request.as_json)
-    return 0
-
-
-def summary_of(derivation: GraphDerivation) -> dict[str, Any]:
+def graph_summary_of(derivation: GraphDerivation) -> dict[str, Any]:
     """Return what is printed, as :func:`symreln.report.terminal.show_summary` takes it."""
     graph, data = derivation.graph, derivation.data
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
@@ -78,8 +43,8 @@ def _edge_rows(derivation: GraphDerivation) -> list[list[str]]:
         ]
         for place, edge in enumerate(derivation.graph.edges)
     ]
-    left = len(rows) - MOST
-    return rows if left <= 0 else [*rows[:MOST], [f"… {left} more", "", "", ""]]
+    left = len(rows) - _MOST
+    return rows if left <= 0 else [*rows[:_MOST], [f"… {left} more", "", "", ""]]
 
 
 def _conserved_lines(derivation: GraphDerivation) -> list[str]:
@@ -89,13 +54,13 @@ def _conserved_lines(derivation: GraphDerivation) -> list[str]:
         f"minus WW' of {', '.join(names[e] for e in balance.incoming)}"
         for balance in derivation.balances
     ]
-    left = len(lines) - MOST
-    return lines if left <= 0 else [*lines[:MOST], f"… and {left} more"]
+    left = len(lines) - _MOST
+    return lines if left <= 0 else [*lines[:_MOST], f"… and {left} more"]
 
 
 def _component_lines(derivation: GraphDerivation) -> list[str]:
     lines = []
-    for component in derivation.components[:MOST]:
+    for component in derivation.components[:_MOST]:
         lines.append(f"{derivation.part_text(component)}: {component.level.value}: {component.why}")
         form = component.form
         if form is not None:
@@ -105,7 +70,7 @@ def _component_lines(derivation: GraphDerivation) -> list[str]:
                 if form.chain is not None
                 else "  single edges: tau dpi/dt = s - d pi"
             )
-    left = len(derivation.components) - MOST
+    left = len(derivation.components) - _MOST
     return lines if left <= 0 else [*lines, f"… and {left} more parts"]
 
 

@@ -1,0 +1,67 @@
+"""The work of ``symreln depth``: train, compare, write, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symreln.base.progress import Progress
+from symreln.base.tables import show_table
+from symreln.cli.hardware import training_machine
+from symreln.cli.request import Request
+from symreln.experiment.depth import DepthComparison, compare_depth
+from symreln.report.chapters.depth import HEADER, depth_rows, scatter_text
+from symreln.report.depth_write import write_depth
+from symreln.report.folder import require_folder
+from symreln.report.jsonio import dumps
+from symreln.tasks.load import load
+
+
+def depth_for_user(
+    *,
+    spec: str,
+    overrides: tuple[str, ...],
+    seeds: int,
+    rng: int,
+    out: Path | None,
+    share: float | None,
+    as_json: bool,
+    quiet: bool,
+    allow_outside: bool,
+    **machine: Any,
+) -> int:
+    """Do what the command is asked for; return the exit code.
+
+    Takes the options of the command; ``machine`` are those of where networks are trained.
+    """
+    folder = out or Path("symreln-out") / f"{Path(spec).stem}-depth"
+    require_folder(folder)
+    given = load(spec, overrides, allow_outside=allow_outside)
+    asked = Request(command="depth", spec=spec, quiet=quiet, **machine)
+
+    def tell(widths: tuple[int, ...], units: dict[str, int]) -> None:
+        if not quiet:
+            hidden = ", ".join(f"{name} {size}" for name, size in units.items())
+            layers = " and ".join(map(str, widths))
+            text = f"hidden layers of {layers} units; gated network: {hidden}"
+            click.echo(f"symreln: {text}", err=True)
+
+    with training_machine(asked), Progress(quiet=quiet)("training") as report:
+        found = compare_depth(given, seeds, rng, report, share=share, ready=tell)
+    with Progress(quiet=quiet)("writing the results"):
+        written = write_depth(found, folder)
+    if as_json:
+        click.echo(dumps(found.to_json()), nl=False)
+        return 0
+    _show(found)
+    click.echo(f"written to {folder}: {', '.join(written)}")
+    return 0
+
+
+def _show(found: DepthComparison) -> None:
+    title = f"first step with a loss below a share of the first, {found.seeds} seeds: quartiles"
+    show_table(title, list(HEADER), [list(row) for row in depth_rows(found)])
+    click.echo(scatter_text(found))
+    click.echo(found.sentence())

@@ -1,0 +1,84 @@
+"""The work of ``symreln run`` and ``validate``: derive, train, compare, write, print."""
+
+from __future__ import annotations
+
+from symreln.base.progress import Progress
+from symreln.claims.derivation import Derivation
+from symreln.claims.divergence import check_before_deriving
+from symreln.cli.derive import Session
+from symreln.cli.hardware import training_machine
+from symreln.cli.request import Request
+from symreln.errors import NotSupportedError
+from symreln.experiment import confront
+from symreln.experiment.extras import check_extras, with_extras
+from symreln.experiment.graphs import GraphValidation, validate_graph
+from symreln.experiment.outcome import Validation
+from symreln.experiment.trained import ProgressCallback
+from symreln.graphs.derivation import GraphDerivation
+from symreln.limits.steps import StepWriter
+from symreln.report import terminal as console
+from symreln.report.folder import together
+from symreln.report.write import write_derivation, write_validation
+from symreln.spec.model import Spec
+
+
+def validate(request: Request, steps: StepWriter | None = None) -> int:
+    """Derive, train, write and print how far theory is from training; return the exit code.
+
+    Returns:
+        0, or 3 where theory and training do not agree.
+    """
+    whole = request.command == "run"
+    session, progress = Session(request=request, steps=steps), Progress(quiet=request.quiet)
+    with training_machine(request):
+        spec = session.load()
+        _check(request, spec)
+        with progress("deriving"):
+            derivation = session.derive(spec)
+            # Before training starts: a run that is interrupted keeps its derivation, and what is
+            # proven must be on disk when a limit is hit.
+            if whole or steps is not None:
+                session.write(derivation, () if whole else ("json",))
+        if isinstance(derivation, Derivation):
+            check_extras(derivation, request.extras)
+        with progress("validating") as report:
+            validation = _confronted(request, derivation, report)
+        with progress("writing the report"), together(request.folder) as draft:
+            written = write_validation(validation, draft.folder)
+            if whole:
+                written += write_derivation(derivation, draft.folder, validation=validation)
+            written = draft.moved(written)
+        shown = derivation if whole else None
+        console.show_validation(
+            validation, request.folder, written, as_json=request.as_json, derivation=shown
+        )
+        return 0 if validation.agrees else 3
+
+
+def _check(request: Request, spec: Spec) -> None:
+    """Refuse early what cannot be trained or compared."""
+    if spec.graph is None:
+        check_before_deriving(spec)
+    elif request.terms or request.extras:
+        msg = (
+            "--terms, --rules, --study and --representations: they are measured for pathways, not "
+            "for graphs. Leave them out"
+        )
+        raise NotSupportedError(msg)
+
+
+def _confronted(
+    request: Request, derivation: Derivation | GraphDerivation, report: ProgressCallback
+) -> Validation | GraphValidation:
+    seeds, rng = request.seeds, request.rng
+    if isinstance(derivation, Derivation):
+        found = confront.validate(derivation, seeds, rng, report, terms=request.terms)
+        return with_extras(found, derivation, request.extras)
+    try:
+        return validate_graph(derivation, seeds, rng, report)
+    except NotSupportedError as error:
+        msg = (
+            f"{error}. `symreln depth` trains graphs of several hidden layers whatever their "
+            "data, beside ReLU networks"
+        )
+        raise NotSupportedError(msg) from error

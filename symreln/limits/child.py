@@ -1,0 +1,44 @@
+"""The child's side: work that tells its finished steps and ends at its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symreln.base import streams
+from symreln.base.guard import guarded
+from symreln.base.processes import bound_itself
+from symreln.graphs.derivation import derive_graph
+from symreln.limits.partial import REFUSED
+from symreln.limits.steps import StepWriter
+from symreln.pipeline.derive import derive
+from symreln.tasks.load import load
+
+
+def work_within(message: dict[str, Any], work: Callable[[StepWriter], int]) -> int:
+    """Do in this process what the watching one asks for; return the exit code.
+
+    Args:
+        message: What it said first.
+        work: Does it, given where finished steps are told.
+    """
+    streams.prepare()
+    bound_itself(message["limits"]["time"], message["limits"]["memory"])
+    steps = StepWriter(message["steps"])
+
+    def done() -> int:
+        try:
+            return work(steps)
+        except MemoryError:
+            return REFUSED
+
+    return guarded(done)
+
+
+def derive_told(request: dict[str, Any], steps: StepWriter) -> int:
+    """Derive a spec and tell every spectrum; return the exit code 0."""
+    spec = load(**request)
+    steps.spec(spec)
+    work = derive if spec.graph is None else derive_graph
+    work(spec, spectrum=steps.joint_spectrum, progress=steps.progress)
+    return 0

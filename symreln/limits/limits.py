@@ -1,0 +1,18 @@
+"""How much time and memory work may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Limits of one piece of work.
+
+    Attributes:
+        time: Seconds, or None.
+        memory: Bytes, or None.
+    """
+
+    time: float | None = None
+    memory: int | None = None

@@ -1,0 +1,36 @@
+"""A derivation that a limit cut short into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from symreln.report.folder import DERIVED
+from symreln.report.jsonio import dumps, write_text
+
+
+def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str]) -> list[str]:
+    """Write what is known, the quickest first; return the names of the files.
+
+    Files of an earlier derivation, which this one would contradict, are removed.
+
+    Args:
+        partial: The values of derivation.json.
+        folder: Where, made if it is not there.
+        formats: Some of "json", "tex" and "html"; all where empty. The JSON is always written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in DERIVED:
+        (folder / name).unlink(missing_ok=True)
+    write_text(folder / "derivation.json", dumps(partial))
+    # Here, because fonts and formulas take time to import: the JSON is on disk before.
+    from symreln.report import html, latex
+    from symreln.report.chapters.limits import limited_document
+
+    document, written = limited_document(partial), ["derivation.json"]
+    for name, renderer in {"tex": latex, "html": html}.items():
+        if name in (formats or ("tex", "html")):
+            written.append(f"derivation.{name}")
+            write_text(folder / written[-1], renderer.render(document))
+    return written
