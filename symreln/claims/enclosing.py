@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import learning_modes
+from symreln.claims.probes import learning_modes
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
 from symreln.laws.choice import expected_start, law_of, started

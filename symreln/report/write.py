@@ -26,8 +26,8 @@ from symreln.verify.folder import sealed_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.document.model import Drawing
     from symreln.experiment.confront import Validation
 
