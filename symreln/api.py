@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     from symreln.claims.constants import Constant
     from symreln.claims.convergence import Convergence
+    from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
-    from symreln.claims.prediction import Prediction
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway

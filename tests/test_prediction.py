@@ -11,7 +11,7 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.integration import coupled_matrices
-from symreln.claims.prediction import learning_modes, probe_bases
+from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar

@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.halving import half_time
-from symreln.claims.prediction import learning_modes
+from symreln.claims.probes import learning_modes
 from symreln.exact.matrix import ExactMatrix
 
 EYE = ExactMatrix.identity(2)

@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from symreln.claims.claim import Claim, Formula
-from symreln.claims.prediction import overlap_matrices
+from symreln.claims.probes import overlap_matrices
 from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Math, Table, prose

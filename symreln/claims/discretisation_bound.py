@@ -12,6 +12,7 @@ from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Details, Math, Table, equation
 from symreln.document.numerals import rounded_up
 from symreln.document.typeset import say
+from symreln.exact.enclosure import precision
 from symreln.laws import discretisation_bound
 from symreln.laws.choice import started
 from symreln.laws.ops import ARB
@@ -50,8 +51,6 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
     Returns:
         As a share of the plateau, at the declared values; None where nothing is proven.
     """
-    from symreln.exact.enclosure import precision
-
     # First: what a limit cut short has neither closed forms nor a verdict.
     if mode.strength is None or mode.d_eff is None:
         return None

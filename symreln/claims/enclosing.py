@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import learning_modes
+from symreln.claims.probes import learning_modes
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
+from symreln.exact.enclosure import ball, precision
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start
 from symreln.laws.ops import ARB
@@ -106,8 +107,6 @@ def _balls(
     derivation: Derivation, times: list[Fraction], start: Start, bits: int
 ) -> dict[str, tuple[arb, ...]] | None:
     """Return every mode's balls at a working precision, or None where it is too low."""
-    from symreln.exact.enclosure import ball, precision
-
     values, tau = derivation.spec.values, derivation.tau
     with precision(bits):
         moments = [ball(time) for time in times]
@@ -123,8 +122,6 @@ def _balls(
 
 
 def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:
-    from symreln.exact.enclosure import ball
-
     if mode.d_eff is None:
         msg = f"mode {mode.label} has no closed form to enclose"
         raise InputError(msg)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.numeric import numpy_modes
@@ -13,11 +14,11 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
 from symreln.laws.gated_data import GatedData, SparseArray
 from symreln.laws.law import Regime
+from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.exact.matrix import ExactMatrix
-    from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
     from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -100,8 +101,6 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
         InputError: A number of the data is too large or too small for float64.
     """
     # Here, because it brings SciPy's linear algebra, and closed forms need none.
-    from symreln.laws.reduced_flow import ReducedFlow
-
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
     inputs = scale * sparse_floats(dataset.inputs, "dataset.X")
@@ -134,8 +133,6 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
 
 def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
     """Return the label and the probe of every mode that learns something."""
-    from symreln.laws.reduced_flow import ModeProbe
-
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):
         for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
@@ -191,8 +188,6 @@ def sparse_floats(matrix: ExactMatrix, where: str) -> SparseArray:
     Raises:
         InputError: An entry is too large or too small for float64.
     """
-    from scipy.sparse import csr_array
-
     bottom = int(matrix.denominator.leading_coefficient())
     rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
     for part in matrix.terms.values():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
+from symreln.laws.gate_classes import exact_relations
+from symreln.laws.mean_field import Descent, multiplications, simulate_mean_field
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -23,8 +25,6 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
         derivation: Without free parameters, with a network.
         whatever_cost: Whether it may take long.
     """
-    from symreln.laws.mean_field import multiplications
-
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     if network.activation == "linear":
         return "a linear network has no gates"
@@ -49,7 +49,6 @@ def run_mean_field(derivation: Derivation) -> MeanField:
     """
     from symreln.laws.mean_field import Descent, simulate_mean_field
     from symreln.network.orbits import relations_of
-
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     second = network.init_std if network.init_std_out is None else network.init_std_out
     return simulate_mean_field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
+from symreln.claims.probes import probe_bases
 from symreln.errors import InputError
 from symreln.laws.few_units import FewUnits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.claims.prediction import Prediction
     from symreln.laws.few_units import Descended
 
 #: A stream of its own: no network is trained with it.
@@ -69,8 +69,6 @@ def narrow_law(derivation: Derivation, draws: int | None = None) -> NarrowLaw:
     Raises:
         InputError: They diverge.
     """
-    from symreln.claims.prediction import probe_bases
-
     network = network_of(derivation.spec)
     found = [_few(derivation, pathway) for pathway in derivation.pathways]
     if draws is None:
@@ -91,8 +89,6 @@ def narrow_law(derivation: Derivation, draws: int | None = None) -> NarrowLaw:
 
 
 def _few(derivation: Derivation, pathway: PathwayDerivation) -> FewUnits:
-    from symreln.claims.prediction import probe_bases
-
     network, spec = network_of(derivation.spec), pathway.effective.pathway
     law = float(derivation.known.units or 1)
     units = spec.hidden or max(1, round(law))
@@ -105,28 +101,4 @@ def _few(derivation: Derivation, pathway: PathwayDerivation) -> FewUnits:
         outputs=len(spec.outputs),
         units=units,
         init_std=float(network.init_std) * (sqrt(law / units) if spec.hidden else 1.0),
-    )
-
-
-def predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
-    """Predict the mean over the law of the initial weights, step by step.
-
-    Args:
-        derivation: As for :func:`narrow_law`.
-        flow: The closed forms of the modes that are learned first.
-    """
-    law = narrow_law(derivation)
-    strengths = law.strengths()
-    return replace(
-        flow,
-        loss=law.losses.mean(axis=0),
-        method=(
-            f"gradient descent on the modes of {len(law.losses)} networks drawn from the law of "
-            f"the initial weights, step by step: their mean, to {100 * law.error:.2g} % of L(0)"
-        ),
-        modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
-        flow_loss=flow.loss,
-        # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
-        judged="reduced",
-        drawn=law,
     )

@@ -5,15 +5,16 @@ This is the named place where exact results become floats.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
-from symreln.claims.constants import count_free, printed_constants, training_constants
+from symreln.claims.constants import printed_constants, training_constants
+from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
+from symreln.claims.early import start_factor
 from symreln.claims.integration import (
     check_range,
     descending_flow,
@@ -23,119 +24,24 @@ from symreln.claims.integration import (
     reduced_flow,
 )
 from symreln.claims.mode_system import mode_system
+from symreln.claims.narrow_law import narrow_law
+from symreln.claims.probes import learning_modes, probe_bases
+from symreln.claims.switched import predict_descent, predict_flow
 from symreln.claims.widths import check_decided, learned_counts
-from symreln.errors import InputError
-from symreln.exact.numeric import balls, certified, numpy_modes
 from symreln.laws.choice import law_of, started
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
+from symreln.laws.reduced_flow import ModeStart
 from symreln.spec.arguments import float_times
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flint import arb_mat
-
-    from symreln.claims.constants import Constant
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.claims.narrow_law import NarrowLaw
-    from symreln.exact.numeric import Vectors
-    from symreln.laws.reduced_flow import ModeStart, ReducedFlow
-
-#: Below half of the last decimal that is printed of K and G.
-OVERLAP_RADIUS = 1e-16
-
-#: What a verdict is about: closed forms as printed, or the integrated reduction.
-Judged = Literal["closed", "reduced"]
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ModeCurve:
-    """Predicted strength of one mode.
-
-    Attributes:
-        pathway: Name of the pathway.
-        label: Symbol of the strength.
-        closed: The closed form at every time (for coupled modes, the strength in their
-            Lotka-Volterra system), or None.
-        integrated: uᵀ W_p(t) v from the integrated flow, mean over equal modes, or None where
-            the closed form is the flow.
-        plateau: s / d_eff in floats, or None.
-        multiplicity: Equal modes that the curve stands for.
-    """
-
-    pathway: str
-    label: str
-    closed: np.ndarray | None
-    integrated: np.ndarray | None
-    plateau: float | None
-    multiplicity: int
-
-    @property
-    def best(self) -> np.ndarray:
-        """The integrated strength where there is one, else the closed form."""
-        curve = self.closed if self.integrated is None else self.integrated
-        if curve is None:
-            msg = f"mode {self.label} has no curve"
-            raise InputError(msg)
-        return curve
-
-    def of(self, judged: Judged) -> np.ndarray:
-        """Return the curve that is judged."""
-        return self.closed if judged == "closed" and self.closed is not None else self.best
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Prediction:
-    """Predicted curves of a derivation.
-
-    Attributes:
-        times: Times in steps, shape (times,).
-        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
-            closed forms where nothing is integrated. See ``theory`` for the judged one.
-        method: How it was computed, in words.
-        closed_loss: The loss of the closed forms alone, later stages from converged earlier
-            ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
-        flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
-            of gradient descent; None where ``loss`` is the flow's or the closed forms'.
-        modes: One curve a mode that learns something.
-        judged: "closed" where closed forms of all modes are printed: then these are judged as
-            printed, "reduced" otherwise.
-        constants: Every number of the judged curve and of ``loss`` that is not in the spec.
-        drawn: The networks whose mean ``loss`` is, where pathways have few hidden units.
-    """
-
-    times: np.ndarray
-    loss: np.ndarray
-    method: str
-    closed_loss: np.ndarray | None
-    modes: tuple[ModeCurve, ...]
-    flow_loss: np.ndarray | None = None
-    judged: Judged = "reduced"
-    constants: tuple[Constant, ...] = ()
-    drawn: NarrowLaw | None = None
-
-    @property
-    def theory(self) -> np.ndarray:
-        """The loss that is judged, shape (times,)."""
-        closed = self.closed_loss if self.judged == "closed" else None
-        return self.loss if closed is None else closed
-
-    @property
-    def free_constants(self) -> int:
-        """How many of the constants were assumed or fitted."""
-        return count_free(self.constants)
-
-    def __repr__(self) -> str:
-        """Return a line: the dataclass's own would print every array."""
-        return (
-            f"Prediction({self.method}; {len(self.times)} times up to {self.times[-1]:g}, "
-            f"{len(self.modes)} curves, loss {self.loss[0]:.4g} to {self.loss[-1]:.4g})"
-        )
+    from symreln.claims.derivation import Derivation
+    from symreln.laws.reduced_flow import ReducedFlow
 
 
 def predict(
@@ -163,8 +69,6 @@ def predict(
     grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
     check_decided(derivation)
     if derivation.later:
-        from symreln.claims.switched import predict_flow
-
         return predict_flow(derivation, grid, accuracy)
     if derivation.closed and len(derivation.stages) == 1:
         found = closed_forms(derivation, grid)
@@ -212,14 +116,10 @@ def predict_training(
     network = network_of(derivation.spec)
     flow = predict(derivation, None)
     if derivation.later:
-        from symreln.claims.switched import predict_descent
-
         return predict_descent(derivation, flow, kappas or {})
     if learned_counts(derivation):
         # The reduction below takes pathways as wide enough.
-        from symreln.claims.narrow_law import predict_narrow
-
-        return predict_narrow(derivation, flow)
+        return _predict_narrow(derivation, flow)
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
@@ -241,6 +141,30 @@ def predict_training(
     )
 
 
+def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
+    """Predict the mean over the law of the initial weights, step by step.
+
+    Args:
+        derivation: As for :func:`symreln.claims.narrow_law.narrow_law`.
+        flow: The closed forms of the modes that are learned first.
+    """
+    law = narrow_law(derivation)
+    strengths = law.strengths()
+    return replace(
+        flow,
+        loss=law.losses.mean(axis=0),
+        method=(
+            f"gradient descent on the modes of {len(law.losses)} networks drawn from the law of "
+            f"the initial weights, step by step: their mean, to {100 * law.error:.2g} % of L(0)"
+        ),
+        modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
+        flow_loss=flow.loss,
+        # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
+        judged="reduced",
+        drawn=law,
+    )
+
+
 def _of_pathways(derivation: Derivation, kappas: Mapping[str, float] | None) -> dict[str, float]:
     """Return κ by pathway from κ by label: that of its fastest mode."""
     given = kappas or {}
@@ -253,10 +177,6 @@ def _of_pathways(derivation: Derivation, kappas: Mapping[str, float] | None) -> 
 
 def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[ModeStart]:
     """Return how the modes start that have a κ, by the label of their strength."""
-    # Here, because it brings SciPy's linear algebra, and closed forms need none.
-    from symreln.claims.early import start_factor
-    from symreln.laws.reduced_flow import ModeStart
-
     network = network_of(derivation.spec)
     return [
         ModeStart(probe=probe, factor=start_factor(network, kappas[label]))
@@ -306,16 +226,6 @@ def _closed_prediction(
         judged="closed" if closed else "reduced",
         constants=derivation.ask(printed_constants),
     )
-
-
-def learning_modes(
-    derivation: Derivation,
-) -> list[tuple[PathwayDerivation, ModeDerivation]]:
-    """Return every mode with s > 0, pathway by pathway.
-
-    Null modes start at zero and stay there, see :func:`symreln.pipeline.derive.derive`.
-    """
-    return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
 
 
 def closed_curves(
@@ -410,50 +320,6 @@ def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarr
 def _from_zero(grid: np.ndarray) -> np.ndarray:
     """Prepend t = 0, where the flow starts also when the first time asked for is later."""
     return grid if grid[0] == 0 else np.concatenate([[0.0], grid])
-
-
-def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return (U, V, label of every column) of the modes of a pathway that learn something."""
-    sigma_yx = pathway.effective.sigma_yx.to_numpy()
-    columns_u = [np.zeros((sigma_yx.shape[0], 0))]
-    columns_v = [np.zeros((sigma_yx.shape[1], 0))]
-    labels: list[str] = []
-    for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
-        if not mode.is_null:
-            with np.errstate(over="ignore"):
-                u = sigma_yx @ v / s
-            if not np.isfinite(u).all():  # s is below the normal range of float64
-                u = sigma_yx @ v / np.abs(sigma_yx @ v).max()
-                u /= np.linalg.norm(u, axis=0)
-            columns_u.append(u)
-            columns_v.append(v)
-            labels += [mode.label] * v.shape[1]
-    return np.hstack(columns_u), np.hstack(columns_v), labels
-
-
-def overlap_matrices(
-    target: PathwayDerivation, source: PathwayDerivation
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
-
-    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
-    entries are certified to ``OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
-    """
-    cross = source.effective.cross_sigma_x(target.effective)
-
-    # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
-    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
-        (u, v), (u_source, v_source) = vectors
-        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
-        return [k, g, v, v_source]
-
-    spectra = (target.spectrum, source.spectrum)
-    k, g, *ours = certified(spectra, overlaps, OVERLAP_RADIUS)
-    signs = [
-        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
-        for v, pathway in zip(ours, (target, source), strict=True)
-    ]
-    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]
 
 
 def _mode_curves(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.claims.solve import at_values
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -20,8 +21,6 @@ def settled_loss(derivation: Derivation) -> sp.Expr | None:
 
     Every strength is put at its plateau, (s − λ)/d or 0.
     """
-    from symreln.laws.loss import strength_symbol
-
     if not derivation.known.weight_decay or derivation.loss is None:
         return None
     plateaus = {

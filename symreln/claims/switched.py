@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size
 from symreln.claims.early import start_factor
 from symreln.claims.integration import check_range, coupled_matrices, network_of
 from symreln.claims.phases import in_phase
-from symreln.claims.prediction import ModeCurve, Prediction
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes

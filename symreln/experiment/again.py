@@ -22,8 +22,8 @@ from symreln.train.record import Recording
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from symreln.claims.curves import Judged, ModeCurve
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Judged, ModeCurve
     from symreln.experiment.band import PredictedBand
     from symreln.experiment.metrics import CurveComparison
     from symreln.experiment.trained import ProgressCallback

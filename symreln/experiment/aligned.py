@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.alignment import NeuronAssignment, assign_neurons, measure_alignment
 from symreln.experiment.narrow import held_modes

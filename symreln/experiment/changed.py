@@ -15,15 +15,16 @@ import numpy as np
 
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import closed_forms, learning_modes, predict, predict_training
+from symreln.claims.prediction import closed_forms, predict, predict_training
+from symreln.claims.probes import learning_modes
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.spec.model import Spec
     from symreln.train.run import TrainingRun
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.claims.integration import LARGEST, check_range, network_of
-from symreln.claims.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
+from symreln.claims.prediction import closed_forms, loss_of_modes
+from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
 from symreln.laws.chain_start import chain_start, rising_curves
@@ -30,8 +31,8 @@ from symreln.train.weights import LayerWeights
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.claims.prediction import Prediction
     from symreln.laws.chain_start import ChainStart
     from symreln.train.run import TrainingRun
     from symreln.train.settings import TrainingSettings

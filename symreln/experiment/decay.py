@@ -17,7 +17,8 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import learning_modes, predict_training, probe_bases
+from symreln.claims.prediction import predict_training
+from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.experiment.trained import (
@@ -30,9 +31,11 @@ from symreln.train.record import Recording
 from symreln.train.trainers import train_gdln
 
 if TYPE_CHECKING:
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
     from symreln.train.run import TrainingRun
+    from symreln.train.network import TrainingRun
 
 #: Relative difference from which two values of s are two: they are exact numbers, rounded once.
 DISTINCT = 1e-9

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import learning_modes
+from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
     from symreln.laws.mean_field import MeanField

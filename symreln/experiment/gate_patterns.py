@@ -28,9 +28,11 @@ from symreln.train.record import Recording
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from symreln.claims.curves import Judged, ModeCurve
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Judged, ModeCurve
     from symreln.train.settings import TrainingSettings
+    from symreln.train.network import TrainingSettings
 
 #: Units that stand for those of a pathway.
 UNITS = 64

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.experiment.pair import pair_streams
 from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
 from symreln.train.trainers import train_gdln

@@ -20,8 +20,8 @@ from symreln.experiment.closed import aligned_steps
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symreln.claims.curves import Judged
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Judged
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ import numpy as np
 
 from symreln.claims.early import start_factor
 from symreln.claims.integration import gate_floats, network_of
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
-from symreln.claims.prediction import Prediction
+from symreln.claims.curves import Prediction
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.again import ALIGNED

@@ -23,7 +23,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.claims.solve import at_values
 from symreln.claims.switched import first_starts, matrices_of
 from symreln.claims.widths import narrow_pathways
@@ -46,8 +46,8 @@ from symreln.train.trainers import train_gdln, train_network
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.experiment.confront import Validation
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec

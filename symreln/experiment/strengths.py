@@ -21,16 +21,18 @@ import numpy as np
 from scipy.special import stdtrit
 
 from symreln.base.summaries import short_repr
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.intervals import LEVEL, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
     from symreln.train.run import TrainingRun
+    from symreln.train.network import TrainingRun
 
 #: Shares of its largest strength at which a mode is looked at beside the usual steps.
 MARKS = (0.25, 0.5, 0.75)

@@ -14,8 +14,8 @@ from symreln.experiment.intervals import LEVEL, simultaneous_radius
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.laws.chain_start import ChainStart
 
 #: Standard errors of the ends of an interval for a mean.

@@ -24,6 +24,7 @@ from math import inf, log
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from symreln.laws.integrate import PRECISE, Accuracy, integrate
 
@@ -91,7 +92,6 @@ class AffineCoupling:
 
 def joined(parts: Sequence[AffineCoupling]) -> AffineCoupling:
     """Return independent systems as one."""
-    from scipy.linalg import block_diag
 
     def diagonal(blocks: list[np.ndarray]) -> np.ndarray:
         return np.asarray(block_diag(np.zeros((0, 0)), *blocks))

@@ -44,12 +44,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
 from flint import arb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import sympy as sp
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,8 +210,6 @@ def antiderivative(
     s: sp.Symbol, c: sp.Symbol, h: sp.Symbol, x: sp.Symbol
 ) -> tuple[sp.Expr, tuple[sp.Expr, sp.Expr]]:
     """Return (the antiderivative that :func:`gained` evaluates, R(x) and R(h)); s is not 0."""
-    import sympy as sp
-
     root, whole = (sp.sqrt(s**2 + c**2 * y**2) for y in (x, h))
     angle = (s**2 + c**2 * h * x) / (c * s * (h - x))
     found = whole * sp.asinh(angle) - s * sp.log((root + s) / (h - x))
@@ -231,8 +228,6 @@ def residuals() -> Sequence[sp.Expr]:
 
 
 def _slope() -> list[sp.Expr]:
-    import sympy as sp
-
     s, c, h, x = sp.symbols("s c h x", positive=True)
     found, roots = antiderivative(s, c, h, x)
     root: Any = roots[0]
@@ -250,8 +245,6 @@ def _slope() -> list[sp.Expr]:
 
 
 def _subsolution() -> list[sp.Expr]:
-    import sympy as sp
-
     t = sp.Symbol("t")
     own, other = sp.Symbol("q_0", positive=True), sp.Function("q")(t)
     sigma, k = sp.Function("sigma")(t), sp.Function("K")(t)
@@ -267,8 +260,6 @@ def _subsolution() -> list[sp.Expr]:
 
 
 def _earlier() -> list[sp.Expr]:
-    import sympy as sp
-
     s, d, g, t, decay = sp.symbols("s d g t e", positive=True)
 
     def slope(expression: sp.Expr) -> sp.Expr:

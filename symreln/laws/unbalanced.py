@@ -17,16 +17,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from symreln.laws.law import Law, Match, Regime, Start
 from symreln.laws.ops import NUMPY, defect
 from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, TwoLayerDecay, pair_steps
-
-if TYPE_CHECKING:
-    import numpy as np
 
 #: Conserved difference |a² − b²| of the two squared amplitudes.
 IMBALANCE = sp.Symbol("c", positive=True)
@@ -255,8 +253,6 @@ class UnbalancedDecay(Unbalanced):
         Args:
             t: Times in steps, of any order, >= 0; shape (times,) where s has shape (modes, 1).
         """
-        import numpy as np
-
         parts = (self.s, self.d, self.weight_decay, self.imbalance, self.strength0)
         rows = np.stack([part.ravel() for part in np.broadcast_arrays(*parts)], axis=1)
         times = np.asarray(t, dtype=float) / float(self.tau)
@@ -270,7 +266,6 @@ class UnbalancedDecay(Unbalanced):
 
 def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return the strengths of one mode (s, d, λ, c₀, π₀) at times in units of tau."""
-    import numpy as np
     from scipy.integrate import solve_ivp
 
     s, d, decay, c, strength0 = row.tolist()

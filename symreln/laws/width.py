@@ -29,7 +29,7 @@ from functools import cached_property, cmp_to_key
 from typing import TYPE_CHECKING
 
 from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
-from symreln.exact.enclosure import precision
+from symreln.exact.enclosure import ball, precision
 from symreln.exact.field import Field
 
 if TYPE_CHECKING:
@@ -94,8 +94,6 @@ class Narrow:
 
     def taken(self, counts: Sequence[int]) -> arb:
         """Return what modes take off the loss, Σ s²/(2d), as a certified ball."""
-        from symreln.exact.enclosure import ball
-
         with precision(SHOWN_BITS):
             total = ball(0)
             for entry, count in zip(self.modes, counts, strict=True):

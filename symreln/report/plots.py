@@ -29,8 +29,8 @@ from symreln.report.loss_unit import loss_unit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from symreln.claims.curves import ModeCurve, Prediction
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.claims.prediction import ModeCurve, Prediction
     from symreln.experiment.confront import Validation
     from symreln.laws.mean_field import MeanField
     from symreln.train.run import TrainingRun

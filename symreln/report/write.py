@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from symreln.document.model import Document, Drawing
     from symreln.experiment.graphs import GraphValidation
     from symreln.experiment.outcome import Validation
+    from collections.abc import Sequence
+    from symreln.claims.curves import Prediction
+    from symreln.document.model import Drawing
+    from symreln.experiment.confront import Validation
 
 FORMATS = ("json", "tex", "html")
 #: Adds to (name, text) what the text belongs to.

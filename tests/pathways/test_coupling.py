@@ -7,7 +7,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.mode_system import mode_system, symbolic_system
-from symreln.claims.prediction import overlap_matrices, probe_bases
+from symreln.claims.probes import overlap_matrices, probe_bases
 from symreln.exact.matrix import ExactMatrix
 from symreln.verdict.coupling import proportionality
 from symreln.verdict.judge import Level

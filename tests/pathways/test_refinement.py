@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.claims.equal_starts import equal_starts
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
-from symreln.claims.prediction import Prediction
 from symreln.errors import InputError
 from symreln.experiment import pair, switching
 from symreln.experiment import trained as training

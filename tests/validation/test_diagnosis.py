@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.curves import ModeCurve
 from symreln.claims.integration import descending_flow
-from symreln.claims.prediction import ModeCurve
 from symreln.errors import NotSupportedError
 from symreln.experiment import again
 from symreln.experiment.again import HALF, Experiment

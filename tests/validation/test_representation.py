@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.early import start_factor
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.document.inlines import plain_text
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments

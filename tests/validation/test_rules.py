@@ -16,7 +16,8 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
-from symreln.claims.prediction import closed_forms, mode_starts, probe_bases
+from symreln.claims.prediction import closed_forms, mode_starts
+from symreln.claims.probes import probe_bases
 from symreln.cli.commands import execute
 from symreln.cli.main import cli
 from symreln.cli.request import Request

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.document.model import Table
 from symreln.experiment.decay import trained_strengths
 from symreln.experiment.mode_descent import mode_descent

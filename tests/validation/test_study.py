@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.prediction import probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.cli.commands import execute
 from symreln.cli.request import Request
 from symreln.document.model import Table

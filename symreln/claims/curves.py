@@ -1,0 +1,102 @@
+"""The curves that a derivation predicts, in float64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.constants import Constant, count_free
+from symreln.claims.narrow_law import NarrowLaw
+from symreln.errors import InputError
+
+#: What a verdict is about: closed forms as printed, or the integrated reduction.
+Judged = Literal["closed", "reduced"]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModeCurve:
+    """Predicted strength of one mode.
+
+    Attributes:
+        pathway: Name of the pathway.
+        label: Symbol of the strength.
+        closed: The closed form at every time (for coupled modes, the strength in their
+            Lotka-Volterra system), or None.
+        integrated: uᵀ W_p(t) v from the integrated flow, mean over equal modes, or None where
+            the closed form is the flow.
+        plateau: s / d_eff in floats, or None.
+        multiplicity: Equal modes that the curve stands for.
+    """
+
+    pathway: str
+    label: str
+    closed: np.ndarray | None
+    integrated: np.ndarray | None
+    plateau: float | None
+    multiplicity: int
+
+    @property
+    def best(self) -> np.ndarray:
+        """The integrated strength where there is one, else the closed form."""
+        curve = self.closed if self.integrated is None else self.integrated
+        if curve is None:
+            msg = f"mode {self.label} has no curve"
+            raise InputError(msg)
+        return curve
+
+    def of(self, judged: Judged) -> np.ndarray:
+        """Return the curve that is judged."""
+        return self.closed if judged == "closed" and self.closed is not None else self.best
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prediction:
+    """Predicted curves of a derivation.
+
+    Attributes:
+        times: Times in steps, shape (times,).
+        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
+            closed forms where nothing is integrated. See ``theory`` for the judged one.
+        method: How it was computed, in words.
+        closed_loss: The loss of the closed forms alone, later stages from converged earlier
+            ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
+        flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
+            of gradient descent; None where ``loss`` is the flow's or the closed forms'.
+        modes: One curve a mode that learns something.
+        judged: "closed" where closed forms of all modes are printed: then these are judged as
+            printed, "reduced" otherwise.
+        constants: Every number of the judged curve and of ``loss`` that is not in the spec.
+        drawn: The networks whose mean ``loss`` is, where pathways have few hidden units.
+    """
+
+    times: np.ndarray
+    loss: np.ndarray
+    method: str
+    closed_loss: np.ndarray | None
+    modes: tuple[ModeCurve, ...]
+    flow_loss: np.ndarray | None = None
+    judged: Judged = "reduced"
+    constants: tuple[Constant, ...] = ()
+    drawn: NarrowLaw | None = None
+
+    @property
+    def theory(self) -> np.ndarray:
+        """The loss that is judged, shape (times,)."""
+        closed = self.closed_loss if self.judged == "closed" else None
+        return self.loss if closed is None else closed
+
+    @property
+    def free_constants(self) -> int:
+        """How many of the constants were assumed or fitted."""
+        return count_free(self.constants)
+
+    def __repr__(self) -> str:
+        """Return a line: the dataclass's own would print every array."""
+        return (
+            f"Prediction({self.method}; {len(self.times)} times up to {self.times[-1]:g}, "
+            f"{len(self.modes)} curves, loss {self.loss[0]:.4g} to {self.loss[-1]:.4g})"
+        )

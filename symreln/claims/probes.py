@@ -1,0 +1,70 @@
+"""The modes of a derivation that learn something, and their vectors in float64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import arb_mat
+
+from symreln.exact.numeric import Vectors, balls, certified, numpy_modes
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+
+#: Below half of the last decimal that is printed of K and G.
+OVERLAP_RADIUS = 1e-16
+
+
+def learning_modes(
+    derivation: Derivation,
+) -> list[tuple[PathwayDerivation, ModeDerivation]]:
+    """Return every mode with s > 0, pathway by pathway.
+
+    Null modes start at zero and stay there, see :func:`symreln.pipeline.derive.derive`.
+    """
+    return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
+
+
+def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return (U, V, label of every column) of the modes of a pathway that learn something."""
+    sigma_yx = pathway.effective.sigma_yx.to_numpy()
+    columns_u = [np.zeros((sigma_yx.shape[0], 0))]
+    columns_v = [np.zeros((sigma_yx.shape[1], 0))]
+    labels: list[str] = []
+    for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
+        if not mode.is_null:
+            with np.errstate(over="ignore"):
+                u = sigma_yx @ v / s
+            if not np.isfinite(u).all():  # s is below the normal range of float64
+                u = sigma_yx @ v / np.abs(sigma_yx @ v).max()
+                u /= np.linalg.norm(u, axis=0)
+            columns_u.append(u)
+            columns_v.append(v)
+            labels += [mode.label] * v.shape[1]
+    return np.hstack(columns_u), np.hstack(columns_v), labels
+
+
+def overlap_matrices(
+    target: PathwayDerivation, source: PathwayDerivation
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
+
+    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
+    entries are certified to ``OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
+    """
+    cross = source.effective.cross_sigma_x(target.effective)
+
+    # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
+    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
+        (u, v), (u_source, v_source) = vectors
+        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
+        return [k, g, v, v_source]
+
+    spectra = (target.spectrum, source.spectrum)
+    k, g, *ours = certified(spectra, overlaps, OVERLAP_RADIUS)
+    signs = [
+        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
+        for v, pathway in zip(ours, (target, source), strict=True)
+    ]
+    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]
