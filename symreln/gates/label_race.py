@@ -29,16 +29,7 @@ from symreln.exact.linear_programming import realisable
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.gates.arrangement import without_parameters
-from symreln.gates.consistent import (
-    Pair,
-    SelfConsistentGate,
-    Vector,
-    columns,
-    consistent_pairs,
-    gate_spectrum,
-    opening,
-    singular_pairs,
-)
+from symreln.gates.consistent import SelfConsistentGate, consistent_pairs
 from symreln.gates.observed import observe
 from symreln.gates.race import Course, Entrant
 from symreln.gates.race_pieces import Race, Runner
@@ -49,6 +40,7 @@ from symreln.gates.wall_polynomials import consistency, ordering
 from symreln.network.orbits import gate_kinds, sample_group
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer
+from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
 
 #: Values of a label above which subsets are refused: there are 2^k of them.
 MOST_VALUES = 12
@@ -381,7 +373,7 @@ class _Subsets(Course):
                 signs=entrant.signs,
                 size=entrant.size,
                 s=pair.s,
-                self_consistent=opening(pair, samples, entrant.gate) is not None
+                self_consistent=pair.opening(samples, entrant.gate) is not None
                 if self.known_kept
                 else None,
             )

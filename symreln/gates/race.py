@@ -25,18 +25,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gates.arrangement import flats
-from symreln.gates.consistent import (
-    Pair,
-    SelfConsistentGate,
-    Vector,
-    columns,
-    consistent_pairs,
-    gate_spectrum,
-    opened_by,
-    pairs_at,
-    sign_pattern,
-    singular_pairs,
-)
+from symreln.gates.consistent import SelfConsistentGate, consistent_pairs, sign_pattern
 from symreln.gates.enumerate import LIMIT, gates_along
 from symreln.gates.parameter_intervals import (
     Piece,
@@ -47,12 +36,21 @@ from symreln.gates.parameter_intervals import (
     rational_number,
     roots_of,
 )
-from symreln.gates.partial import Face, every_partial_gate, face_of, partial_gates, plausible
+from symreln.gates.partial import every_partial_gate, partial_gates, plausible
 from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
 from symreln.gates.search import may_be_kept
 from symreln.gates.sizes import unit_floats
 from symreln.gates.wall_polynomials import consistency, crossings, minors, realisability
 from symreln.network.orbits import gate_kinds, moved_gates, sample_group
+from symreln.verdict.directions import (
+    Pair,
+    Vector,
+    columns,
+    gate_spectrum,
+    pairs_at,
+    singular_pairs,
+)
+from symreln.verdict.faces import Face, face_of
 
 #: Relative distance from which float64 may say that two rates differ at a value.
 NEAR = 1e-6
@@ -388,7 +386,7 @@ class Course:
             return None
         (face,) = entrant.faces
         strict, weak = there.columns(face.strict), there.columns(face.weak)
-        if not pairs or opened_by(pairs[0], strict, weak) is None:
+        if not pairs or pairs[0].opened_by(strict, weak) is None:
             return []
         return [Runner(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
 

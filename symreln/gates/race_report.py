@@ -9,13 +9,14 @@ from fractions import Fraction
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gates.confronted import WITHIN, RacePoint, candidates_at, data_at
-from symreln.gates.consistent import gate_spectrum, sign_pattern
+from symreln.gates.consistent import sign_pattern
 from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.exact_finders import candidate_line
 from symreln.gates.finite_start import finite_start
 from symreln.gates.race_pieces import Race, RacePiece, Runner
 from symreln.gates.serialise import Result, table
 from symreln.spec.model import NetworkSpec, Spec
+from symreln.verdict.directions import gate_spectrum
 
 #: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
 HALVINGS = 12

@@ -16,12 +16,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.cone_bounds import none_faster
-from symreln.gates.consistent import (
-    SelfConsistentGate,
-    gated_correlation,
-    self_consistent_gates,
-    sign_pattern,
-)
+from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates, sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates
 from symreln.gates.partial import every_partial_gate
 from symreln.gates.serialise import Result
@@ -31,6 +26,7 @@ from symreln.network.effective import effective_dataset
 from symreln.network.orbits import SampleGroup, moved_gates, sample_group
 from symreln.network.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
+from symreln.verdict.directions import gated_correlation
 from symreln.verdict.residual import converged_outputs
 
 #: Gates whose singular values are computed at once.

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from symreln.errors import InputError
 from symreln.exact.linear_programming import dot, fractions
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.consistent import gate_spectrum, self_consistent_gates, singular_pairs
+from symreln.gates.consistent import self_consistent_gates
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.search import predicted_stages, residual_after, stage_residuals
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
+from symreln.verdict.directions import gate_spectrum, singular_pairs
 from tests.strategies import seeds
 
 

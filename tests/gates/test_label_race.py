@@ -12,13 +12,14 @@ from click.testing import CliRunner
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.gates.confronted import ClassShare, RacePoint
-from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
+from symreln.gates.consistent import consistent_pairs
 from symreln.gates.finite_start import FiniteStart
 from symreln.gates.label_race import label_race
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import finding_table, label_race_table
 from symreln.gates.search import stage_residuals
 from symreln.tasks.load import load
+from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
 TABLE = """
