@@ -49,7 +49,7 @@ LOOKS = 80
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LabelSubset(Result):
+class _LabelSubset(Result):
     """A gate open on the samples of some values of a label.
 
     Attributes:
@@ -112,7 +112,7 @@ class SubsetStage(Result):
 
     JSON = ("stage", "fastest_m=fastest", "subsets", "partial")
     stage: int
-    subsets: tuple[LabelSubset, ...]
+    subsets: tuple[_LabelSubset, ...]
     partial: tuple[_PartialSubset, ...]
 
     @property
@@ -185,7 +185,7 @@ def _subset_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], tuple[o
     }
 
 
-def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[LabelSubset, ...]:
+def _label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[_LabelSubset, ...]:
     """Return one subset of each kind with its speed, the fastest first.
 
     Args:
@@ -202,7 +202,7 @@ def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[
     for alike in gate_kinds(chosen, group):
         gate = alike[0]
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-        found = LabelSubset(
+        found = _LabelSubset(
             held=chosen[gate],
             gate=gate,
             size=len(alike),
@@ -226,7 +226,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
     """
     found = []
     for number, residual in enumerate(stage_residuals(spec), start=1):
-        subsets = label_subsets(spec.dataset, residual, label)
+        subsets = _label_subsets(spec.dataset, residual, label)
         partial: tuple[SelfConsistentGate, ...] = ()
         if not residual.is_zero and not any(each.self_consistent for each in subsets):
             partial = sliding_gates(spec.dataset.inputs, residual)

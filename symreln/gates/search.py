@@ -254,10 +254,10 @@ def predicted_stages(
         yield stage
         if not stage.winners or not (stage.proven or gates.sampled):
             return
-        residual = residual_after(dataset, residual, stage.winners)
+        residual = _residual_after(dataset, residual, stage.winners)
 
 
-def residual_after(
+def _residual_after(
     dataset: Dataset, residual: ExactMatrix, winners: Sequence[Sequence[int]]
 ) -> ExactMatrix:
     """Return what pathways with these gates leave once they have converged together.
