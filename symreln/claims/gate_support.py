@@ -37,9 +37,9 @@ def has_early_phase(derivation: Derivation) -> bool:
     network = derivation.spec.network
     return (
         network is not None
-        and network.layers == 2
+        and derivation.known.one_hidden_layer
         and network.activation != "linear"
-        and derivation.effective_network == network
+        and not derivation.known.half_speed.holds
         and not any(p.effective.pathway.has_gains for p in first_pathways(derivation))
     )
 

@@ -47,10 +47,9 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     with progress("validating") as report:
         validation = _trained(session, derivation, report)
     with progress("writing the report"), together(request.folder) as draft:
-        folder, drawer = draft.folder, session.drawer
-        written = write_graph_validation(validation, folder, drawer=drawer)
+        written = write_graph_validation(validation, draft.folder)
         if request.command == "run":
-            written += write_graph(derivation, folder, drawer=drawer, validation=validation)
+            written += write_graph(derivation, draft.folder, validation=validation)
         written = draft.moved(written)
     _show(session, validation, written)
     return 0 if validation.agrees else 3
@@ -58,16 +57,11 @@ def confront_for_user(session: Session, spec: Spec) -> int:
 
 def _derived(session: Session, spec: Spec) -> GraphDerivation:
     """Derive, and write what is proven where it must not be lost."""
-    from symreln.cache.spectra import cached_spectrum
     from symreln.graphs.derivation import derive_graph
     from symreln.report.graph_write import write_proven
 
     steps = session.steps
-    derivation = derive_graph(
-        spec,
-        spectrum=cached_spectrum(session.store),
-        progress=None if steps is None else steps.progress,
-    )
+    derivation = derive_graph(spec, progress=None if steps is None else steps.progress)
     written = []
     if session.request.command == "run" or steps is not None:
         # Before training starts: what is proven must be on disk when a limit is hit.

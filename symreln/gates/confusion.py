@@ -7,7 +7,7 @@ stage's, one of a later stage's (for a partial gate only samples off its boundar
 them. Entries are shares of the networks' weight.
 
 The second table is of classes of gates: the share that units in the limit of many are predicted to
-give each class at each step (:mod:`symreln.dynamics.mean_field`), and the share it has.
+give each class at each step (:mod:`symreln.laws.mean_field`), and the share it has.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.gate_classes import GateClass, gate_classes, gate_names, sample_relations
-from symreln.dynamics.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.experiment.trained import training_settings
 from symreln.gates.observed import ObservedNetworks, disagreement, observe
 from symreln.gates.search import GateStage
 from symreln.gates.serialise import Result, table
 from symreln.gates.sliding import settle
+from symreln.laws.gate_classes import GateClass, gate_classes, gate_names, sample_relations
+from symreln.laws.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.network.orbits import moved_gates
 from symreln.spec.model import Spec
 from symreln.train.network import LayerWeights

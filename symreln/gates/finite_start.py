@@ -2,7 +2,7 @@ r"""What a race says of networks whose weights do not start at zero: shares of t
 
 While outputs are small every unit grows in the fixed residual, so a class k of n_k gates alike
 holds the strength :math:`n_k\pi_k e^{2 s_k t/\tau}`, :math:`\pi_k = \kappa_k H\sigma^2/2` being the
-start that :mod:`symreln.dynamics.early_phase` derives from the data alone. Later the residual
+start that :mod:`symreln.laws.early_phase` derives from the data alone. Later the residual
 shrinks. Where it keeps its shape (:func:`keeps_shape`; elsewhere nothing is said) that is a change
 of time: the same formula holds in stretched time, which ends when the outputs have reached their
 targets,
@@ -26,8 +26,8 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from symreln.dynamics.early_phase import EarlyMode, EarlyPhase
 from symreln.gates.consistent import SelfConsistentGate
+from symreln.laws.early_phase import EarlyMode, EarlyPhase
 from symreln.network.orbits import SampleGroup, moved_gates
 from symreln.spec.model import Dataset, NetworkSpec
 

@@ -27,7 +27,6 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq
 
-from symreln.dynamics.coupled_matrices import orthonormal_span
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import pseudo_inverse, rank
 from symreln.exact.linear_programming import Direction, Number, direction, dot
@@ -38,6 +37,7 @@ from symreln.exact.scalar import Scalar
 from symreln.gates.arrangement import flats, without_parameters
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sizes import orthogonal_to, unit_floats
+from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.network.orbits import SampleGroup, gate_kinds
 from symreln.verdict.directions import Vector, columns
 from symreln.verdict.faces import held_on

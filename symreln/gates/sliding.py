@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.coupled_matrices import orthonormal_span
-from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats
+from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.gate_classes import gate_names, sample_relations
 from symreln.network.orbits import moved_gates, sample_group
 
 #: Units that are followed, and the seed of their draw.

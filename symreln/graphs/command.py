@@ -16,17 +16,14 @@ if TYPE_CHECKING:
 MOST = 24
 
 
-def derive_for_user(session: Session, spec: Spec, key: str | None) -> int:
+def derive_for_user(session: Session, spec: Spec) -> int:
     """Derive a graph, write the derivation and print what it says; return the exit code.
 
     Args:
         session: The command under way.
         spec: Its checked spec, with a graph.
-        key: Under which its outputs are kept, or None.
     """
     from symreln.base.progress import Progress
-    from symreln.cache.spectra import cached_spectrum
-    from symreln.cli.commands import output_key
     from symreln.report import terminal as console
     from symreln.report.graph_write import write_graph, write_proven
     from symreln.report.jsonio import dumps
@@ -34,33 +31,24 @@ def derive_for_user(session: Session, spec: Spec, key: str | None) -> int:
     request, steps = session.request, session.steps
     progress = None if steps is None else steps.progress
     with Progress(quiet=request.quiet)("deriving"):
-        spectrum = cached_spectrum(session.store)
-        derivation = derive_graph(spec, spectrum=spectrum, progress=progress)
+        derivation = derive_graph(spec, progress=progress)
         if steps is not None:
             # Before the documents, which take longer: a limit may end this process meanwhile.
             kept = write_proven(derivation, request.folder, request.formats)
             steps.say("proven", {"files": [path.name for path in kept]})
-        written = write_graph(derivation, request.folder, request.formats, session.drawer)
+        written = write_graph(derivation, request.folder, request.formats)
         if steps is not None:
             steps.say("written", {"files": [path.name for path in written]})
     console.note_earlier_run(request.folder)
-    text = dumps(derivation.to_json()) if request.as_json or key is not None else ""
+    text = dumps(derivation.to_json()) if request.as_json else ""
     summary = summary_of(derivation)
     console.show_derivation(text, summary, request.folder, written, as_json=request.as_json)
-    # As in :meth:`symreln.cli.commands.Session._derive`: what was edited meanwhile has another key.
-    if key is not None and key == output_key(request, fresh=True):
-        from symreln.cache.outputs import keep_outputs
-
-        keep_outputs(session.store, key, request.folder, written, text, summary)
     return 0
 
 
 def summary_of(derivation: GraphDerivation) -> dict[str, Any]:
     """Return what is printed, as :func:`symreln.report.terminal.show_summary` takes it."""
-    from symreln.base.tables import plain_table
-
     graph, data = derivation.graph, derivation.data
-    table = ("edges", ["edge", "from", "to", "pathways"], _edge_rows(derivation))
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     return {
         "head": [
@@ -69,8 +57,7 @@ def summary_of(derivation: GraphDerivation) -> dict[str, Any]:
             f"pathways, depth {graph.depth}",
             f"verdict: {derivation.level.value}",
         ],
-        "table": list(table),
-        "plain": plain_table(*table),
+        "table": ("edges", ["edge", "from", "to", "pathways"], _edge_rows(derivation)),
         "tail": [
             *_conserved_lines(derivation),
             *_component_lines(derivation),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from symreln.base.progress import phase
 from symreln.report import html, jsonio, latex
 from symreln.report.chapters.graph import graph_document
-from symreln.report.drawer import Drawer
+from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together
 from symreln.report.graph_plots import graph_sketches
 from symreln.verify.folder import sealed_text
@@ -27,7 +27,6 @@ def write_graph(
     derivation: GraphDerivation,
     directory: str | Path,
     formats: Sequence[str] = (),
-    drawer: Drawer | None = None,
     validation: GraphValidation | None = None,
 ) -> list[Path]:
     """Write certificate.json, derivation.json, .tex with figures, and .html; return the files.
@@ -36,19 +35,16 @@ def write_graph(
         derivation: What is written.
         directory: Folder, made if it is not there.
         formats: Some of FORMATS; all where empty. The certificate is always written.
-        drawer: Who draws the figures and cuts the font; this process by default.
         validation: The confrontation that the documents are to contain.
     """
     with together(Path(directory)) as draft:
-        shown = drawer or Drawer()
-        return draft.moved(_write(derivation, draft.folder, formats, shown, validation))
+        return draft.moved(_write(derivation, draft.folder, formats, validation))
 
 
 def _write(
     derivation: GraphDerivation,
     folder: Path,
     formats: Sequence[str],
-    drawer: Drawer,
     validation: GraphValidation | None,
 ) -> list[Path]:
     wanted, certificate = set(formats or FORMATS), derivation.certificate
@@ -60,21 +56,17 @@ def _write(
         from symreln.report.chapters import graph_agreement
         from symreln.report.graph_validation import confronted_losses
 
-        sketches = [sketch for sketch in sketches if sketch["name"] != "loss"]
+        sketches = [sketch for sketch in sketches if sketch.name != "loss"]
         sketches.append(confronted_losses(validation))
         agreement = graph_agreement.chapter(validation)
-    drawn = drawer.draw(sketches, pdf="tex" in wanted)
-    document = graph_document(derivation, drawn(), agreement)
+    document = graph_document(derivation, draw_all(sketches, pdf="tex" in wanted), agreement)
     if "tex" in wanted:
         written.append(folder / "derivation.tex")
         latex.save(document, written[-1], lambda name, text: sealed_text(name, text, certificate))
-        written += [folder / "figures" / f"{sketch['name']}.pdf" for sketch in sketches]
+        written += [folder / "figures" / f"{sketch.name}.pdf" for sketch in sketches]
     if "html" in wanted:
-        page = html.Page(document)
-        characters = page.characters
-        font = drawer.font(characters)() if characters else b""
         written.append(folder / "derivation.html")
-        text = sealed_text(written[-1].name, page.text(font), certificate)
+        text = sealed_text(written[-1].name, html.render(document), certificate)
         jsonio.write_text(written[-1], text)
     return written
 

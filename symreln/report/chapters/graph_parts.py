@@ -17,15 +17,15 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
-from symreln.dynamics.solutions.deep import DeepMode
+from symreln.laws.depth import Depth
 
 if TYPE_CHECKING:
     from symreln.document.inlines import Content
-    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import GraphDerivation
+    from symreln.laws.law import Law
 
 #: Parts that are shown, and rows of a table; derivation.json has all.
 MOST_PARTS = 12
@@ -93,9 +93,9 @@ def _part(derivation: GraphDerivation, component: Component, number: int) -> Sec
     return Section(title=f"Part {number}", label=f"sec:part-{number}", blocks=tuple(blocks))
 
 
-def _lines(mode: AbstractMode) -> list[str]:
+def _lines(mode: Law) -> list[str]:
     """Return the lines of a solution: an implicit one has its function T in a line of its own."""
-    if not isinstance(mode, DeepMode) or mode.expr is not None:
+    if not isinstance(mode, Depth):
         return [mode.to_latex()]
     name = to_latex(mode.root)
     share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{to_latex(mode.root_power)}}}"
