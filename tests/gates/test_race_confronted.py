@@ -211,7 +211,7 @@ def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
 
 def test_commands(tmp_path: Path) -> None:
     runner = CliRunner()
-    few = ["--seeds", "2", "--points", "1", "--out", str(tmp_path)]
+    few = ["--seeds", "1", "--points", "1", "--set", "network.hidden=200", "--out", str(tmp_path)]
     result = runner.invoke(cli, ["race", "xor", *few], catch_exceptions=False)
     assert "the finite-init error is" in result.output
     found = json.loads((tmp_path / "race.json").read_text())
