@@ -5,7 +5,7 @@ While outputs are small a unit with gate g turns to the leading singular pair (v
 It keeps the gate exactly where v, or with several leading pairs some vector of their span, is
 positive on the samples that g opens and on no other. Where closed ones have v·x = 0, units come to
 v from the side on which these are closed, if there is one, or are held on their boundary
-(:mod:`symreln.gates.partial`). Else every unit that had the gate leaves it, and the network has no
+(:mod:`symreln.verdict.faces`). Else every unit that had the gate leaves it, and the network has no
 units for the pathway: it is unsupported. Samples that are zero open and close nothing.
 
 Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
@@ -20,13 +20,13 @@ from symreln.exact.linear_programming import Direction, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
-from symreln.gates.consistent import columns, gated_correlation, opened_by, singular_pairs
-from symreln.gates.partial import gate_on_face
+from symreln.verdict.directions import columns, gated_correlation, singular_pairs
+from symreln.verdict.faces import held_on
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.gates.consistent import Pair, Vector
     from symreln.spec.model import Dataset, PathwaySpec
+    from symreln.verdict.directions import Pair, Vector
 
 #: Samples that are named.
 MOST_NAMED = 6
@@ -96,7 +96,7 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
     if (
         edge
         and not _is_cell(samples, gate)
-        and gate_on_face(dataset.inputs, dataset.targets, tuple(signs)) is None
+        and held_on(dataset.inputs, dataset.targets, tuple(signs)) is None
     ):
         return (
             f"the direction in which its units grow has {_named([i + 1 for i in edge])} on its "
@@ -115,7 +115,7 @@ def _kept(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> Vector | N
     """Return a vector that opens exactly the gate's samples, with none on its boundary if any."""
     split = [[x for i, x in samples.items() if gate[i] == value] for value in (1, 0)]
     closed = [tuple(-value for value in x) for x in split[1]]
-    return opened_by(pair, [*split[0], *closed], []) or opened_by(pair, *split)
+    return pair.opened_by([*split[0], *closed], []) or pair.opened_by(*split)
 
 
 def _is_cell(samples: dict[int, Vector], gate: list[int]) -> bool:
@@ -127,7 +127,7 @@ def _is_cell(samples: dict[int, Vector], gate: list[int]) -> bool:
 def _partly(dataset: Dataset, own: PathwaySpec) -> str:
     """Return why no unit keeps a gate with samples on its boundary, or ""."""
     signs = [0 if i in own.boundary else (1 if value else -1) for i, value in enumerate(own.gate)]
-    if gate_on_face(dataset.inputs, dataset.targets, tuple(signs)) is not None:
+    if held_on(dataset.inputs, dataset.targets, tuple(signs)) is not None:
         return ""
     return (
         f"units leave the boundary of {_named([i + 1 for i in own.boundary])}, or those with its "

@@ -99,7 +99,7 @@ class _Question:
             tops = np.linalg.norm(sigma, 2, axis=(1, 2))
             above = np.flatnonzero(tops > 1 + CLEAR)
             limits = (1 + CLEAR) / tops[above]
-            bounds = cone_bounds(sigma[above] / tops[above, None, None], sides[above], limits)
+            bounds = _cone_bounds(sigma[above] / tops[above, None, None], sides[above], limits)
             left = bounds > limits
             if (bounds[left] >= 1 - CLEAR).any() or rays[above[left]].any():
                 return None
@@ -160,7 +160,7 @@ class _Question:
         return faces[first]
 
 
-def cone_bounds(sigma: np.ndarray, sides: np.ndarray, limits: np.ndarray) -> np.ndarray:
+def _cone_bounds(sigma: np.ndarray, sides: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Return bounds of ‖Σw‖ over unit vectors w of cones.
 
     Args:

@@ -25,7 +25,7 @@ WITHIN = 3.0
 
 
 @dataclass(frozen=True)
-class ClassShare:
+class _ClassShare:
     """What networks have of a class of gates at the end, and what is predicted.
 
     Attributes:
@@ -83,7 +83,7 @@ class RacePoint(Result):
     seeds: int
     order: tuple[tuple[str, ...], ...]
     start: FiniteStart | None
-    classes: tuple[ClassShare, ...]
+    classes: tuple[_ClassShare, ...]
     outside: float
     left: float
     quarter: int | None
@@ -202,14 +202,14 @@ def confront(
 
 def _shares(
     race: Race, weights: np.ndarray, nearest: np.ndarray, start: FiniteStart | None
-) -> tuple[ClassShare, ...]:
+) -> tuple[_ClassShare, ...]:
     """Return the shares of classes from each unit's weight and class, shape (seeds, H)."""
     found = []
     for place, pattern in enumerate(race.classes):
         own = (weights * (nearest == place)).sum(axis=1) / weights.sum(axis=1)
         predicted, error = (None, 0.0) if start is None else start.share_of(pattern)
         found.append(
-            ClassShare(
+            _ClassShare(
                 pattern=pattern,
                 predicted=predicted,
                 predicted_error=error,

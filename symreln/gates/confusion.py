@@ -42,7 +42,7 @@ MOST_CLASSES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictedClass(Result):
+class _PredictedClass(Result):
     """Gates that are alike, predicted for a stage.
 
     Attributes:
@@ -105,7 +105,7 @@ class Confusion(Result):
         "overlap",
         "markdown",
     )
-    classes: tuple[PredictedClass, ...]
+    classes: tuple[_PredictedClass, ...]
     updates: np.ndarray
     table: np.ndarray
     chance: np.ndarray
@@ -173,14 +173,14 @@ def _first(row: tuple) -> object:
     return row[0]
 
 
-def predicted_classes(stages: Iterable[GateStage]) -> tuple[PredictedClass, ...]:
+def predicted_classes(stages: Iterable[GateStage]) -> tuple[_PredictedClass, ...]:
     """Return the classes of gates that stages predict, full and partial, the fastest first.
 
     Args:
         stages: See :func:`symreln.gates.search.predicted_stages`.
     """
     return tuple(
-        PredictedClass(
+        _PredictedClass(
             stage=stage.stage, pattern=each.pattern, signs=moved_gates(each.course, stage.group)
         )
         for stage in stages
@@ -188,7 +188,7 @@ def predicted_classes(stages: Iterable[GateStage]) -> tuple[PredictedClass, ...]
     )
 
 
-def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: int) -> Confusion:
+def confusion(spec: Spec, classes: tuple[_PredictedClass, ...], seeds: int, rng: int) -> Confusion:
     """Train networks and set what their units show beside what is predicted for them.
 
     Args:
@@ -231,7 +231,7 @@ def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: 
     )
 
 
-def _class_of(activity: np.ndarray, classes: Sequence[PredictedClass]) -> np.ndarray:
+def _class_of(activity: np.ndarray, classes: Sequence[_PredictedClass]) -> np.ndarray:
     """Return the number of the first class with each gate, ``len(classes)`` for none of them.
 
     Args:

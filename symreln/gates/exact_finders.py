@@ -43,7 +43,7 @@ class _GateKind:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllGates(Result):
+class _AllGates(Result):
     """What gates.json says of the gates that inputs allow.
 
     Attributes:
@@ -83,7 +83,7 @@ class AllGates(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectedGates(Result):
+class _SelectedGates(Result):
     """What gates.json says of self-consistent gates.
 
     Attributes:
@@ -165,7 +165,7 @@ def all_gates(
     patterns = (
         tuple(found.pattern(k) for k in range(found.count)) if found.count <= LISTED else None
     )
-    record = AllGates(
+    record = _AllGates(
         method=method,
         samples=found.samples,
         count=found.count,
@@ -214,7 +214,7 @@ def selected(
     if against is not None:
         with phase(f"{against} networks"):
             shown = confusion(spec, predicted_classes(followed), against, rng)
-    record = SelectedGates(
+    record = _SelectedGates(
         method=method,
         count=found.count,
         sampled=found.sampled,
@@ -257,7 +257,7 @@ def _orbit(size: int) -> str:
     return f"orbit of size {size}"
 
 
-def _count_line(found: AllGates | SelectedGates) -> str:
+def _count_line(found: _AllGates | _SelectedGates) -> str:
     how = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
     return f"{found.count} gates{how}"
 

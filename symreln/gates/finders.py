@@ -35,7 +35,7 @@ class GateReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateFinder:
+class _GateFinder:
     """One way.
 
     Attributes:
@@ -59,10 +59,10 @@ class GateFinder:
 EXACT = ("samples", "stages", "limit", "against")
 TRAINING = ("clusters", "every", "trainings", "runs", "replays")
 FINDERS = (
-    GateFinder(name="enumerate", home="symreln.gates.exact_finders:all_gates", options=EXACT),
-    GateFinder(name="self-consistent", home="symreln.gates.exact_finders:selected", options=EXACT),
-    GateFinder(name="kmeans", home="symreln.gates.network_finders:find", options=TRAINING),
-    GateFinder(
+    _GateFinder(name="enumerate", home="symreln.gates.exact_finders:all_gates", options=EXACT),
+    _GateFinder(name="self-consistent", home="symreln.gates.exact_finders:selected", options=EXACT),
+    _GateFinder(name="kmeans", home="symreln.gates.network_finders:find", options=TRAINING),
+    _GateFinder(
         name="windows", home="symreln.gates.network_finders:find", options=(*TRAINING, "windows")
     ),
 )

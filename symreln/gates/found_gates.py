@@ -65,7 +65,7 @@ class GateCluster:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FoundGates:
+class _FoundGates:
     """Clusters of activity patterns, and the gates that they are.
 
     Attributes:
@@ -154,7 +154,7 @@ def check_alive(trained: ObservedNetworks) -> None:
         raise InputError(msg)
 
 
-def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[FoundGates, dict[int, float]]:
+def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[_FoundGates, dict[int, float]]:
     """Cluster rows, with as many clusters as the mean silhouette prefers if none are given.
 
     Returns:
@@ -164,7 +164,7 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[FoundGates, 
         InputError: There are fewer different rows than clusters.
     """
     if clusters is not None:
-        return FoundGates(clustering=kmeans(rows, clusters, rng), rows=rows), {}
+        return _FoundGates(clustering=kmeans(rows, clusters, rng), rows=rows), {}
     most = min(MOST_CLUSTERS, len(rows.values))
     scores: dict[int, float] = {}
     best: Clustering | None = None
@@ -176,7 +176,7 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[FoundGates, 
         if best is None or scores[count] > scores[len(best.centroids)]:
             best = tried
     assert best is not None
-    return FoundGates(clustering=best, rows=rows), scores
+    return _FoundGates(clustering=best, rows=rows), scores
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Stability(Result):
     runs_with_spec_gate: tuple[int, ...] | None
 
 
-def stability(runs: Sequence[FoundGates], rows: Rows, wanted: np.ndarray) -> Stability:
+def stability(runs: Sequence[_FoundGates], rows: Rows, wanted: np.ndarray) -> Stability:
     """Compare runs with each other.
 
     Args:
@@ -321,7 +321,7 @@ class WindowedGates:
 
     windows: tuple[tuple[int, int], ...]
     starts: tuple[int, ...]
-    found: tuple[FoundGates, ...]
+    found: tuple[_FoundGates, ...]
     silhouettes: dict[int, float]
 
     @property
@@ -387,19 +387,19 @@ def windowed_gates(
     check_alive(trained)
     count, silhouettes = clusters or 0, dict[int, float]()
     if clusters is None:
-        whole, silhouettes = _clustered(weighted_rows(trained), None, rng)
+        whole, silhouettes = _clustered(_weighted_rows(trained), None, rng)
         most = len(unit_rows(trained, 0, len(trained.steps)).values)
         count = min(len(whole.centroids), most)
     looks = _fitting(trained, window_looks(trained, windows), count)
     spans, starts = windows_of(trained, looks)
-    found: list[FoundGates] = []
+    found: list[_FoundGates] = []
     for first, end in spans:
         rows = unit_rows(trained, first, end)
         clustering = kmeans(rows, count, rng)
         if found:  # numbered as those of the window before which they are nearest to
             order, _ = _matched(found[-1].centroids, clustering.centroids)
             clustering = clustering.ordered(order)
-        found.append(FoundGates(clustering=clustering, rows=rows))
+        found.append(_FoundGates(clustering=clustering, rows=rows))
     return WindowedGates(windows=spans, starts=starts, found=tuple(found), silhouettes=silhouettes)
 
 
@@ -418,7 +418,7 @@ def _fitting(trained: ObservedNetworks, looks: tuple[int, ...], count: int) -> t
     return tuple(kept)
 
 
-def weighted_rows(trained: ObservedNetworks) -> Rows:
+def _weighted_rows(trained: ObservedNetworks) -> Rows:
     """Return all sampled patterns that are open somewhere, by their units' share of the weight."""
     shares = shares_of(trained.weights * trained.active.any(axis=-1))
     return distinct_rows(trained.active.reshape(-1, trained.active.shape[-1]), shares.ravel())

@@ -29,16 +29,7 @@ from symreln.exact.linear_programming import realisable
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.gates.arrangement import without_parameters
-from symreln.gates.consistent import (
-    Pair,
-    SelfConsistentGate,
-    Vector,
-    columns,
-    consistent_pairs,
-    gate_spectrum,
-    opening,
-    singular_pairs,
-)
+from symreln.gates.consistent import SelfConsistentGate, consistent_pairs
 from symreln.gates.observed import observe
 from symreln.gates.race import Course, Entrant
 from symreln.gates.race_pieces import Race, Runner
@@ -49,6 +40,7 @@ from symreln.gates.wall_polynomials import consistency, ordering
 from symreln.network.orbits import gate_kinds, sample_group
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer
+from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
 
 #: Values of a label above which subsets are refused: there are 2^k of them.
 MOST_VALUES = 12
@@ -57,7 +49,7 @@ LOOKS = 80
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LabelSubset(Result):
+class _LabelSubset(Result):
     """A gate open on the samples of some values of a label.
 
     Attributes:
@@ -120,7 +112,7 @@ class SubsetStage(Result):
 
     JSON = ("stage", "fastest_m=fastest", "subsets", "partial")
     stage: int
-    subsets: tuple[LabelSubset, ...]
+    subsets: tuple[_LabelSubset, ...]
     partial: tuple[_PartialSubset, ...]
 
     @property
@@ -193,7 +185,7 @@ def _subset_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], tuple[o
     }
 
 
-def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[LabelSubset, ...]:
+def _label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[_LabelSubset, ...]:
     """Return one subset of each kind with its speed, the fastest first.
 
     Args:
@@ -210,7 +202,7 @@ def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[
     for alike in gate_kinds(chosen, group):
         gate = alike[0]
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-        found = LabelSubset(
+        found = _LabelSubset(
             held=chosen[gate],
             gate=gate,
             size=len(alike),
@@ -234,7 +226,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
     """
     found = []
     for number, residual in enumerate(stage_residuals(spec), start=1):
-        subsets = label_subsets(spec.dataset, residual, label)
+        subsets = _label_subsets(spec.dataset, residual, label)
         partial: tuple[SelfConsistentGate, ...] = ()
         if not residual.is_zero and not any(each.self_consistent for each in subsets):
             partial = sliding_gates(spec.dataset.inputs, residual)
@@ -381,7 +373,7 @@ class _Subsets(Course):
                 signs=entrant.signs,
                 size=entrant.size,
                 s=pair.s,
-                self_consistent=opening(pair, samples, entrant.gate) is not None
+                self_consistent=pair.opening(samples, entrant.gate) is not None
                 if self.known_kept
                 else None,
             )

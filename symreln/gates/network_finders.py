@@ -363,7 +363,7 @@ def find(
             finer=finer,
         )
         result.values()  # computed here, where the phase is named
-    pathways, switches = switching_pathways(found)
+    pathways, switches = _switching_pathways(found)
     if not drifting:  # clusters of one gate are one pathway
         pathways = list(dict.fromkeys(pathways))
     return GateReport(
@@ -374,7 +374,7 @@ def find(
     )
 
 
-def switching_pathways(
+def _switching_pathways(
     windowed: WindowedGates,
 ) -> tuple[list[tuple[int, ...]], dict[int, list[tuple[int, tuple[int, ...]]]]]:
     """Return pathways whose gates switch from window to window.

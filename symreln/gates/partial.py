@@ -1,23 +1,14 @@
 r"""Partial gates: units that grow with samples on their boundary, exactly and completely.
 
 Where a unit reaches :math:`w\cdot x_z = 0` and both sides push it back, it slides along the
-boundary, and its gate on z is the fraction of time :math:`h_z` for which it is open (Filippov).
-With Z the samples on the boundary and O the open ones, w stays in
-:math:`L = \{w : w\cdot x_z = 0, z \in Z\}` and follows the projected flow. It keeps its direction,
-and grows with rate s, where
+boundary, and its gate on z is the fraction of time :math:`h_z` for which it is open (Filippov):
 
 .. math:: s\,b = \Sigma_O w, \qquad
-   s\,w = \Sigma_O^T b + \tfrac1P \sum_{z\in Z} h_z\,(b\cdot r_z)\,x_z, \qquad 0 \le h_z \le 1,
+   s\,w = \Sigma_O^T b + \tfrac1P \sum_{z\in Z} h_z\,(b\cdot r_z)\,x_z, \qquad 0 \le h_z \le 1.
 
-:math:`\Sigma_O = R\,{\rm diag}(1_O) X^T/P`: (w, b) is a singular pair of :math:`\Sigma_O\Pi_L`.
-Within L a unit leaves every pair but that of the largest singular value. The boundary attracts if
-no direction d leads off it:
-
-.. math:: \psi(d) = b\cdot\Bigl(\Sigma_O d + \tfrac1P\sum_{z\in Z} (d\cdot x_z)_+\,r_z\Bigr) \le 0
-   \quad\text{for all } d \in {\rm span}(x_z).
-
-ψ is linear between the hyperplanes of Z, so that its values on finitely many rays decide. Where it
-holds, zero is the maximum of ψ and lies in its generalised gradient (Clarke): the fractions exist.
+:mod:`symreln.verdict.faces` says which directions do so: those whose boundary attracts,
+ψ ≤ 0. Zero is the maximum of ψ then and lies in its generalised gradient (Clarke): the fractions
+exist.
 
 **The fastest of all.** :math:`F(w) = \|\sum_\mu (w\cdot x_\mu)_+\, r_\mu\|/P` is the growth rate of
 a unit with direction w and the best b. Its largest value on unit vectors lies on some face. There w
@@ -29,34 +20,27 @@ asked, the fastest gate found is the largest value of F, and no unit grows faste
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from flint import fmpq
 
-from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.linear import complement_projector, pseudo_inverse, rank
+from symreln.exact.linear import pseudo_inverse, rank
 from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.real_algebraic import Real
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.gates.arrangement import flats, without_parameters
-from symreln.gates.consistent import (
-    SelfConsistentGate,
-    Vector,
-    columns,
-    gated_correlation,
-    opened_by,
-    singular_pairs,
-)
+from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.sizes import orthogonal_to, unit_floats
 from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.network.orbits import SampleGroup, gate_kinds
+from symreln.verdict.directions import Vector, columns
+from symreln.verdict.faces import held_on
 
 #: Relative size from which float64 may say that a condition fails: its own errors, those of a
 #: singular vector included where its singular value is as far from the others, are below 1e-8.
@@ -109,7 +93,7 @@ def partial_gates(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     found = []
     for chosen, size in signs:
-        gate = gate_on_face(inputs, residual, chosen)
+        gate = _gate_on_face(inputs, residual, chosen)
         if gate is not None and gate.kind == "partial":
             found.append(replace(gate, size=size))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
@@ -169,70 +153,7 @@ def _float_rays(on: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Face:
-    """What a unit on a face grows by, and when its direction stays there; over Q or Q(parameter).
-
-    Attributes:
-        sigma: Σ_O, shape (n_y, n_x).
-        inner: Σ_O Π_L, not zero.
-        strict: Vectors with which the direction's products are positive, shape (n_x, a).
-        weak: Vectors with which they are not, shape (n_x, b): ψ on its rays.
-    """
-
-    sigma: ExactMatrix
-    inner: ExactMatrix
-    strict: ExactMatrix
-    weak: ExactMatrix
-
-    @property
-    def spectrum(self) -> JointSpectrum:
-        """Singular values of what drives the units, with their spaces."""
-        size = self.inner.shape[1]
-        return joint_spectrum(self.inner, ExactMatrix.zeros(size, size, self.inner.parameters))
-
-
-def face_of(
-    inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int], at: ExactMatrix
-) -> Face | None:
-    """Return a face, or None where nothing drives its units.
-
-    Args:
-        inputs: X, shape (n_x, P).
-        residual: R, shape (n_y, P).
-        signs: 1 open, 0 on the boundary, -1 closed, one a sample.
-        at: X at a value of the parameter, which says how boundary samples open each other.
-    """
-    edge = [place for place, sign in enumerate(signs) if not sign]
-    sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
-    inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
-    if inner.is_zero:
-        return None
-    strict = [
-        sample.scale(sign)
-        for place, sign in enumerate(signs)
-        if sign and not (sample := inputs.select(columns=[place])).is_zero
-    ]
-    weak = [inputs.select(columns=[])]
-    for chosen, other in _walls(at, edge):
-        ray, there = (_off(x, chosen, other) for x in (inputs, at))
-        (direction_there,), samples = columns(there), columns(at)
-        for sign in (1, -1):
-            opened = [z for z in edge if dot(direction_there, samples[z]) * sign > 0]
-            drive = sigma @ ray
-            if opened:
-                on, targets = inputs.select(columns=opened), residual.select(columns=opened)
-                drive += (targets @ (on.T @ ray)).scale(Fraction(1, inputs.shape[1]))
-            weak.append((sigma.T @ drive).scale(sign).reduced())
-    return Face(
-        sigma=sigma,
-        inner=inner,
-        strict=ExactMatrix.beside(strict).reduced(),
-        weak=ExactMatrix.beside(weak).reduced(),
-    )
-
-
-def gate_on_face(
+def _gate_on_face(
     inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]
 ) -> SelfConsistentGate | None:
     """Return the gate whose direction has given signs, if the largest singular value has one.
@@ -245,18 +166,12 @@ def gate_on_face(
     Raises:
         InputError: Shapes or signs do not fit.
     """
-    _check(inputs, residual, signs)
-    samples, targets = columns(inputs), columns(residual)
-    signs = tuple(sign if any(x) else -1 for sign, x in zip(signs, samples, strict=True))
-    face = face_of(inputs, residual, signs, inputs)
-    if face is None:
+    found = held_on(inputs, residual, signs)
+    if found is None:
         return None
-    pair = singular_pairs(face.spectrum)[0]
-    v = opened_by(pair, columns(face.strict), columns(face.weak))
-    if v is None:
-        return None
+    signs, pair, v, targets = found.signs, found.pair, found.v, columns(residual)
     edge = [z for z, sign in enumerate(signs) if not sign]
-    table = columns(face.sigma.T)
+    table = columns(found.face.sigma.T)
     b = tuple(dot(row, v) for row in table)
     pushes = [dot(b, targets[z]) for z in edge]
     held = iter(_fractions(inputs, edge, _missing(table, v, b), pushes))
@@ -270,37 +185,6 @@ def gate_on_face(
         largest=True,
         unique=len(pair.vectors) == 1 and independent and all(pushes),
     )
-
-
-def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
-    """Return independent samples of Z, one less than its rank, with one more that is too."""
-    height = rank(inputs.select(columns=edge)) if edge else 0
-    found = []
-    for chosen in combinations(edge, max(height - 1, 0)):
-        if not edge or (chosen and rank(inputs.select(columns=chosen)) < len(chosen)):
-            continue
-        others = (z for z in edge if z not in chosen)
-        other = next(
-            z for z in others if rank(inputs.select(columns=[*chosen, z])) == len(chosen) + 1
-        )
-        found.append((chosen, other))
-    return found
-
-
-def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
-    """Return the part of a sample that is orthogonal to others."""
-    off = complement_projector(inputs.select(columns=chosen))
-    return (off @ inputs.select(columns=[other])).reduced()
-
-
-def _check(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) -> None:
-    count = inputs.shape[1]
-    if residual.shape[1] != count or len(signs) != count or any(s not in (-1, 0, 1) for s in signs):
-        msg = (
-            f"partial gates: X has {count} samples, the residual {residual.shape[1]} and the signs "
-            f"are {list(signs)}; give one of -1, 0, 1 for every sample"
-        )
-        raise InputError(msg)
 
 
 def _fractions(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -25,18 +26,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gates.arrangement import flats
-from symreln.gates.consistent import (
-    Pair,
-    SelfConsistentGate,
-    Vector,
-    columns,
-    consistent_pairs,
-    gate_spectrum,
-    opened_by,
-    pairs_at,
-    sign_pattern,
-    singular_pairs,
-)
+from symreln.gates.consistent import SelfConsistentGate, consistent_pairs, sign_pattern
 from symreln.gates.enumerate import LIMIT, gates_along
 from symreln.gates.parameter_intervals import (
     Piece,
@@ -47,12 +37,21 @@ from symreln.gates.parameter_intervals import (
     rational_number,
     roots_of,
 )
-from symreln.gates.partial import Face, every_partial_gate, face_of, partial_gates, plausible
+from symreln.gates.partial import every_partial_gate, partial_gates, plausible
 from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
 from symreln.gates.search import may_be_kept
 from symreln.gates.sizes import unit_floats
 from symreln.gates.wall_polynomials import consistency, crossings, minors, realisability
 from symreln.network.orbits import gate_kinds, moved_gates, sample_group
+from symreln.verdict.directions import (
+    Pair,
+    Vector,
+    columns,
+    gate_spectrum,
+    pairs_at,
+    singular_pairs,
+)
+from symreln.verdict.faces import Face, face_of
 
 #: Relative distance from which float64 may say that two rates differ at a value.
 NEAR = 1e-6
@@ -109,19 +108,31 @@ class Entrant:
         """Samples on the boundary."""
         return [place for place, sign in enumerate(self.signs) if not sign]
 
-    def plausible(self, inputs: ExactMatrix, residual: ExactMatrix) -> bool:
+    def plausible(self, x: np.ndarray, r: np.ndarray) -> bool:
         """Return whether float64 leaves open that it runs.
 
         Args:
-            inputs: X at a value of the parameter.
-            residual: R there.
+            x: X at a value of the parameter, up to its size.
+            r: R there.
         """
-        x, r = unit_floats(inputs), unit_floats(residual)
         if self.faces:
             return bool(plausible(x, r, self.boundary, np.array([self.signs]))[0])
         _, kept, large = may_be_kept(x, r, np.array([self.gate], dtype=bool))
         growing = sum(not mode.is_null for mode in self.spectrum.modes)
         return bool(kept[0]) or int(large[0]) < growing
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _DataAt:
+    """X and R at a value of the parameter, exact and in float64 up to their sizes."""
+
+    inputs: ExactMatrix
+    residual: ExactMatrix
+
+    @cached_property
+    def floats(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both in float64."""
+        return unit_floats(self.inputs), unit_floats(self.residual)
 
 
 @dataclass(kw_only=True)
@@ -166,6 +177,7 @@ class Course:
         self._poles = [self.residual.denominator, self.inputs.denominator]
         # What was decided at a number serves again when the range is cut by all gates.
         self._known: dict[tuple[tuple[int, ...], Fraction], tuple[Runner, ...]] = {}
+        self._data: dict[Fraction, _DataAt] = {}
 
     def run(self) -> Race:
         """Return who runs where."""
@@ -273,14 +285,22 @@ class Course:
     def _partial_at(self, value: Fraction) -> tuple[SelfConsistentGate, ...]:
         """Return all partial gates at a value, none where the data are infinite."""
         try:
-            return every_partial_gate(*self._at(value), self.group)
+            data = self._at(value)
+            return every_partial_gate(data.inputs, data.residual, self.group)
         except ZeroDivisionError:
             return ()
 
-    def _at(self, value: Fraction) -> tuple[ExactMatrix, ExactMatrix]:
-        """Return X and R at a value of the parameter."""
-        at = {self.name: value}
-        return self.inputs.substitute(at), self.residual.substitute(at)
+    def _at(self, value: Fraction) -> _DataAt:
+        """Return X and R at a value of the parameter.
+
+        Raises:
+            ZeroDivisionError: They are infinite there.
+        """
+        if value not in self._data:
+            at = {self.name: value}
+            inputs, residual = self.inputs.substitute(at), self.residual.substitute(at)
+            self._data[value] = _DataAt(inputs=inputs, residual=residual)
+        return self._data[value]
 
     def _meet(self, one: Runner, two: Runner, root: AlgebraicNumber) -> bool:
         """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
@@ -352,12 +372,13 @@ class Course:
             return self._at_irrational(entrant, piece)
         key = (entrant.signs, piece.sample)
         if key not in self._known:
-            inputs, residual = self._at(piece.sample)
+            data = self._at(piece.sample)
             if not entrant.faces:
-                pairs = singular_pairs(gate_spectrum(inputs, residual, entrant.gate))
-                found = self._found(pairs, columns(inputs), entrant)
-            elif entrant.plausible(inputs, residual):
-                kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
+                pairs = singular_pairs(gate_spectrum(data.inputs, data.residual, entrant.gate))
+                found = self._found(pairs, columns(data.inputs), entrant)
+            elif entrant.plausible(*data.floats):
+                chosen = [(entrant.signs, entrant.size)]
+                kept = partial_gates(data.inputs, data.residual, chosen)
                 # Where a boundary sample is zero, the face is another one.
                 found = [_runner(each) for each in kept if each.signs == entrant.signs]
             else:
@@ -376,7 +397,7 @@ class Course:
     def _at_irrational(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
         """Return who runs at an irrational value, None where it is not decided."""
         assert piece.low is not None
-        if not entrant.plausible(*self._at(Fraction(float(piece.low)))):
+        if not entrant.plausible(*self._at(Fraction(float(piece.low))).floats):
             return []
         there = RealField.of(piece.low)
         samples, pairs = there.columns(self.inputs), pairs_at(entrant.spectrum, there)
@@ -388,7 +409,7 @@ class Course:
             return None
         (face,) = entrant.faces
         strict, weak = there.columns(face.strict), there.columns(face.weak)
-        if not pairs or opened_by(pairs[0], strict, weak) is None:
+        if not pairs or pairs[0].opened_by(strict, weak) is None:
             return []
         return [Runner(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
 

@@ -9,13 +9,14 @@ from fractions import Fraction
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gates.confronted import WITHIN, RacePoint, candidates_at, data_at
-from symreln.gates.consistent import gate_spectrum, sign_pattern
+from symreln.gates.consistent import sign_pattern
 from symreln.gates.enumerate import enumerate_gates, pattern
 from symreln.gates.exact_finders import candidate_line
 from symreln.gates.finite_start import finite_start
 from symreln.gates.race_pieces import Race, RacePiece, Runner
 from symreln.gates.serialise import Result, table
 from symreln.spec.model import NetworkSpec, Spec
+from symreln.verdict.directions import gate_spectrum
 
 #: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
 HALVINGS = 12
@@ -24,7 +25,7 @@ EDGE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Unraced(Result):
+class _Unraced(Result):
     """A gate pattern that is asked for beside those that run.
 
     Attributes:
@@ -112,7 +113,7 @@ class RaceReport(Result):
     race: Race
     spec: Spec
     learned: Spec
-    beside: Sequence[Unraced] = ()
+    beside: Sequence[_Unraced] = ()
     confronted: Confronted | None = None
 
     @property
@@ -215,10 +216,10 @@ class LabelRaceReport(RaceReport):
     @property
     def tables(self) -> dict[str, str]:
         """The pieces, and what networks took in them."""
-        return {"race.md": label_race_table(self.race, self.points)}
+        return {"race.md": _label_race_table(self.race, self.points)}
 
 
-def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
+def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
     """Return the gate that is open everywhere and those of the spec's pathways, if they do not run.
 
     The first is the linear solution of a network without gates.
@@ -243,7 +244,7 @@ def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
         speeds = [mode.s for mode in spectrum.modes if not mode.is_null]
         top = max(speeds, key=lambda s: s.to_float(at), default=None)
         known = gates.index(gate) is not None
-        found.append(Unraced(name=name, gate=gate, speed=top, realisable=known))
+        found.append(_Unraced(name=name, gate=gate, speed=top, realisable=known))
     return tuple(found)
 
 
@@ -305,7 +306,7 @@ def _equal(
     return (start + end) / 2
 
 
-def finding_table(race: Race, others: Sequence[Unraced], points: Sequence[RacePoint]) -> str:
+def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RacePoint]) -> str:
     """Return the table of finding 1 as Markdown: which gates win in theory and in networks."""
     columns = [
         (race.parameter, lambda point: point.value),
@@ -379,7 +380,7 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
     return lines
 
 
-def label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
+def _label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
     """Return the pieces of a race by subset, and what networks took in them, as Markdown."""
     names = race.names
 

@@ -89,7 +89,7 @@ class ReplayErrors(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QualityPoint(ReplayErrors):
+class _QualityPoint(ReplayErrors):
     """Replay error of one number of pathways and windows.
 
     Attributes:
@@ -113,7 +113,7 @@ def seed_distance(losses: np.ndarray) -> float | None:
     return None if floor is None else floor.mean.max_abs_over_initial
 
 
-def replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
+def _replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
     """Return the losses of the gated linear network, shape (seeds, steps).
 
     Args:
@@ -149,7 +149,7 @@ def replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
 
 def schedule_errors(trained: ObservedNetworks, schedule: GateSchedule) -> ReplayErrors:
     """Replay a schedule and compare it with each network."""
-    pairs = zip(replayed(trained, schedule), trained.losses, strict=True)
+    pairs = zip(_replayed(trained, schedule), trained.losses, strict=True)
     return ReplayErrors(each=tuple(compare(a, b).max_abs_over_initial for a, b in pairs))
 
 
@@ -198,7 +198,7 @@ def own_schedule(trained: ObservedNetworks, windows: int) -> GateSchedule:
     return GateSchedule(starts=starts, gates=np.array(gates))
 
 
-def spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
+def _spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
     """Give every unit the gate of a spec's pathways that is nearest to its own in each phase.
 
     A unit that is open nowhere in a phase, or nearer to a gate that is closed on all samples than
@@ -258,14 +258,14 @@ def choose_windows(
     return tried[best], errors
 
 
-def quality_curve(
+def _quality_curve(
     clustered: ObservedNetworks,
     held: ObservedNetworks,
     clusters: Sequence[int],
     windows: Sequence[int],
     *,
     rng: int = 0,
-) -> list[QualityPoint]:
+) -> list[_QualityPoint]:
     """Replay K gates in each of W windows, for all K and W that there are.
 
     Args:
@@ -278,26 +278,26 @@ def quality_curve(
     """
     looks = len(clustered.steps)
     most = len(unit_rows(clustered, 0, looks).values)
-    points: dict[tuple[int, int], QualityPoint] = {}
+    points: dict[tuple[int, int], _QualityPoint] = {}
     for count in (k for k in clusters if k <= most):
         for pieces in (w for w in windows if w <= looks):
             made = windowed_gates(clustered, windows=pieces, clusters=count, rng=rng)
             key = count, len(made.windows)
             if key not in points:
                 errors = schedule_errors(held, window_schedule(held, made))
-                points[key] = QualityPoint(clusters=count, windows=key[1], each=errors.each)
+                points[key] = _QualityPoint(clusters=count, windows=key[1], each=errors.each)
     return list(points.values())
 
 
-def own_curve(held: ObservedNetworks, windows: Sequence[int]) -> list[QualityPoint]:
+def _own_curve(held: ObservedNetworks, windows: Sequence[int]) -> list[_QualityPoint]:
     """Replay every unit's own gates, constant in each of W windows: K as large as it can be."""
-    points: dict[int, QualityPoint] = {}
+    points: dict[int, _QualityPoint] = {}
     for pieces in (w for w in windows if w <= len(held.steps)):
         schedule = own_schedule(held, pieces)
         count = len(schedule.starts)
         if count not in points:
             errors = schedule_errors(held, schedule)
-            points[count] = QualityPoint(clusters=None, windows=count, each=errors.each)
+            points[count] = _QualityPoint(clusters=None, windows=count, each=errors.each)
     return list(points.values())
 
 
@@ -332,7 +332,7 @@ class ReplayReport(Result):
     looks: int
     seed_floor: float
     spec: _SpecReplay
-    curve: list[QualityPoint]
+    curve: list[_QualityPoint]
 
     def lines(self) -> Iterator[str]:
         """What the terminal shows: max |ΔL|/L(0), in the mean over networks."""
@@ -379,12 +379,12 @@ def replay_report(
         check_alive(trained)
         held, floor = trained.networks(0, seeds), seed_distance(trained.losses)
         assert floor is not None
-        own = schedule_errors(held, spec_schedule(spec, held))
-        points: list[QualityPoint] = []
+        own = schedule_errors(held, _spec_schedule(spec, held))
+        points: list[_QualityPoint] = []
         if curve:
             clustered = trained.networks(seeds, trained.seeds)
-            points = quality_curve(clustered, held, CLUSTERS, WINDOWS, rng=rng)
-            points += own_curve(held, (*OWN_WINDOWS, len(held.steps)))
+            points = _quality_curve(clustered, held, CLUSTERS, WINDOWS, rng=rng)
+            points += _own_curve(held, (*OWN_WINDOWS, len(held.steps)))
         return ReplayReport(
             seeds=seeds,
             rng=rng,

@@ -43,7 +43,7 @@ LATE = 1 << 60
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rival(Result):
+class _Rival(Result):
     """One architecture.
 
     Attributes:
@@ -90,7 +90,7 @@ class Contest(Result):
 
     JSON = ("seeds", "levels", "network", "taken", "rivals")
     file, levels = "rivals.json", LEVELS
-    rivals: tuple[Rival, ...]
+    rivals: tuple[_Rival, ...]
     network: tuple[int | None, ...]
     taken: tuple[float, ...]
     seeds: int
@@ -102,7 +102,7 @@ class Contest(Result):
         return {"rivals.md": contest_table(self)}
 
 
-def rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
+def _rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
     """Return the pathways of the three architectures.
 
     Args:
@@ -153,18 +153,18 @@ def contest(spec: Spec, label: str, seeds: int, rng: int, title: str = "") -> Co
     taken = count_shares(looked.seen["m"], looked.weights, len(values)).mean(axis=0)[0]
     rivals = tuple(
         _rival(name, replace(spec, pathways=pathways), looked.curve, seeds, rng)
-        for name, pathways in rival_pathways(at.dataset, label).items()
+        for name, pathways in _rival_pathways(at.dataset, label).items()
     )
     return Contest(
         rivals=rivals,
-        network=times_to(looked.curve),
+        network=_times_to(looked.curve),
         taken=tuple(taken.tolist()),
         seeds=seeds,
         title=title,
     )
 
 
-def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Rival:
+def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> _Rival:
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = derive(replace(spec, families=(), sizes=()))
     theory = predict_training(derivation.ask(at_values)).loss
@@ -181,13 +181,13 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Ri
     )
     mean = run.mean_loss / run.mean_loss[0]
     fastest, slowest = _extremes(derivation)
-    return Rival(
+    return _Rival(
         name=name,
         pathways=len(spec.pathways),
         fastest=fastest,
         slowest=slowest,
-        theory=times_to(theory / theory[0]),
-        measured=times_to(mean),
+        theory=_times_to(theory / theory[0]),
+        measured=_times_to(mean),
         errors=_errors(run.losses),
         distance=float(np.abs(mean - curve).max()),
         shares=_kinds(at, run.snapshots["contribution"][:, 0]),
@@ -216,7 +216,7 @@ def _kinds(spec: Spec, weights: np.ndarray) -> dict[str, float]:
     return shares
 
 
-def times_to(curve: np.ndarray) -> tuple[int | None, ...]:
+def _times_to(curve: np.ndarray) -> tuple[int | None, ...]:
     """Return the first step at which a loss over its start is at each of the levels, or None."""
     below = [curve <= level for level in LEVELS]
     return tuple(int(found.argmax()) if found.any() else None for found in below)
@@ -224,7 +224,7 @@ def times_to(curve: np.ndarray) -> tuple[int | None, ...]:
 
 def _errors(losses: np.ndarray) -> tuple[float, ...]:
     """Return standard errors of the times over seeds; where one network never gets there, inf."""
-    times = [times_to(curve / curve[0]) for curve in losses]
+    times = [_times_to(curve / curve[0]) for curve in losses]
     found = []
     for at in zip(*times, strict=True):
         known = np.array([time for time in at if time is not None], dtype=float)
@@ -257,7 +257,7 @@ def _late(time: int | None) -> int:
     return LATE if time is None else time
 
 
-def order_text(times: Mapping[str, int | None]) -> str:
+def _order_text(times: Mapping[str, int | None]) -> str:
     """Return names by time as text, those at the same step with = between them.
 
     Those that never get there come last, in given order.
@@ -285,7 +285,7 @@ def contest_table(found: Contest) -> str:
     ]
 
     def order(place: int, kind: str) -> str:
-        return order_text({each.name: getattr(each, kind)[place] for each in found.rivals})
+        return _order_text({each.name: getattr(each, kind)[place] for each in found.rivals})
 
     levels = [
         ("loss/L(0)", lambda place: LEVELS[place]),

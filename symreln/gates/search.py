@@ -16,12 +16,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.cone_bounds import none_faster
-from symreln.gates.consistent import (
-    SelfConsistentGate,
-    gated_correlation,
-    self_consistent_gates,
-    sign_pattern,
-)
+from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates, sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates
 from symreln.gates.partial import every_partial_gate
 from symreln.gates.serialise import Result
@@ -31,6 +26,7 @@ from symreln.network.effective import effective_dataset
 from symreln.network.orbits import SampleGroup, moved_gates, sample_group
 from symreln.network.targets import Targets
 from symreln.spec.model import Dataset, PathwaySpec, Spec
+from symreln.verdict.directions import gated_correlation
 from symreln.verdict.residual import converged_outputs
 
 #: Gates whose singular values are computed at once.
@@ -258,10 +254,10 @@ def predicted_stages(
         yield stage
         if not stage.winners or not (stage.proven or gates.sampled):
             return
-        residual = residual_after(dataset, residual, stage.winners)
+        residual = _residual_after(dataset, residual, stage.winners)
 
 
-def residual_after(
+def _residual_after(
     dataset: Dataset, residual: ExactMatrix, winners: Sequence[Sequence[int]]
 ) -> ExactMatrix:
     """Return what pathways with these gates leave once they have converged together.

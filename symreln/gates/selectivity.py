@@ -28,7 +28,7 @@ from symreln.train.weights import LayerWeights
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Selectivity:
+class _Selectivity:
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 
     Attributes:
@@ -48,7 +48,7 @@ class Selectivity:
 
         def mean(values: np.ndarray) -> float | None:
             chosen = np.atleast_1d(values[places])
-            return weighted_mean(chosen, np.ones(len(chosen)) if weights is None else weights)
+            return _weighted_mean(chosen, np.ones(len(chosen)) if weights is None else weights)
 
         return Indices(
             mixed=None if self.mixed is None else mean(self.mixed),
@@ -57,7 +57,7 @@ class Selectivity:
         )
 
 
-def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> Selectivity:
+def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> _Selectivity:
     """Return the indices of responses.
 
     Args:
@@ -80,7 +80,7 @@ def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -
         explained[name], breadth[name] = _indices(responses, group)
         values[name] = len(distinct)
     mixed = 1 - np.max(list(explained.values()), axis=0) if len(explained) > 1 else None
-    return Selectivity(explained=explained, breadth=breadth, values=values, mixed=mixed)
+    return _Selectivity(explained=explained, breadth=breadth, values=values, mixed=mixed)
 
 
 def _indices(responses: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +179,7 @@ def _units(
     return found.summed(slice(None), weights.ravel())
 
 
-def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:
+def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:
     """Return the mean by weight of the values that are known; None where none has weight."""
     known = np.isfinite(values) & (weights > 0)
     return float(np.average(values[known], weights=weights[known])) if known.any() else None

@@ -46,7 +46,7 @@ class _Settled:
     shares: np.ndarray
 
 
-def settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> _Settled:
+def _settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> _Settled:
     """Follow units drawn from a normal law until they keep their direction.
 
     Args:
@@ -127,7 +127,7 @@ def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsi
         residual: R, shape (n_y, P), without parameters, not zero.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    settled = settled_signs(unit_floats(inputs), unit_floats(residual))
+    settled = _settled_signs(unit_floats(inputs), unit_floats(residual))
     group = sample_group(inputs, residual)
     proposed = [tuple(int(value) for value in row) for row in settled.signs]
     return tuple(

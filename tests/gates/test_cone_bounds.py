@@ -11,7 +11,7 @@ import pytest
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates import arrangement
 from symreln.gates import cone_bounds as bounds
-from symreln.gates.cone_bounds import cone_bounds, none_faster
+from symreln.gates.cone_bounds import _cone_bounds, none_faster
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.search import search
 from symreln.gates.serialise import number_text
@@ -71,7 +71,7 @@ def test_bounds_hold_over_the_cones_and_are_below_the_norm_where_they_can_be() -
     inside = random.standard_normal((40, 4))
     sides = random.standard_normal((40, 7, 4))
     sides *= np.sign(np.einsum("fml,fl->fm", sides, inside))[:, :, None]
-    found = cone_bounds(sigma, sides, np.zeros(40))
+    found = _cone_bounds(sigma, sides, np.zeros(40))
     seen = np.zeros(40)
     for _ in range(4000):
         w = inside + random.standard_normal((40, 4))

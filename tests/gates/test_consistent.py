@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from symreln.errors import InputError
 from symreln.exact.linear_programming import dot, fractions
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.consistent import gate_spectrum, self_consistent_gates, singular_pairs
+from symreln.gates.consistent import self_consistent_gates
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.search import predicted_stages, residual_after, stage_residuals
+from symreln.gates.search import _residual_after, predicted_stages, stage_residuals
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
+from symreln.verdict.directions import gate_spectrum, singular_pairs
 from tests.strategies import seeds
 
 
@@ -129,7 +130,7 @@ def test_what_a_converged_stage_leaves() -> None:
     first, second = stage_residuals(spec)
     assert first == spec.dataset.targets or (first - spec.dataset.targets).is_zero
     gate = tuple([1] * spec.dataset.samples)
-    left = residual_after(spec.dataset, spec.dataset.targets, (gate,))
+    left = _residual_after(spec.dataset, spec.dataset.targets, (gate,))
     x = np.array(spec.dataset.inputs.to_numpy())
     y = np.array(spec.dataset.targets.to_numpy())
     assert left.to_numpy() == pytest.approx(y - y @ np.linalg.pinv(x) @ x)
@@ -140,7 +141,7 @@ def test_what_a_converged_stage_leaves() -> None:
 def test_stages_end_where_nothing_is_left() -> None:
     stages = list(predicted_stages(xor(Fraction(1, 2))))
     assert len(stages) == 1
-    assert residual_after(xor(Fraction(1, 2)), stages[0].residual, stages[0].winners).is_zero
+    assert _residual_after(xor(Fraction(1, 2)), stages[0].residual, stages[0].winners).is_zero
 
 
 def test_a_symmetry_changes_no_rate() -> None:

@@ -20,13 +20,13 @@ from symreln.gates.context_subsets import (
 )
 from symreln.gates.label_race import (
     SubsetStage,
+    _label_subsets,
     count_observer,
     count_shares,
-    label_subsets,
     subset_stages,
 )
 from symreln.gates.label_report import subsets_report
-from symreln.gates.search import residual_after
+from symreln.gates.search import _residual_after
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
 from tests.gates.subset_identities import proofs
@@ -60,9 +60,9 @@ def test_every_formula_is_proven() -> None:
 def test_formulas_are_the_largest_singular_values(contexts: int, items: int, scale: str) -> None:
     """The second route: the exact spectrum of each gate, with all its singular values."""
     dataset = data(contexts, items, scale)
-    left = residual_after(dataset, dataset.targets, ((1,) * dataset.samples,))
+    left = _residual_after(dataset, dataset.targets, ((1,) * dataset.samples,))
     for name, residual in (("first", dataset.targets), ("residual", left)):
-        found = label_subsets(dataset, residual, "context")
+        found = _label_subsets(dataset, residual, "context")
         assert len(found) == contexts
         for each in found:
             wanted = getattr(formulas_at(contexts, each.count, items, Fraction(scale)), name)
@@ -117,7 +117,7 @@ def test_units_are_counted_by_the_contexts_that_they_are_open_on() -> None:
 def test_other_structures_have_speeds_and_no_formulas() -> None:
     """Ring and cross: contexts differ, and so do the speeds of subsets of one size."""
     spec = load("contextual-different").at_values()
-    first = label_subsets(spec.dataset, spec.dataset.targets, "context")
+    first = _label_subsets(spec.dataset, spec.dataset.targets, "context")
     stage = SubsetStage(stage=1, subsets=first, partial=())
     assert stage.fastest == (3,)
     assert len([each for each in first if each.count == 2]) > 1
@@ -142,7 +142,7 @@ def test_the_table_says_what_holds() -> None:
 def test_bad_input() -> None:
     dataset = data(3, 2, "1")
     with pytest.raises(InputError, match="found --by colour; the data have these labels"):
-        label_subsets(dataset, dataset.targets, "colour")
+        _label_subsets(dataset, dataset.targets, "colour")
     many = load("linear-hierarchy", ["dataset.items=16"]).at_values().dataset
     with pytest.raises(InputError, match="has 16 values; gates by subsets need 2 to 12"):
-        label_subsets(many, many.targets, "item")
+        _label_subsets(many, many.targets, "item")

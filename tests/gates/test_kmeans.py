@@ -9,7 +9,7 @@ import pytest
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.found_gates import (
-    FoundGates,
+    _FoundGates,
     _Spread,
     algorithm_one,
     coverage,
@@ -34,7 +34,7 @@ def noisy(seed: int, flips: float, seeds: int = 2, looks: int = 8, hidden: int =
     return planted(active ^ (random.random(active.shape) < flips), np.ones((seeds, looks, hidden)))
 
 
-def clusters_of(trained: ObservedNetworks, clusters: int | None = None) -> FoundGates:
+def clusters_of(trained: ObservedNetworks, clusters: int | None = None) -> _FoundGates:
     (only,) = algorithm_one(trained, clusters=clusters).found
     return only
 

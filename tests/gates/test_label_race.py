@@ -11,14 +11,15 @@ from click.testing import CliRunner
 
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.gates.confronted import ClassShare, RacePoint
-from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
+from symreln.gates.confronted import RacePoint, _ClassShare
+from symreln.gates.consistent import consistent_pairs
 from symreln.gates.finite_start import FiniteStart
 from symreln.gates.label_race import label_race
 from symreln.gates.parameter_intervals import parameter_range
-from symreln.gates.race_report import finding_table, label_race_table
+from symreln.gates.race_report import _label_race_table, finding_table
 from symreln.gates.search import stage_residuals
 from symreln.tasks.load import load
+from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
 TABLE = """
@@ -80,7 +81,7 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
             for runner in rank:
                 tied = part.piece.is_root
                 assert runner.self_consistent is (tied or runner.pattern != "111")
-    assert "sqrt(5)" in label_race_table(found, ())
+    assert "sqrt(5)" in _label_race_table(found, ())
 
 
 @pytest.mark.parametrize("stage", [0, 1])
@@ -133,7 +134,7 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
     point = RacePoint(
         value=Fraction(1), seeds=2, order=(("011",), ("100",)), start=None,
-        classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
+        classes=tuple(_ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
         outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
     )  # fmt: skip
     text = finding_table(found, (), [point])

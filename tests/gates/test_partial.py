@@ -16,8 +16,8 @@ from symreln.gates.arrangement import flats
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.partial import every_partial_gate, partial_gates
-from symreln.gates.search import predicted_stages, residual_after, search
-from symreln.gates.sliding import settle, settled_signs, sliding_gates
+from symreln.gates.search import _residual_after, predicted_stages, search
+from symreln.gates.sliding import _settled_signs, settle, sliding_gates
 from symreln.network.orbits import sample_group
 from symreln.tasks.load import load
 from tests.gates.test_context_subsets import formulas_at
@@ -28,7 +28,7 @@ def residual_of(contexts: int, items: int, scale: str = "1") -> tuple[ExactMatri
     """X and what a common pathway leaves of the contextual task."""
     keys = [f"parameters.C.value={contexts}", f"dataset.items={items}"]
     dataset = load("contextual-C", [*keys, f'parameters.c.value="{scale}"']).at_values().dataset
-    return dataset.inputs, residual_after(dataset, dataset.targets, ((1,) * dataset.samples,))
+    return dataset.inputs, _residual_after(dataset, dataset.targets, ((1,) * dataset.samples,))
 
 
 def subset_signs(contexts: int, items: int, size: int) -> tuple[int, ...]:
@@ -200,7 +200,7 @@ def test_units_follow_the_flow() -> None:
     """XoR at 1/2: every unit settles on a single sample or on a class, and none elsewhere."""
     dataset = load("xor", ["parameters.Delta.value=1/2"]).at_values().dataset
     x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
-    found = settled_signs(x, y)
+    found = _settled_signs(x, y)
     patterns = {"".join(str(int(value > 0)) for value in row) for row in found.signs}
     assert {sum(map(int, pattern)) for pattern in patterns} == {1, 2}
     assert found.shares.sum() > 0.99

@@ -21,11 +21,11 @@ from symreln.gates.race import race
 from symreln.gates.race_pieces import Race
 from symreln.gates.race_report import finding_table, seen_crossings, unraced
 from symreln.gates.rivals import (
+    _order_text,
+    _rival_pathways,
+    _times_to,
     contest,
     contest_table,
-    order_text,
-    rival_pathways,
-    times_to,
 )
 from symreln.gates.search import predicted_stages, search
 from symreln.spec.model import Spec
@@ -146,7 +146,7 @@ def test_units_on_the_boundary_are_told_from_those_beside_it() -> None:
 
 def test_rivals_are_what_they_are_called() -> None:
     spec = load("contextual-3", ["dataset.items=2"])
-    kinds = rival_pathways(spec.dataset, "context")
+    kinds = _rival_pathways(spec.dataset, "context")
     assert {name: len(each) for name, each in kinds.items()} == {
         "modular": 3,
         "mixed": 4,
@@ -186,8 +186,8 @@ def test_theory_orders_rivals_as_training_does() -> None:
 
 
 def test_times_and_orders() -> None:
-    assert times_to(np.array([1.0, 0.9, 0.6, 0.05])) == (1, 3, 3, None)
-    assert order_text({"a": 5, "b": None, "c": 5, "d": 1}) == "d, a = c, b"
+    assert _times_to(np.array([1.0, 0.9, 0.6, 0.05])) == (1, 3, 3, None)
+    assert _order_text({"a": 5, "b": None, "c": 5, "d": 1}) == "d, a = c, b"
 
 
 def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
@@ -210,7 +210,7 @@ def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
 
 def test_commands(tmp_path: Path) -> None:
     runner = CliRunner()
-    few = ["--seeds", "2", "--points", "1", "--out", str(tmp_path)]
+    few = ["--seeds", "1", "--points", "1", "--set", "network.hidden=200", "--out", str(tmp_path)]
     result = runner.invoke(cli, ["race", "xor", *few], catch_exceptions=False)
     assert "the finite-init error is" in result.output
     found = json.loads((tmp_path / "race.json").read_text())

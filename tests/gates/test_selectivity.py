@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symreln.gates.selectivity import selectivity, weighted_mean
+from symreln.gates.selectivity import _weighted_mean, selectivity
 
 CONTEXT = np.repeat([1, 2, 3], 8)
 ITEM = np.tile(range(8), 3)
@@ -60,6 +60,6 @@ def test_labels_that_say_nothing() -> None:
 
 
 def test_unknown_values_have_no_part_in_a_mean() -> None:
-    assert weighted_mean(np.array([1.0, np.nan, 3.0]), np.array([1.0, 5.0, 3.0])) == 2.5
-    assert weighted_mean(np.array([np.nan]), np.array([1.0])) is None
-    assert weighted_mean(np.array([2.0]), np.array([0.0])) is None
+    assert _weighted_mean(np.array([1.0, np.nan, 3.0]), np.array([1.0, 5.0, 3.0])) == 2.5
+    assert _weighted_mean(np.array([np.nan]), np.array([1.0])) is None
+    assert _weighted_mean(np.array([2.0]), np.array([0.0])) is None

@@ -8,7 +8,7 @@ import pytest
 
 from symreln.cli.main import main
 from symreln.gates.observed import observe
-from symreln.gates.replay import schedule_errors, spec_schedule
+from symreln.gates.replay import _spec_schedule, schedule_errors
 from symreln.tasks.load import load
 from tests.gates.trained import planted
 
@@ -106,7 +106,7 @@ def test_replay_of_a_spec(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     assert (found["format"], found["curve"]) == ("symreln-replay/1", [])
     spec = load("xor", [text for text in SMALL if "=" in text]).at_values()
     trained = observe(spec, seeds=2, steps=tuple(range(1, 801, 20)))
-    errors = schedule_errors(trained, spec_schedule(spec, trained))
+    errors = schedule_errors(trained, _spec_schedule(spec, trained))
     assert found["spec"]["each"] == pytest.approx(errors.each, abs=1e-9)
     assert not (tmp_path / "replay.svg").exists()
     assert "% of L(0)" in capsys.readouterr().out
@@ -129,7 +129,7 @@ def test_gates_of_a_spec_take_part_as_they_switch(tmp_path: Path) -> None:
     active[0, :99, 0] = active[0, 60:, 1] = True
     active[0, 99:, 0, 1] = True
     active[0, :, 2, :2] = True
-    schedule = spec_schedule(spec, planted(active, np.ones(3)))
+    schedule = _spec_schedule(spec, planted(active, np.ones(3)))
     assert schedule.starts == (0, 100)
     assert schedule.gates[:, 0].astype(int).tolist() == [
         [[1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]],

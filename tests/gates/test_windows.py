@@ -5,19 +5,19 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.gates.found_gates import (
+    _weighted_rows,
     algorithm_one,
-    weighted_rows,
     window_looks,
     windowed_gates,
 )
-from symreln.gates.network_finders import switching_pathways
+from symreln.gates.network_finders import _switching_pathways
 from symreln.gates.replay import (
     GateSchedule,
+    _own_curve,
+    _quality_curve,
+    _replayed,
     choose_windows,
-    own_curve,
     own_schedule,
-    quality_curve,
-    replayed,
     schedule_errors,
     window_schedule,
 )
@@ -65,7 +65,7 @@ def test_what_changes_after_all_is_learned_gets_no_window() -> None:
 
 def test_pathways_keep_their_place_and_switch() -> None:
     found = windowed_gates(drifting(5), windows=2, clusters=2)
-    pathways, switches = switching_pathways(found)
+    pathways, switches = _switching_pathways(found)
     assert sorted(pathways) == [(1, 1, 0, 0), (1, 1, 1, 1)]
     moved = pathways.index((1, 1, 1, 1))
     assert switches == {moved: [(6, (0, 0, 1, 1))]}
@@ -93,7 +93,7 @@ def test_rows_count_by_weight_in_each_network_and_look() -> None:
     active = np.broadcast_to(gates, (2, 3, 3, 4))
     # The second network is a thousand times as heavy; the dead unit's weight is no part of it.
     weights = np.array([1.0, 1000.0])[:, None, None] * np.array([3.0, 1.0, 9.0])
-    found = weighted_rows(planted(active, weights))
+    found = _weighted_rows(planted(active, weights))
     counted = dict(zip(map(tuple, found.values.tolist()), found.weights.tolist(), strict=True))
     assert counted == {(1, 1, 1, 1): 4.5, (1, 1, 0, 0): 1.5}
 
@@ -121,7 +121,7 @@ def test_own_gates_at_every_step_are_the_network() -> None:
     moves = (trained.active[:, 1:] != trained.active[:, :-1]).any(axis=(2, 3))
     assert moves.sum() > 10  # else this would be a test of a linear network
     schedule = GateSchedule(starts=trained.steps, gates=np.moveaxis(trained.active, 1, 0))
-    np.testing.assert_allclose(replayed(trained, schedule), trained.losses, rtol=1e-12)
+    np.testing.assert_allclose(_replayed(trained, schedule), trained.losses, rtol=1e-12)
     # Gates of the step before are not.
     late = GateSchedule(
         starts=trained.steps, gates=np.moveaxis(trained.active[:, [0, *range(39)]], 1, 0)
@@ -159,12 +159,12 @@ def test_replay_is_the_gdln_of_its_gates() -> None:
         start = {str(k): run.weights[k] for k in (0, 1)}
         losses.append(run.losses)
     wanted = np.concatenate([losses[0][:, :15], losses[1]], axis=1)
-    np.testing.assert_allclose(replayed(trained, schedule), wanted, rtol=1e-11)
+    np.testing.assert_allclose(_replayed(trained, schedule), wanted, rtol=1e-11)
 
 
 def test_more_windows_of_own_gates_come_down_to_the_network() -> None:
     trained = trained_network()
-    points = {point.windows: point.mean for point in own_curve(trained, (1, 40))}
+    points = {point.windows: point.mean for point in _own_curve(trained, (1, 40))}
     assert points[1] > 10 * points[max(points)]
     schedule = own_schedule(trained, 40)
     assert len(schedule.starts) == max(points)
@@ -173,7 +173,7 @@ def test_more_windows_of_own_gates_come_down_to_the_network() -> None:
 
 def test_curve_and_choice_are_errors_of_replays() -> None:
     trained = trained_network()
-    points = quality_curve(trained, trained, (1, 3, 10_000), (1, 4, 10_000))
+    points = _quality_curve(trained, trained, (1, 3, 10_000), (1, 4, 10_000))
     assert {point.clusters for point in points} == {1, 3}
     for point in points:
         made = windowed_gates(trained, windows=point.windows, clusters=point.clusters)
@@ -195,4 +195,4 @@ def test_schedules_that_do_not_fit() -> None:
     with pytest.raises(InputError, match="for 1 windows"):
         GateSchedule(starts=(0,), gates=gates)
     with pytest.raises(InputError, match="starts at step 10, the training has 10"):
-        replayed(trained, GateSchedule(starts=(0, 10), gates=gates))
+        _replayed(trained, GateSchedule(starts=(0, 10), gates=gates))

@@ -1,0 +1,213 @@
+r"""Directions in which hidden units grow from small weights, and the gates that these open.
+
+While weights are small the residual R is constant. A unit with gate g keeps its direction, and
+grows with rate s, along a singular pair (v, u) of :math:`R\,{\rm diag}(g) X^T/P`; it keeps the gate
+where v opens exactly the samples of g. Where s has several directions, any of their span will do:
+whether one opens the right samples is a linear programme. (u, v) and (-u, -v) are both asked.
+
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from flint import fmpq
+
+from symreln.errors import InputError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.field import quotient_coefficients
+from symreln.exact.linear_programming import Direction, Number, direction, dot
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
+from symreln.exact.real_algebraic import Real, RealField
+from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
+
+Vector = tuple[Number, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pair:
+    """A singular value of a gate's correlation with all its right singular vectors.
+
+    Attributes:
+        s: The singular value, positive.
+        vectors: Independent vectors that span them, not normalised; rational numbers (``fmpq``)
+            or elements of one real field.
+    """
+
+    s: AlgebraicNumber
+    vectors: tuple[Vector, ...]
+
+    def opening(self, samples: Sequence[Vector], gate: Sequence[int]) -> Vector | None:
+        """Return a vector of the vectors' span that opens exactly the gate's samples, or None.
+
+        Args:
+            samples: The columns of X.
+            gate: 0 or 1 a sample.
+        """
+        strict = [x for x, g in zip(samples, gate, strict=True) if g]
+        return self.opened_by(strict, [x for x, g in zip(samples, gate, strict=True) if not g])
+
+    def opened_by(self, strict: Sequence[Vector], weak: Sequence[Vector]) -> Vector | None:
+        """Return a vector of the vectors' span with v·x > 0 on strict x and v·x ≤ 0 on weak ones.
+
+        Args:
+            strict: Vectors of n_x entries.
+            weak: Likewise.
+        """
+        positive, negative = (
+            [[dot(vector, x) for vector in self.vectors] for x in rows] for rows in (strict, weak)
+        )
+        if len(self.vectors) == 1:
+            for sign in (1, -1):
+                if all(row[0] * sign > 0 for row in positive) and not any(
+                    row[0] * sign > 0 for row in negative
+                ):
+                    return tuple(value * sign for value in self.vectors[0])
+            return None
+        answer = direction(positive, negative, len(self.vectors))
+        if not isinstance(answer, Direction):
+            return None
+        return tuple(
+            dot(answer.vector, [vector[i] for vector in self.vectors])
+            for i in range(len(self.vectors[0]))
+        )
+
+
+def gated_correlation(
+    inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int]
+) -> ExactMatrix:
+    """Return R diag(g) Xᵀ/P, shape (n_y, n_x).
+
+    Raises:
+        InputError: X, R and the gate do not have one column or entry a sample.
+    """
+    count = inputs.shape[1]
+    if residual.shape[1] != count or len(gate) != count:
+        msg = (
+            f"self-consistent gates: X has {count} samples, the residual {residual.shape[1]} and "
+            f"the gate {len(gate)} entries; give one of each for every sample"
+        )
+        raise InputError(msg)
+    places = [i for i, value in enumerate(gate) if value]
+    seen = residual.select(columns=places) @ inputs.select(columns=places).T
+    return seen.scale(Fraction(1, count)).reduced()
+
+
+def gate_spectrum(inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int]) -> JointSpectrum:
+    """Return the exact singular values of R diag(g) Xᵀ/P with their spaces."""
+    sigma = gated_correlation(inputs, residual, gate)
+    # Only the singular pairs are asked for: without Sigma^x, spaces are as large as they are.
+    return joint_spectrum(sigma, ExactMatrix.zeros(sigma.shape[1], sigma.shape[1]))
+
+
+def singular_pairs(spectrum: JointSpectrum) -> tuple[Pair, ...]:
+    """Return the pairs with s > 0, the largest first, of a spectrum without parameters."""
+    pairs = [
+        Pair(s=mode.s, vectors=_eigenvectors(spectrum, mode.mode_class, mode.root))
+        for mode in spectrum.modes
+        if not mode.is_null
+    ]
+    return tuple(sorted(pairs, key=lambda pair: order_key(pair.s, {})))
+
+
+def _eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
+    """Return vectors that span a mode's space, without parameters.
+
+    For a root theta of the class's polynomial f they are Σ_j c_j(theta) T^j w, with
+    f(x)/(x - theta) = Σ c_j x^j, for the generators w: (T - theta) maps them to f(T) w = 0.
+    """
+    words = [columns(mode_class.generators)]
+    if mode_class.degree == 1:
+        return tuple(words[0])
+    operator = spectrum.operator_matrix(mode_class)
+    current = mode_class.generators
+    for _ in range(mode_class.degree - 1):
+        current = (operator @ current).reduced()
+        words.append(columns(current))
+    field = RealField([value.to_fraction() for value in mode_class.minpoly], root)
+    weights = [
+        field.element([value.to_fraction() for value in coefficients])
+        for coefficients in quotient_coefficients(mode_class.minpoly)
+    ]
+    return tuple(
+        tuple(
+            sum(
+                (weight * word[k][i] for weight, word in zip(weights, words, strict=True)),
+                start=field.element([0]),
+            )
+            for i in range(spectrum.n_x)
+        )
+        for k in range(mode_class.multiplicity)
+    )
+
+
+def pairs_at(spectrum: JointSpectrum, field: RealField) -> list[Pair] | None:
+    """Return the singular pairs with s > 0 at the field's generator, or None if undecided.
+
+    Eigenvalues come from the classes over Q(parameter), which hold for all values; those that are
+    irrational over Q(alpha) are not followed.
+
+    Args:
+        spectrum: Over Q(parameter).
+        field: Q(alpha), alpha no pole of the spectrum.
+    """
+    if any(one.degree > 1 for one in spectrum.classes if not one.is_null):
+        return None
+    rows = field.columns(spectrum.m)  # symmetric
+    squares: list[Real] = []
+    for one in spectrum.classes:
+        square = field.value(one.eigenvalue[0])
+        if square and not any(square == known for known in squares):
+            squares.append(square)
+    squares.sort(reverse=True)
+    return [
+        Pair(s=replace(square.number, is_sqrt=True), vectors=tuple(_kernel(rows, square)))
+        for square in squares
+    ]
+
+
+def _kernel(matrix: Sequence[Sequence[Real]], eigenvalue: Real) -> list[Vector]:
+    """Return vectors that span the eigenspace of a symmetric matrix."""
+    size = len(matrix)
+    rows = [
+        [value - eigenvalue if i == j else value for j, value in enumerate(row)]
+        for i, row in enumerate(matrix)
+    ]
+    pivots: list[int] = []
+    for column in range(size):
+        height = len(pivots)
+        place = next((i for i in range(height, size) if rows[i][column]), None)
+        if place is None:
+            continue
+        rows[height], rows[place] = rows[place], rows[height]
+        pivot = rows[height][column]
+        rows[height] = [value / pivot for value in rows[height]]
+        for i in range(size):
+            factor = rows[i][column]
+            if i != height and factor:
+                rows[i] = [a - b * factor for a, b in zip(rows[i], rows[height], strict=True)]
+        pivots.append(column)
+    one = eigenvalue.field.element([1])
+    found = []
+    for free in (k for k in range(size) if k not in pivots):
+        own = dict(zip(pivots, (-row[free] for row in rows), strict=False))
+        own[free] = one
+        found.append(tuple(own.get(k, one * 0) for k in range(size)))
+    return found
+
+
+def columns(matrix: ExactMatrix) -> list[Vector]:
+    """Return the columns of a matrix without parameters as rational numbers.
+
+    Raises:
+        InputError: A parameter occurs.
+    """
+    numerator, denominator = matrix.integers()
+    return [
+        tuple(fmpq(int(value), denominator) for value in column)
+        for column in numerator.transpose().tolist()
+    ]
