@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.laws.gate_classes import exact_relations
 from symreln.laws.mean_field import Descent, multiplications, simulate_mean_field
+from symreln.network.orbits import relations_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -47,8 +47,6 @@ def run_mean_field(derivation: Derivation) -> MeanField:
         derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
             is not possible.
     """
-    from symreln.laws.mean_field import Descent, simulate_mean_field
-    from symreln.network.orbits import relations_of
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     second = network.init_std if network.init_std_out is None else network.init_std_out
     return simulate_mean_field(

@@ -33,9 +33,7 @@ from symreln.train.trainers import train_gdln
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.train.run import TrainingRun
-    from symreln.train.network import TrainingRun
 
 #: Relative difference from which two values of s are two: they are exact numbers, rounded once.
 DISTINCT = 1e-9

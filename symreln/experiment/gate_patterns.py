@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Judged, ModeCurve
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Judged, ModeCurve
     from symreln.train.settings import TrainingSettings
-    from symreln.train.network import TrainingSettings
 
 #: Units that stand for those of a pathway.
 UNITS = 64

@@ -23,9 +23,7 @@ from symreln.experiment.words import percent
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation, StageDerivation
-    from symreln.claims.prediction import Prediction
     from symreln.train.run import TrainingRun
-    from symreln.train.network import TrainingRun
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.train.run import TrainingRun
-    from symreln.train.network import TrainingRun
 
 #: Shares of its largest strength at which a mode is looked at beside the usual steps.
 MARKS = (0.25, 0.5, 0.75)

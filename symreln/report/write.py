@@ -30,15 +30,13 @@ from symreln.report.plots import derivation_sketches, drawn_times, validation_sk
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.claims.prediction import Prediction
     from symreln.document.model import Document, Drawing
     from symreln.experiment.graphs import GraphValidation
     from symreln.experiment.outcome import Validation
-    from collections.abc import Sequence
-    from symreln.claims.curves import Prediction
-    from symreln.document.model import Drawing
-    from symreln.experiment.confront import Validation
 
 FORMATS = ("json", "tex", "html")
 #: Adds to (name, text) what the text belongs to.

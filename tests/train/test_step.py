@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.graphs.reduction import reduce_edges
 
 from symreln.experiment.scalar_modes import gated_graph
 from symreln.graphs.flow import GraphFlow
@@ -33,6 +32,7 @@ from symreln.train.trainers import (
 )
 from symreln.train.weights import LayerWeights, seed_children
 from tests.graphs.examples import backpropagated, random_data, start
+from tests.graphs.reduction import reduce_edges
 from tests.graphs.test_flow import arrays, inside
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
 
