@@ -5,21 +5,14 @@ What each of them needs is imported when it is called: ``symreln --help`` names 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from symreln.cli.options import IntegerRange
-from symreln.errors import InputError
-from symreln.gates.finders import FINDERS
-
-if TYPE_CHECKING:
-    from symreln.spec.model import Spec
-
-#: Other spellings of methods.
-ALIASES = {"k-means": "kmeans"}
+from symreln.gates.finders import ALIASES, FINDERS
 
 
 def _option(
@@ -87,37 +80,15 @@ QUIET = _option("--quiet -q", "No progress on stderr.", is_flag=True)
     QUIET,
     _option("--limit", "Gates above which to stop.", 1),
 )
-def gates(
-    spec: str,
-    method: str,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+def gates(**asked: Any) -> int:
     """Find the gates of a dataset, at the declared values of its parameters.
 
     Exactly, from the data; or as trained networks show them. Writes gates.json and gates.toml, a
     spec that `symreln derive` takes.
     """
-    from symreln.base.progress import Progress
-    from symreln.gates.spec_text import gates_toml
-    from symreln.tasks.load import load
+    from symreln.cli import run_gates  # this takes a second to import
 
-    finder = next(each for each in FINDERS if each.name == ALIASES.get(method, method))
-    _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
-    given = load(spec, overrides)
-    with Progress(quiet=quiet)("gates"):
-        found = finder.find(_at_values("gates", given), finder.name, **asked)
-    files = {}
-    if found.stages:
-        title = f"{given.title}: gates found ({finder.name})"
-        files["gates.toml"] = gates_toml(
-            given, found.stages, title, found.switches, numbered=found.numbered
-        )
-    _write(out or _folder(spec, "gates"), found.record, given, files, as_json=as_json)
-    return 0
+    return run_gates.find_gates(**asked)
 
 
 @_command(
@@ -139,16 +110,7 @@ def gates(
     _option("--points", "Points in every interval.", 1, default=3),
     _option("--rng", "Seed of the networks.", 0, default=0),
 )
-def race(
-    spec: str,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-    over: str | None,
-    label: str | None,
-    modules: str | None,
-    **asked: Any,
-) -> int:
+def race(**asked: Any) -> int:
     """Say which self-consistent gate is fastest, for all values of a parameter at once.
 
     Writes race.json and race.svg. With --seeds it trains ReLU networks in every interval between
@@ -159,30 +121,9 @@ def race(
     With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
     pathways together: findings 2 and 3 as a table, rivals.md.
     """
-    from symreln.base.progress import Progress
-    from symreln.gates import races
-    from symreln.tasks.load import load
+    from symreln.cli import run_gates  # this takes a second to import
 
-    given = load(spec, overrides)
-    if modules is not None:
-        _refuse("race", "--rivals", {"over", "label", "stage", "limit", "points"})
-        _at_values("race", given)
-    elif label is not None:
-        if over is None:
-            _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
-        _refuse("race", "--by", {"limit"})
-    with Progress(quiet=False)("race"):
-        if modules is not None:
-            found = races.rivals(given, modules, asked["seeds"], asked["rng"])
-        elif label is None:
-            found = races.over_parameter(given, over, **asked)
-        elif over is not None:
-            found = races.by_label_over(given, label, over, **asked)
-        else:
-            numbers = _at_values("race", given)
-            found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
-    _write(out or _folder(spec, "race"), found, given, {}, as_json=as_json)
-    return 0
+    return run_gates.race_gates(**asked)
 
 
 @_command(
@@ -202,88 +143,12 @@ def race(
     _option("--rng", "Seed of the networks.", 0, default=0),
     QUIET,
 )
-def replay(
-    spec: str,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **asked: Any,
-) -> int:
+def replay(**asked: Any) -> int:
     """Train ReLU networks, then train them again with the spec's gates in place of their own.
 
     From the same initial weights; each unit takes the nearest gate. Masks on inputs and outputs
     and stages are not used: a network has none. Writes replay.json, with --curve also replay.svg.
     """
-    from symreln.base.progress import Progress
-    from symreln.gates.replay import replay_report
-    from symreln.report.folder import require_folder
-    from symreln.tasks.load import load
+    from symreln.cli import run_gates  # this takes a second to import
 
-    numbers, folder = _at_values("gates", load(spec, overrides)), out or _folder(spec, "replay")
-    require_folder(folder)
-    with Progress(quiet=quiet)("replay"):
-        found = replay_report(numbers, **asked)
-    _write(folder, found, numbers, {}, as_json=as_json)
-    return 0
-
-
-def _folder(spec: str, command: str) -> Path:
-    return Path("symreln-out") / f"{Path(spec).stem}-{command}"
-
-
-def _refuse(command: str, where: str, names: set[str]) -> None:
-    """Refuse options that would be left unheard.
-
-    Raises:
-        InputError: One is given on the command line.
-    """
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "")
-        if parameter.name in names and given is click.core.ParameterSource.COMMANDLINE:
-            msg = f"{command}: {parameter.opts[0]} has no meaning with {where}. Leave it out"
-            raise InputError(msg)
-
-
-def _at_values(command: str, spec: Spec) -> Spec:
-    """Return a spec at its declared values.
-
-    Raises:
-        InputError: A parameter has none.
-    """
-    left = [parameter.name for parameter in spec.parameters if parameter.value is None]
-    if left:
-        rather = ", or ask for `symreln race`" if command == "gates" else ""
-        msg = (
-            f"{command}: {', '.join(left)} has no value. Declare one, e.g. "
-            f"--set parameters.{left[0]}.value=1{rather}"
-        )
-        raise InputError(msg)
-    return spec.at_values()
-
-
-def _write(
-    folder: Path, result: Any, spec: Spec, files: Mapping[str, str], *, as_json: bool
-) -> None:
-    """Write a result's JSON, tables and figure, and print the JSON or what the terminal shows."""
-    from symreln.report.encode import Encoder
-    from symreln.report.folder import require_folder
-    from symreln.report.gate_figures import figure_of
-    from symreln.report.jsonio import dumps, write_json, write_text
-
-    found, drawn = Encoder.of(spec)(result), figure_of(result)
-    files = {**files, **result.tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
-    require_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / result.file, found)
-    for name, text in files.items():
-        write_text(folder / name, text)
-    if as_json:
-        click.echo(dumps(found), nl=False)
-        return
-    for line in result.lines():
-        click.echo(line)
-    for text in result.tables.values():
-        click.echo(text, nl=False)
-    click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)
+    return run_gates.replay_gates(**asked)

@@ -6,7 +6,7 @@ import gc
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 #: When a command that the system started began: before this program's imports, by as much as the
 #: interpreter has worked. Not when the process did: a shell that waits and then becomes this
@@ -26,10 +26,8 @@ from symreln.base.signals import (  # noqa: E402
 from symreln.cli.depth import depth  # noqa: E402
 from symreln.cli.gates import gates, race, replay  # noqa: E402
 from symreln.cli.options import spec_options, training_options  # noqa: E402
+from symreln.cli.request import Request  # noqa: E402
 from symreln.cli.sweep import sweep  # noqa: E402
-
-if TYPE_CHECKING:
-    from symreln.cli.request import Request
 
 EXIT_CODES = """
 \b
@@ -56,8 +54,6 @@ def cli() -> None:
 
 
 def _request(command: str, out: Path | None, **more: Any) -> Request:
-    from symreln.cli.request import Request
-
     tolerance = more.pop("tolerance", None)
     if tolerance is not None:
         given = f'validation.tolerance="{tolerance}"'
@@ -116,16 +112,9 @@ def validate(out: Path | None, **asked: Any) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def verify(certificate: Path, as_json: bool) -> int:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
-    from symreln.base.progress import Progress
-    from symreln.report.terminal import show_verified
-    from symreln.verify import verify_file
-    from symreln.verify.folder import CERTIFICATE
+    from symreln.cli import inform
 
-    with Progress(quiet=False)("verifying"):
-        checks = verify_file(certificate)
-    path = certificate / CERTIFICATE if certificate.is_dir() else certificate
-    show_verified(path, checks, as_json=as_json)
-    return 0
+    return inform.verify(certificate, as_json=as_json)
 
 
 @cli.command()
@@ -133,10 +122,9 @@ def verify(certificate: Path, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def tasks(name: str | None, as_json: bool) -> int:
     """List the ready-made specs, or print the TOML of one, to start your own from."""
-    from symreln.report import terminal as console
+    from symreln.cli import inform
 
-    console.show_tasks(name, as_json=as_json)
-    return 0
+    return inform.show_tasks(name, as_json=as_json)
 
 
 cli.add_command(sweep)
@@ -150,10 +138,9 @@ cli.add_command(replay)
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
 def info(as_json: bool) -> int:
     """Show versions and the machine, for a bug report."""
-    from symreln.report import terminal as console
+    from symreln.cli import inform
 
-    console.show_info(as_json=as_json)
-    return 0
+    return inform.show_info(as_json=as_json)
 
 
 @cli.command()

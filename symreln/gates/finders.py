@@ -17,6 +17,10 @@ Gate = Sequence[int | str]
 FORMAT = "symreln-gates/1"
 
 
+#: Other spellings of methods.
+ALIASES = {"k-means": "kmeans"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class GateReport:
     """What a finder found.

@@ -19,6 +19,9 @@ from symreln.document.mathtext import to_latex
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json
+from symreln.laws import coupled_matrices, coupled_modes
+from symreln.laws.choice import choose
+from symreln.laws.law import Regime
 from symreln.network.effective import EffectiveDataset
 from symreln.report.derivation_json import pathway_to_json
 from symreln.report.spec_json import spec_to_json
@@ -153,10 +156,6 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
 
 def _family(verdict: StageVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
-    from symreln.laws import coupled_matrices, coupled_modes
-    from symreln.laws.choice import choose
-    from symreln.laws.law import Regime
-
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         return choose(Regime.of(spec)).name or coupled_matrices.NAME
     return coupled_modes.NAME if verdict.level is Level.COUPLED_MODES else coupled_matrices.NAME

@@ -1,0 +1,168 @@
+"""The work of ``symreln gates``, ``race`` and ``replay``: call, write, print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symreln.base.progress import Progress
+from symreln.errors import InputError
+from symreln.gates import races
+from symreln.gates.finders import ALIASES, FINDERS
+from symreln.gates.replay import replay_report
+from symreln.gates.spec_text import gates_toml
+from symreln.report.encode import Encoder
+from symreln.report.folder import require_folder
+from symreln.report.gate_figures import figure_of
+from symreln.report.jsonio import dumps, write_json, write_text
+from symreln.spec.model import Spec
+from symreln.tasks.load import load
+
+
+def find_gates(
+    *,
+    spec: str,
+    method: str,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> int:
+    """Find gates, write and print them; takes the options of the command.
+
+    Raises:
+        InputError: Options have no meaning together, or a parameter has no value.
+    """
+    finder = next(each for each in FINDERS if each.name == ALIASES.get(method, method))
+    _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
+    given = load(spec, overrides)
+    with Progress(quiet=quiet)("gates"):
+        found = finder.find(_at_values("gates", given), finder.name, **asked)
+    files = {}
+    if found.stages:
+        title = f"{given.title}: gates found ({finder.name})"
+        files["gates.toml"] = gates_toml(
+            given, found.stages, title, found.switches, numbered=found.numbered
+        )
+    _write(out or _folder(spec, "gates"), found.record, given, files, as_json=as_json)
+    return 0
+
+
+def race_gates(
+    *,
+    spec: str,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    over: str | None,
+    label: str | None,
+    modules: str | None,
+    **asked: Any,
+) -> int:
+    """Race gates, write and print which wins; takes the options of the command.
+
+    Raises:
+        InputError: Options have no meaning together, or a parameter has no value.
+    """
+    given = load(spec, overrides)
+    if modules is not None:
+        _refuse("race", "--rivals", {"over", "label", "stage", "limit", "points"})
+        _at_values("race", given)
+    elif label is not None:
+        if over is None:
+            _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
+        _refuse("race", "--by", {"limit"})
+    with Progress(quiet=False)("race"):
+        if modules is not None:
+            found = races.rivals(given, modules, asked["seeds"], asked["rng"])
+        elif label is None:
+            found = races.over_parameter(given, over, **asked)
+        elif over is not None:
+            found = races.by_label_over(given, label, over, **asked)
+        else:
+            numbers = _at_values("race", given)
+            found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
+    _write(out or _folder(spec, "race"), found, given, {}, as_json=as_json)
+    return 0
+
+
+def replay_gates(
+    *,
+    spec: str,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **asked: Any,
+) -> int:
+    """Replay gates, write and print the distances; takes the options of the command.
+
+    Raises:
+        InputError: Options have no meaning together, or a parameter has no value.
+    """
+    numbers, folder = _at_values("gates", load(spec, overrides)), out or _folder(spec, "replay")
+    require_folder(folder)
+    with Progress(quiet=quiet)("replay"):
+        found = replay_report(numbers, **asked)
+    _write(folder, found, numbers, {}, as_json=as_json)
+    return 0
+
+
+def _folder(spec: str, command: str) -> Path:
+    return Path("symreln-out") / f"{Path(spec).stem}-{command}"
+
+
+def _refuse(command: str, where: str, names: set[str]) -> None:
+    """Refuse options that would be left unheard.
+
+    Raises:
+        InputError: One is given on the command line.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and given is click.core.ParameterSource.COMMANDLINE:
+            msg = f"{command}: {parameter.opts[0]} has no meaning with {where}. Leave it out"
+            raise InputError(msg)
+
+
+def _at_values(command: str, spec: Spec) -> Spec:
+    """Return a spec at its declared values.
+
+    Raises:
+        InputError: A parameter has none.
+    """
+    left = [parameter.name for parameter in spec.parameters if parameter.value is None]
+    if left:
+        rather = ", or ask for `symreln race`" if command == "gates" else ""
+        msg = (
+            f"{command}: {', '.join(left)} has no value. Declare one, e.g. "
+            f"--set parameters.{left[0]}.value=1{rather}"
+        )
+        raise InputError(msg)
+    return spec.at_values()
+
+
+def _write(
+    folder: Path, result: Any, spec: Spec, files: Mapping[str, str], *, as_json: bool
+) -> None:
+    """Write a result's JSON, tables and figure, and print the JSON or what the terminal shows."""
+    found, drawn = Encoder.of(spec)(result), figure_of(result)
+    files = {**files, **result.tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
+    require_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / result.file, found)
+    for name, text in files.items():
+        write_text(folder / name, text)
+    if as_json:
+        click.echo(dumps(found), nl=False)
+        return
+    for line in result.lines():
+        click.echo(line)
+    for text in result.tables.values():
+        click.echo(text, nl=False)
+    click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)
