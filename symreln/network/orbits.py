@@ -209,7 +209,7 @@ def relations_of(*matrices: ExactMatrix) -> np.ndarray:
 
 
 def _by_appearance(relations: np.ndarray) -> np.ndarray:
-    """Return the same relations numbered as they first occur: the order in which gates are named."""
+    """Return relations numbered as they first occur, on which the order of images rests."""
     _, first, found = np.unique(relations, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[found].reshape(relations.shape)
 
