@@ -59,7 +59,7 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
         matrices: Each with one column a sample; with parameters, the permutations keep MᵀM for
             all their values.
     """
-    relations = relations_of(*matrices)
+    relations = _by_appearance(relations_of(*matrices))
     search = _Search(relations)
     base: list[int] = []
     sizes: list[int] = []
@@ -206,6 +206,12 @@ def relations_of(*matrices: ExactMatrix) -> np.ndarray:
         matrices: Each with one column a sample.
     """
     return reduce(paired, (_numbered(matrix.gram()) for matrix in matrices))
+
+
+def _by_appearance(relations: np.ndarray) -> np.ndarray:
+    """Return relations numbered as they first occur, on which the order of images rests."""
+    _, first, found = np.unique(relations, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[found].reshape(relations.shape)
 
 
 def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
