@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.claims.gate_support import first_pathways, has_early_phase, unsupported_pathways
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
 from symreln.exact.numeric import numpy_modes
-from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
 from symreln.laws.early_phase import (
     MOST_LOOKS,
     UNITS,
@@ -22,6 +21,7 @@ from symreln.laws.early_phase import (
     EarlyStrength,
 )
 from symreln.laws.law import pathway_units
+from symreln.network.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

@@ -29,11 +29,9 @@ from symreln.base.signals import (  # noqa: E402
 )
 from symreln.base.streams import PrintError, let_go_of_stdout  # noqa: E402
 from symreln.cli.depth import depth  # noqa: E402
+from symreln.cli.gates import gates, race, replay  # noqa: E402
 from symreln.cli.options import spec_options, training_options  # noqa: E402
 from symreln.errors import SymrelnError  # noqa: E402
-from symreln.gates.command import gates  # noqa: E402
-from symreln.gates.race_command import race  # noqa: E402
-from symreln.gates.replay_command import replay  # noqa: E402
 from symreln.sweep.command import sweep  # noqa: E402
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.network.orbits import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.exact.matrix import ExactMatrix
 
 #: Share of the weight, at some look, below which a gate is not listed.
 LISTED = 0.01
@@ -72,11 +72,6 @@ def sample_relations(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return paired(*(_without_gaps(data.T @ data) for data in (inputs, targets)))
 
 
-def exact_relations(inputs: ExactMatrix, targets: ExactMatrix) -> np.ndarray:
-    """Return what :func:`sample_relations` does, decided exactly, of data without parameters."""
-    return paired(numbered(inputs.gram()), numbered(targets.gram()))
-
-
 def _without_gaps(gram: np.ndarray) -> np.ndarray:
     """Number the entries by their size; near ones have one number."""
     values = (gram / (np.abs(gram).max() or 1.0)).ravel()
@@ -84,24 +79,6 @@ def _without_gaps(gram: np.ndarray) -> np.ndarray:
     found = np.empty(len(values), dtype=np.int64)
     found[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > SAME)])
     return found.reshape(gram.shape)
-
-
-def numbered(gram: ExactMatrix) -> np.ndarray:
-    """Number the different entries of a constant matrix."""
-    found = np.zeros(gram.shape, dtype=np.int64)
-    for part in gram.terms.values():  # one, or none where everything is 0
-        values = part.values.tolist()
-        numbers = {value: number for number, value in enumerate(sorted({0, *values}))}
-        found += numbers[0]
-        found[part.rows, part.columns] = [numbers[value] for value in values]
-    return found
-
-
-def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Number the pairs of two numbers each."""
-    both = first * (int(second.max(initial=0)) + 1) + second
-    _, found = np.unique(both, return_inverse=True)
-    return found.reshape(first.shape)
 
 
 def gate_classes(

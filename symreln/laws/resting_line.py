@@ -40,8 +40,8 @@ import numpy as np
 from flint import arb
 
 from symreln.exact.enclosure import ball, precision
+from symreln.exact.linear_programming import Direction, direction, fractions
 from symreln.exact.scalar import Scalar
-from symreln.gates.programming import Direction, direction, fractions
 from symreln.laws.competition import Competition, null_space
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from symreln.laws import mean_field as module
 from symreln.laws.gate_classes import (
     LISTED,
     colour_bits,
-    exact_relations,
     gate_classes,
     gate_names,
     sample_relations,
@@ -35,6 +34,7 @@ from symreln.laws.mean_field import (
     look_steps,
     simulate_mean_field,
 )
+from symreln.network.orbits import relations_of
 from symreln.train.network import LayerWeights, TrainingSettings
 from symreln.train.relu import train_network
 
@@ -211,7 +211,7 @@ def test_near_products_are_one_relation_on_whichever_side_of_a_grid_line_they_li
 def test_exact_relations_are_the_classes_of_equal_fractions():
     rows = [[Fraction(1, 3), Fraction(2, 3), 0], [Fraction(1, 7), 0, Fraction(10**20 + 1, 10**20)]]
     inputs, targets = ExactMatrix.from_rows(rows), ExactMatrix.from_rows([[1, 1, -1]])
-    found = exact_relations(inputs, targets)
+    found = relations_of(inputs, targets)
     products = {
         (i, j): (sum(row[i] * row[j] for row in rows), (1, 1, -1)[i] * (1, 1, -1)[j])
         for i, j in product(range(3), repeat=2)
@@ -219,13 +219,13 @@ def test_exact_relations_are_the_classes_of_equal_fractions():
     for one, other in product(products, repeat=2):
         assert (found[one] == found[other]) == (products[one] == products[other])
     nothing = ExactMatrix.from_rows([[0, 0, 0]])
-    assert np.array_equal(exact_relations(nothing, nothing), np.zeros((3, 3)))
+    assert np.array_equal(relations_of(nothing, nothing), np.zeros((3, 3)))
 
 
 def test_exact_relations_are_those_of_floats_on_a_ready_made_task():
     data = sr.load("contextual-3").at_values().dataset
     floats = sample_relations(data.inputs.to_numpy(), data.targets.to_numpy())
-    exact = exact_relations(data.inputs, data.targets)
+    exact = relations_of(data.inputs, data.targets)
     pairs = set(zip(exact.ravel().tolist(), floats.ravel().tolist(), strict=True))
     assert len(pairs) == len(np.unique(exact)) == len(np.unique(floats)) == 7
 

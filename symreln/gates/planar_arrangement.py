@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from symreln.gates.whole import product, reduced_rows, shortened
+from symreln.exact.int64 import product, reduced_rows, shortened
 
 
 def planar_prefix(values: np.ndarray) -> int:

@@ -40,6 +40,11 @@ class Piece:
     sample: Fraction | None
 
     @property
+    def ends(self) -> tuple[AlgebraicNumber | None, AlgebraicNumber | None]:
+        """Both ends."""
+        return self.low, self.high
+
+    @property
     def is_root(self) -> bool:
         """Whether this is a single value."""
         return self.low is not None and self.low is self.high
@@ -79,6 +84,18 @@ def only_parameter(*matrices: ExactMatrix) -> str:
         )
         raise InputError(msg)
     return next(iter(names))
+
+
+def over(matrix: ExactMatrix, name: str) -> ExactMatrix:
+    """Return a matrix over one parameter, others not occurring in it.
+
+    Args:
+        matrix: Exact.
+        name: The parameter.
+    """
+    others = [other for other in matrix.parameters if other != name]
+    left = matrix.substitute(dict.fromkeys(others, Fraction(1)))
+    return left if left.parameters else left.promoted((name,))
 
 
 def roots_of(

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.gates.confronted import RacePoint
+from symreln.gates.confronted import ClassShare, RacePoint
 from symreln.gates.consistent import columns, consistent_pairs, gate_spectrum, singular_pairs
 from symreln.gates.finite_start import FiniteStart
-from symreln.gates.line import parameter_range
-from symreln.gates.race_report import finding_table
-from symreln.gates.stages import stage_residuals
-from symreln.gates.subset_race import subset_names, subset_race, subset_race_table
+from symreln.gates.label_race import label_race
+from symreln.gates.parameter_intervals import parameter_range
+from symreln.gates.race_report import finding_table, label_race_table
+from symreln.gates.search import stage_residuals
 from symreln.tasks.load import load
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
@@ -57,17 +57,21 @@ def written(folder: Path) -> str:
 def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
     """Samples are orthonormal: a gate grows as the larger of a and √5, over P."""
     spec = load(written(tmp_path))
-    found = subset_race(
+    found = label_race(
         spec.dataset, spec.dataset.targets, "kind", parameter_range(spec.parameters[0])
     )
-    names = subset_names(spec.dataset, "kind", found)
+    names = found.names
     orders = [[[names[g] for g in rank] for rank in part.order] for part in found.pieces]
     left, right, both = "m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"
     kinds = [sorted(map(sorted, order)) for order in orders if order]
     assert kinds[0] == sorted([[left], sorted([right, both])])
     assert kinds[-1] == sorted([[right], sorted([left, both])])
     (mark,) = [each for each in found.boundaries if {*each.between} >= {"100", "011"}]
-    assert (str(mark.value.to_sympy()), mark.kind, mark.winner) == ("sqrt(5)", "speed", True)
+    assert (str(mark.value.to_sympy()), mark.kind, mark.changes_winner) == (
+        "sqrt(5)",
+        "speed",
+        True,
+    )
     (only,) = [each for each in found.boundaries if each.kind == "existence"]
     assert (str(only.value.to_sympy()), only.between) == ("sqrt(5)", ("111",))
     # A direction along one kind alone keeps that kind's gate; that of both only where they tie.
@@ -76,7 +80,7 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
             for runner in rank:
                 tied = part.piece.is_root
                 assert runner.self_consistent is (tied or runner.pattern != "111")
-    assert "sqrt(5)" in subset_race_table(found, names, (), 0)
+    assert "sqrt(5)" in label_race_table(found, ())
 
 
 @pytest.mark.parametrize("stage", [0, 1])
@@ -84,7 +88,7 @@ def test_pieces_agree_with_spectra_at_values(stage: int) -> None:
     """The second route: all singular values at single values of the parameter, in floats."""
     spec = load("contextual-3", ["dataset.items=2"])
     residual = stage_residuals(spec)[stage]
-    found = subset_race(spec.dataset, residual, "context", parameter_range(spec.parameters[0]))
+    found = label_race(spec.dataset, residual, "context", parameter_range(spec.parameters[0]))
     for value in (Fraction(1, 7), Fraction(1), Fraction(5, 2), Fraction(9)):
         at = {"c": value}
         inputs, left = spec.dataset.inputs.substitute(at), residual.substitute(at)
@@ -125,20 +129,20 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     """Classes of one kind each learn a part of the targets: nothing is predicted, which is said."""
     spec = load(written(tmp_path))
     limits = parameter_range(spec.parameters[0])
-    found = subset_race(spec.dataset, spec.dataset.targets, "kind", limits)
-    shares = {"111": 0.1, "100": 0.6, "011": 0.3}
+    found = label_race(spec.dataset, spec.dataset.targets, "kind", limits)
+    shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
     point = RacePoint(
-        value=Fraction(1), order=(("011",), ("100",)), predicted=None, shares=shares,
-        spread=dict.fromkeys(shares, 0.0), units=shares, outside=0.0, left=0.0, quarter=5,
-        steps=10, tau=1.0,
+        value=Fraction(1), seeds=2, order=(("011",), ("100",)), start=None,
+        classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
+        outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
     )  # fmt: skip
-    text = finding_table(found, (), [point], 2)
+    text = finding_table(found, (), [point])
     assert "–: nothing is predicted" in text
     assert "does not have most of the weight at a = 1: these are shares at the end" in text
     turned = replace(point, order=(("100",), ("011",)))
-    assert "does not have most" not in finding_table(found, (), [turned], 2)
+    assert "does not have most" not in finding_table(found, (), [turned])
     start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())
-    foretold = finding_table(found, (), [replace(point, predicted=start)], 2)
+    foretold = finding_table(found, (), [replace(point, start=start)])
     assert "nothing is predicted" not in foretold
     assert "at a = 1: shares were predicted" in foretold
 
@@ -147,7 +151,7 @@ def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
     spec = load("contextual-different")
     limits = parameter_range(spec.parameters[0])
     with pytest.raises(NotSupportedError, match=r"degree 7 over c.*Give c a value"):
-        subset_race(spec.dataset, spec.dataset.targets, "context", limits)
+        label_race(spec.dataset, spec.dataset.targets, "context", limits)
 
 
 @pytest.mark.parametrize(

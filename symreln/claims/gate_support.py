@@ -16,12 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.solve import at_values
+from symreln.exact.linear_programming import Direction, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.gates.consistent import columns, gated_correlation, opened_by, singular_pairs
 from symreln.gates.partial import gate_on_face
-from symreln.gates.programming import Direction, direction, dot
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

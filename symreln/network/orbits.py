@@ -8,22 +8,27 @@ with the same singular value and the same samples open. Signed permutations of i
 The group is found by refining colours and following what refinement leaves open; every permutation
 is checked against the relations entry by entry. A search that is cut short loses symmetries, never
 gains wrong ones.
+
+Pathways are mapped onto each other too. Single units start from a law that no rotation changes, so
+such a permutation maps what units do onto what they do as often: a pathway with gate g and one with
+the gate moved have the same constants. Of pathways with inputs or outputs of their own the
+rotations must map these as well: the permutation then also takes the Gram matrices of one's own
+inputs and outputs to those of the other's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.cells import gate_keys
-from symreln.gates.enumerate import RealisableGates
+from symreln.network.dataset import Dataset
+from symreln.network.pathway import PathwaySpec
 
 #: Branches of one search for a permutation before it is given up.
 BRANCHES = 2000
@@ -47,19 +52,6 @@ class SampleGroup:
     complete: bool
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GateOrbit:
-    """Gates that are alike.
-
-    Attributes:
-        index: Place of the representative in the list: the first of them.
-        size: How many of the listed gates are alike.
-    """
-
-    index: int
-    size: int
-
-
 def sample_group(*matrices: ExactMatrix) -> SampleGroup:
     """Return the permutations of samples that keep MᵀM of every matrix, exactly.
 
@@ -67,7 +59,7 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
         matrices: Each with one column a sample; with parameters, the permutations keep MᵀM for
             all their values.
     """
-    relations = _relations(matrices)
+    relations = relations_of(*matrices)
     search = _Search(relations)
     base: list[int] = []
     sizes: list[int] = []
@@ -102,34 +94,16 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
     )
 
 
-def gate_orbits(found: RealisableGates, group: SampleGroup) -> tuple[GateOrbit, ...]:
-    """Return one entry for every set of gates that the group maps onto each other.
-
-    Of sampled gates, those that are listed and joined by generators count as alike.
-    """
-    keys = gate_keys(found.gates)
-    order = np.argsort(keys)
-    ordered = keys[order]
-    sources, targets = [np.arange(len(keys))], [np.arange(len(keys))]
-    for images in group.generators:
-        moved = np.empty_like(found.gates)
-        moved[:, images] = found.gates
-        wanted = gate_keys(moved)
-        places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
-        known = ordered[places] == wanted
-        if not found.sampled and not known.all():
-            msg = "a symmetry maps a gate to one that is not listed"
-            raise ArithmeticError(msg)
-        sources.append(np.flatnonzero(known))
-        targets.append(order[places[known]])
-    links = np.concatenate(sources), np.concatenate(targets)
-    graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
-    _, labels = connected_components(graph, directed=False)
-    _, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    return tuple(
-        GateOrbit(index=int(index), size=int(size))
-        for index, size in sorted(zip(first, counts, strict=True))
-    )
+def gate_kinds(
+    gates: Iterable[Sequence[int]], group: SampleGroup
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield every set of gates that the group maps onto each other once, the first given first."""
+    seen: set[tuple[int, ...]] = set()
+    for gate in map(tuple, gates):
+        if gate not in seen:
+            alike = moved_gates(gate, group)
+            seen.update(alike)
+            yield alike
 
 
 def moved_gates(gate: Sequence[int], group: SampleGroup) -> tuple[tuple[int, ...], ...]:
@@ -148,7 +122,7 @@ def moved_gates(gate: Sequence[int], group: SampleGroup) -> tuple[tuple[int, ...
     return tuple(images)
 
 
-def sample_map(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+def _sample_map(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
     """Return images of all samples that take one matrix of relations to another, or None.
 
     Args:
@@ -222,27 +196,35 @@ class _Search:
             known = count
 
 
-def _relations(matrices: Sequence[ExactMatrix]) -> np.ndarray:
-    """Return one whole number for every pair of samples: the same where all products are."""
-    names: dict[tuple, int] = {}
-    grams = [matrix.gram().reduced() for matrix in matrices]
-    size = grams[0].shape[0]
-    tables = [_texts(gram) for gram in grams]
-    return np.array(
-        [
-            [names.setdefault(tuple(t[i][j] for t in tables), len(names)) for j in range(size)]
-            for i in range(size)
-        ],
-        dtype=np.int64,
-    )
+def relations_of(*matrices: ExactMatrix) -> np.ndarray:
+    """Return how samples lie to each other: one whole number a relation, shape (P, P).
+
+    Two pairs of samples have one number where their products in every matrix are the same, decided
+    exactly and for all values of parameters.
+
+    Args:
+        matrices: Each with one column a sample.
+    """
+    return reduce(paired, (_numbered(matrix.gram()) for matrix in matrices))
 
 
-def _texts(gram: ExactMatrix) -> list[list[object]]:
-    """Return entries as values that are equal exactly where the entries are."""
-    if gram.is_constant:
-        whole, _ = gram.integers()
-        return [[int(v) for v in row] for row in whole.tolist()]
-    return [[str(entry) for entry in row] for row in gram.rows()]
+def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Number the pairs of two numbers each."""
+    both = first * (int(second.max(initial=0)) + 1) + second
+    _, found = np.unique(both, return_inverse=True)
+    return found.reshape(first.shape)
+
+
+def _numbered(matrix: ExactMatrix) -> np.ndarray:
+    """Number the different entries; they have one denominator, so equal ones have equal terms."""
+    found = np.zeros(matrix.shape, dtype=np.int64)
+    for part in matrix.terms.values():
+        values = part.values.tolist()
+        numbers = {value: number for number, value in enumerate(sorted({0, *values}))}
+        own = np.full(matrix.shape, numbers[0])
+        own[part.rows, part.columns] = [numbers[value] for value in values]
+        found = paired(found, own)
+    return found
 
 
 def _orbit(point: int, generators: Sequence[np.ndarray]) -> set[int]:
@@ -255,3 +237,57 @@ def _orbit(point: int, generators: Sequence[np.ndarray]) -> set[int]:
                 seen.add(image)
                 queue.append(image)
     return seen
+
+
+def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[int]:
+    """Return for every pathway the first of its orbit, by place; itself where it is alone.
+
+    A search that is given up (:data:`BRANCHES`) leaves a pathway alone.
+
+    Args:
+        dataset: X and Y, without parameters.
+        pathways: With gates of 0 and 1.
+    """
+    originals = list(range(len(pathways)))
+    if len(pathways) < 2:
+        return originals
+    relations = _pathway_relations(dataset, pathways)
+    for place, own in enumerate(relations):
+        for other in sorted(set(originals[:place])):
+            if _counts(relations[other]) == _counts(own) and (
+                _sample_map(relations[other], own) is not None
+            ):
+                originals[place] = other
+                break
+    return originals
+
+
+def _pathway_relations(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[np.ndarray]:
+    """Return, for every pathway, how samples lie to each other and to it, shape (P, P).
+
+    Two pairs of samples have one number, over all pathways, where their products are the same, in
+    all inputs and outputs and in the pathway's own, and gates are open on the same.
+    """
+    x, y = dataset.inputs, dataset.targets
+    inputs = [x, *(x.select(rows=pathway.inputs) for pathway in pathways)]
+    outputs = [y, *(y.select(rows=pathway.outputs) for pathway in pathways)]
+    products = [_numbered(ExactMatrix.beside([m.gram() for m in ms])) for ms in (inputs, outputs)]
+    gates = np.hstack([np.diag(_sides(pathway)) for pathway in pathways])
+    found = gates
+    for each in products:
+        whole, own = np.split(each, [dataset.samples], axis=1)
+        found = paired(paired(found, np.hstack([whole] * len(pathways))), own)
+    return np.split(found, len(pathways), axis=1)
+
+
+def _sides(pathway: PathwaySpec) -> np.ndarray:
+    """Return 0 closed, 1 open, 2 on the boundary, shape (P,)."""
+    sides = np.array(pathway.gate, dtype=np.int64)
+    sides[list(pathway.boundary)] = 2
+    return sides
+
+
+def _counts(relations: np.ndarray) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how often each relation occurs: no map takes relations to others than as many."""
+    values, counts = np.unique(relations, return_counts=True)
+    return tuple(values.tolist()), tuple(counts.tolist())

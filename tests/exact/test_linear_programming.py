@@ -8,8 +8,8 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from symreln.gates.programming import Direction, Farkas, direction, dot, proves
-from symreln.gates.real import Real, RealField
+from symreln.exact.linear_programming import Direction, Farkas, direction, dot, proves
+from symreln.exact.real_algebraic import Real, RealField
 from tests.strategies import seeds
 
 # The golden ratio's field, and a cubic one with three real roots.

@@ -1,4 +1,4 @@
-r"""All gates of a set of samples, by deletion and restriction, exactly.
+r"""The arrangement of samples: all gates and faces, by deletion and restriction, exactly.
 
 A gate is :math:`g = 1[X^T w > 0]`. Samples are added one at a time. Let G be the gates of the first
 n samples and G' those that directions w with :math:`x_n\cdot w = 0` give. The directions of one
@@ -13,24 +13,28 @@ Where no samples cancel (:math:`\sum \lambda_i x_i = 0` with λ ≥ 0 only for z
 only open gates are wanted (those with no sample exactly on the boundary, which is what a direction
 drawn at random gives), u always exists and no linear programme is needed.
 
+A *flat* is a set Z of samples with :math:`L = \{w : w\cdot x_z = 0, z \in Z\}` orthogonal to no
+other one. The *faces* with zero set Z are the open cells of the remaining samples, restricted to L,
+so all faces, that is every sign vector sign(Xᵀw), are found flat by flat: cells are those of Z = ∅.
+
 Witnesses are integer vectors, in int64 while a bound proves that exact, in Python's integers after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq, fmpz_mat
 
-from symreln.errors import LimitReachedError
-from symreln.exact.integers import kernel
-from symreln.gates.plane import planar_gates, planar_prefix
-from symreln.gates.programming import Farkas, direction, fractions
-from symreln.gates.whole import (
+from symreln.errors import InputError, LimitReachedError
+from symreln.exact.int64 import (
     common,
+    fitted,
     lengths_to_keep,
     primitive,
     product,
@@ -38,6 +42,10 @@ from symreln.gates.whole import (
     shortened,
     times_rows,
 )
+from symreln.exact.integers import kernel, pivot_columns
+from symreln.exact.linear_programming import Farkas, direction, fractions
+from symreln.exact.matrix import ExactMatrix
+from symreln.gates.planar_arrangement import planar_gates, planar_prefix
 
 
 class Found(NamedTuple):
@@ -47,15 +55,15 @@ class Found(NamedTuple):
     witnesses: np.ndarray
 
 
-class Step(NamedTuple):
+class _Step(NamedTuple):
     """A direction u, shape (k,), and its products with all samples, shape (P,)."""
 
     vector: np.ndarray
     products: np.ndarray
 
-    def signed(self, sign: int) -> Step:
+    def signed(self, sign: int) -> _Step:
         """Return u or -u."""
-        return Step(self.vector * sign, self.products * sign)
+        return _Step(self.vector * sign, self.products * sign)
 
 
 class Cells:
@@ -146,7 +154,7 @@ class Cells:
 
     def _cut(self, flat: np.ndarray, found: Found, n: int) -> Found:
         """Return the gates with a sample added that lies in the span of those before."""
-        inner = restricted(flat[:, n])
+        inner = _restricted(flat[:, n])
         below = self._gates(product(inner, flat), n)
         below = Found(below.gates, product(below.witnesses, inner))
         rest = ~np.isin(gate_keys(found.gates), gate_keys(below.gates))
@@ -172,7 +180,7 @@ class Cells:
         return parts
 
 
-def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, Step | None]]:
+def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, _Step | None]]:
     """Return the sides of sample n that are there and a way into each; None: stay.
 
     Args:
@@ -186,7 +194,7 @@ def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, Step | 
         return [(True, up.signed(sign)), (False, up.signed(-sign))]
     weak = [[fmpq(int(v)) for v in flat[:, i]] for i in on]
     own = [fmpq(int(v)) for v in flat[:, n]]
-    sides: list[tuple[bool, Step | None]] = []
+    sides: list[tuple[bool, _Step | None]] = []
     for side, strict in ((True, own), (False, [-v for v in own])):
         answer = direction([strict], weak, len(own))
         if not isinstance(answer, Farkas):
@@ -196,7 +204,7 @@ def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, Step | 
     return sides
 
 
-def _apart(flat: np.ndarray, found: Found, step: Step, n: int) -> Found:
+def _apart(flat: np.ndarray, found: Found, step: _Step, n: int) -> Found:
     """Return both children of every gate: sample n is independent of those before."""
     sign = 1 if step.products[n] > 0 else -1
     at = product(found.witnesses, flat[:, n : n + 1])[:, 0]
@@ -214,8 +222,8 @@ def _apart(flat: np.ndarray, found: Found, step: Step, n: int) -> Found:
     return _joined(parts)
 
 
-def _step(flat: np.ndarray, weights: np.ndarray) -> Step:
-    return Step(weights, product(weights[None], flat)[0])
+def _step(flat: np.ndarray, weights: np.ndarray) -> _Step:
+    return _Step(weights, product(weights[None], flat)[0])
 
 
 def _orthogonal(values: np.ndarray) -> list[np.ndarray]:
@@ -255,7 +263,7 @@ def _pivot(column: np.ndarray) -> int:
     return int(places[np.argmin(np.abs(column[places]))])
 
 
-def restricted(column: np.ndarray) -> np.ndarray:
+def _restricted(column: np.ndarray) -> np.ndarray:
     """Return whole-number weights that span what is orthogonal to a column, short ones, as rows."""
     return np.array(
         [
@@ -316,3 +324,132 @@ def _alike_rows(marks: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     order = np.argsort(inverse, kind="stable")
     cuts = np.flatnonzero(np.diff(inverse[order])) + 1
     return [(places, marks[first[k]]) for k, places in enumerate(np.split(order, cuts))]
+
+
+#: Choices of samples on a boundary, and faces, above which listing all of them is refused.
+MOST_CHOICES, MOST_FACES = 20_000, 100_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Flat:
+    """Samples that can lie on the boundary together, and the faces on which exactly they do.
+
+    Attributes:
+        boundary: Z, without zero samples, ascending.
+        signs: 1 open, -1 closed, 0 on the boundary, shape (faces, P); zero samples are closed.
+    """
+
+    boundary: tuple[int, ...]
+    signs: np.ndarray
+
+
+def flats(
+    inputs: ExactMatrix, progress: Callable[[int, int], None] | None = None
+) -> Iterator[_Flat]:
+    """Yield all flats with their faces, the cells first; w = 0 is left out.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        progress: Called with (flats done, at most so many).
+
+    Raises:
+        LimitReachedError: There are too many.
+    """
+    samples, rows = whole_samples(inputs)
+    rank, count = len(rows), samples.shape[1]
+    most = sum(comb(count, size) for size in range(rank))
+    if most > MOST_CHOICES:
+        msg = (
+            f"faces: up to {most} sets of samples on a boundary, more than {MOST_CHOICES}. Follow "
+            "units to propose some instead (sliding_gates)"
+        )
+        raise LimitReachedError(msg)
+    nonzero = np.asarray(samples.any(axis=0))
+    start = np.zeros((rank, samples.shape[0]), dtype=np.int64)
+    start[range(rank), rows] = 1
+    level: dict[tuple[int, ...], np.ndarray] = {(): start}
+    done = faces = 0
+    while level:
+        below: dict[tuple[int, ...], np.ndarray] = {}
+        for boundary, basis in level.items():
+            seen = product(basis, samples)
+            found = Cells(seen, open_only=True).found()
+            signs = np.where(seen.any(axis=0), 2 * found.gates.astype(int) - 1, 0)
+            signs[:, ~nonzero] = -1
+            faces, done = faces + len(signs), done + 1
+            if faces > MOST_FACES:
+                msg = f"faces: more than {MOST_FACES}. Follow units instead (sliding_gates)"
+                raise LimitReachedError(msg)
+            yield _Flat(boundary=boundary, signs=signs)
+            if progress is not None:
+                progress(done, max(most, done))
+            if len(basis) > 1:
+                _extend(below, basis, seen, nonzero)
+        level = below
+
+
+def _extend(
+    below: dict[tuple[int, ...], np.ndarray],
+    basis: np.ndarray,
+    seen: np.ndarray,
+    nonzero: np.ndarray,
+) -> None:
+    """Add the flats with one dimension less that lie in a flat.
+
+    Args:
+        below: Flats by their boundary.
+        basis: Of the flat.
+        seen: Its products with the samples.
+        nonzero: Samples that are not zero.
+    """
+    for n in np.flatnonzero(seen.any(axis=0)):
+        inner = _restricted(seen[:, n])
+        zero = ~product(inner, seen).any(axis=0) & nonzero
+        boundary = tuple(np.flatnonzero(zero).tolist())
+        if boundary not in below:
+            below[boundary] = reduced_rows(product(inner, basis))
+
+
+def without_parameters(matrix: ExactMatrix) -> ExactMatrix:
+    """Return a matrix in which no parameter occurs over no parameters.
+
+    Raises:
+        InputError: A parameter occurs.
+    """
+    if not matrix.is_constant:
+        names = ", ".join(matrix.parameters)
+        msg = (
+            f"gates: the data depend on {names}. Give values, or ask for the chambers of one "
+            "parameter"
+        )
+        raise InputError(msg)
+    return matrix.substitute(dict.fromkeys(matrix.parameters, Fraction(1)))
+
+
+def _constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
+    """Return the entries of X.
+
+    Raises:
+        InputError: A parameter occurs, or there are no samples.
+    """
+    if not inputs.shape[1]:
+        msg = "gates: the dataset has no samples"
+        raise InputError(msg)
+    return without_parameters(inputs).to_fractions()
+
+
+def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
+    """Return X with every sample made a primitive whole-number vector, and independent rows.
+
+    A positive factor changes no gate. The rows are as many as the rank.
+    """
+    entries = _constant_rows(inputs)
+    columns = [primitive([row[i] for row in entries]) for i in range(inputs.shape[1])]
+    whole = np.array([[int(v) for v in column] for column in columns], dtype=object).T
+    table = fmpz_mat([[int(v) for v in row] for row in whole])
+    rank = int(table.rank())
+    rows = pivot_columns(table.transpose())
+    if len(rows) != rank:
+        msg = "gates: rows are dependent modulo 2^61 - 1 but not over Q"
+        raise ArithmeticError(msg)
+    return fitted(whole), rows

@@ -9,7 +9,7 @@ Motzkin's theorem: of the two
 
 exactly one exists. Phase 1 of the simplex method with Bland's rule, which ends, looks for the
 second and leaves the first as its dual solution. It runs over any ordered field (``fmpq``, or
-:class:`symreln.gates.real.Real`); what it finds is checked before it is given back.
+:class:`symreln.exact.real_algebraic.Real`); what it finds is checked before it is given back.
 """
 
 from __future__ import annotations
@@ -81,6 +81,17 @@ def direction(strict: Sequence[Row], weak: Sequence[Row], size: int) -> Directio
         msg = "linear programming: the multipliers found prove nothing"
         raise ArithmeticError(msg)
     return proof
+
+
+def realisable(samples: Sequence[Row], gate: Sequence[int]) -> bool:
+    """Return whether some direction opens exactly the gate's samples.
+
+    Args:
+        samples: Columns of X over any ordered field.
+        gate: 0 or 1 a sample.
+    """
+    split = [[x for x, g in zip(samples, gate, strict=True) if bool(g) == side] for side in (1, 0)]
+    return isinstance(direction(split[0], split[1], len(samples[0])), Direction)
 
 
 def proves(proof: Farkas, strict: Sequence[Row], weak: Sequence[Row], size: int) -> bool:

@@ -16,7 +16,7 @@ LONG = 1 << 17
 FLOAT_BITS = 1000
 
 
-def largest(array: np.ndarray) -> int:
+def _largest(array: np.ndarray) -> int:
     """Return the largest absolute value, 0 for an empty array."""
     return int(np.abs(array).max(initial=0))
 
@@ -30,7 +30,7 @@ def common(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the matrix product, exact."""
-    small = largest(a) * largest(b) * max(a.shape[1], 1) < SAFE
+    small = _largest(a) * _largest(b) * max(a.shape[1], 1) < SAFE
     if small and a.dtype != object and b.dtype != object:
         return a @ b
     return fitted(a.astype(object) @ b.astype(object))
@@ -38,7 +38,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def times_rows(rows: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return every row times its factor, exact."""
-    if largest(rows) * largest(factors) >= SAFE:
+    if _largest(rows) * _largest(factors) >= SAFE:
         rows, factors = rows.astype(object), factors.astype(object)
     rows, factors = common(rows, factors)
     return rows * factors[:, None]
@@ -55,7 +55,7 @@ def reduced_rows(rows: np.ndarray) -> np.ndarray:
 
 def fitted(array: np.ndarray) -> np.ndarray:
     """Return the array in int64 where that holds it."""
-    if array.dtype == object and largest(array) < SAFE:
+    if array.dtype == object and _largest(array) < SAFE:
         return array.astype(np.int64)
     return array
 
@@ -97,7 +97,7 @@ def shortened(witnesses: np.ndarray, samples: np.ndarray) -> np.ndarray:
 
     Rounding proposes; what it proposes is taken only if all signs, computed exactly, agree.
     """
-    if largest(witnesses) < LONG:
+    if _largest(witnesses) < LONG:
         return witnesses
     floats = _in_range(witnesses).astype(float)
     size = np.maximum(np.abs(floats).max(axis=1), 1)
