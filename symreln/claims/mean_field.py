@@ -48,13 +48,13 @@ def run_mean_field(derivation: Derivation) -> MeanField:
             is not possible.
     """
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
-    second = network.init_std if network.init_std_out is None else network.init_std_out
+    first, second = map(float, network.stds)
     return simulate_mean_field(
         dataset.inputs.to_numpy(),
         dataset.targets.to_numpy(),
         Descent(
             hidden=network.hidden,
-            init_std=(float(network.init_std), float(second)),
+            init_std=(first, second),
             step=1 / float(network.tau(dataset.samples)),
             steps=network.steps,
             weight_decay=float(network.weight_decay),

@@ -191,14 +191,14 @@ class _Units:
             ):
                 masks += [np.isin(np.arange(size), there).astype(float)] * UNITS
         seen, written, wide = np.array(sees), np.array(writes), np.array(spread)[:, None]
-        out = network.init_std if network.init_std_out is None else network.init_std_out
+        first, last = map(float, network.stds)
         shape = (seeds, len(wide))
         stage = np.repeat([p.effective.pathway.stage for p in numbers.pathways], UNITS)
         if network.training == "joint":
             stage[:] = 1
         return cls(
-            float(network.init_std) * wide * seen * random.standard_normal((*shape, data.n_x)),
-            float(out) * wide * written * random.standard_normal((*shape, data.n_y)),
+            first * wide * seen * random.standard_normal((*shape, data.n_x)),
+            last * wide * written * random.standard_normal((*shape, data.n_y)),
             seen,
             written,
             tuple(np.flatnonzero(stage == one) for one in np.unique(stage)),

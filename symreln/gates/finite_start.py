@@ -107,8 +107,7 @@ def finite_start(
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
     if network.weight_decay or not _keeps_shape(inputs, targets, candidates, group):
         return None
-    first = float(network.init_std)
-    second = first if network.init_std_out is None else float(network.init_std_out)
+    first, second = map(float, network.stds)
     variance = (first**2 + second**2) / 2
     scales = first / variance**0.5, second / variance**0.5
     starts = _class_starts(inputs, targets, candidates, group, scales)

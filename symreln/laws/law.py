@@ -98,8 +98,7 @@ class Regime:
     ) -> Regime:
         """Return what a spec's [network] says."""
         found = half_speed or Match(holds=False, why="the data were not looked at")
-        first = network.init_std
-        last = first if network.init_std_out is None else network.init_std_out
+        first, last = network.stds
         return cls(
             decoupled=decoupled,
             layers=network.layers,

@@ -152,6 +152,11 @@ class NetworkSpec:
     init_std_out: Fraction | None = None
 
     @property
+    def stds(self) -> tuple[Fraction, Fraction]:
+        """Standard deviations of the initial weights of the first and of the last layer."""
+        return self.init_std, self.init_std if self.init_std_out is None else self.init_std_out
+
+    @property
     def unusual(self) -> tuple[str, ...]:
         """The keys by which it differs from two layers that start alike without weight decay."""
         found = {
