@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.claim import Step
 from symreln.dynamics import two_layer
 from symreln.dynamics.solutions import deep, shallow
 from symreln.dynamics.two_layer import TIME_CONSTANT
@@ -93,39 +94,39 @@ class SharedChain:
         return sp.simplify(sp.powsimp(family * TIME_CONSTANT / tau / self.rate)) == 1
 
     @cached_property
-    def checks(self) -> tuple[tuple[str, str, str, Truth], ...]:
-        """Name, claim, check and outcome of everything that is proven of it."""
+    def checks(self) -> tuple[Step, ...]:
+        """Everything that is proven of it."""
         found = [
-            (
-                "reduction",
-                "edges that start alike at their place stay alike",
-                "one pathway's term stands in the bases of its edge alone",
-                _truth(all(place_proofs(self.layers))),
+            Step(
+                name="reduction",
+                statement="edges that start alike at their place stay alike",
+                check="one pathway's term stands in the bases of its edge alone",
+                outcome=_truth(all(place_proofs(self.layers))),
             )
         ]
         if self.chain is not None:
             kept = all(item.residual == 0 for item in self.chain.conserved)
             balanced = all(part == 0 for part in self.chain.balanced_residuals())
             found += [
-                (
-                    "conserved differences",
-                    "w_l² - (n_l/n_1) w_1² does not move",
-                    "its derivative along the flow cancels",
-                    _truth(kept),
+                Step(
+                    name="conserved differences",
+                    statement="w_l² - (n_l/n_1) w_1² does not move",
+                    check="its derivative along the flow cancels",
+                    outcome=_truth(kept),
                 ),
-                (
-                    "balanced equation",
-                    "a balanced start stays balanced, and its strength closes",
-                    "all edges move alike, and the product rule",
-                    _truth(balanced),
+                Step(
+                    name="balanced equation",
+                    statement="a balanced start stays balanced, and its strength closes",
+                    check="all edges move alike, and the product rule",
+                    outcome=_truth(balanced),
                 ),
             ]
         found.append(
-            (
-                "closed form",
-                "it solves the equation of a balanced start",
-                "put into its family's equation, which with its time constant is this one",
-                _truth(self.mode.residual() == 0 and self._same_equation()),
+            Step(
+                name="closed form",
+                statement="it solves the equation of a balanced start",
+                check="put into its family's equation, which with its time constant is this one",
+                outcome=_truth(self.mode.residual() == 0 and self._same_equation()),
             )
         )
         return tuple(found)

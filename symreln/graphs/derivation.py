@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
+from symreln.claims.claim import Step
 from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
@@ -35,23 +36,6 @@ if TYPE_CHECKING:
     from symreln.graphs.routing import RoutingNetwork
     from symreln.graphs.spaces import NodeSpaces
     from symreln.network.model import Network
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphStep:
-    """One thing that was checked.
-
-    Attributes:
-        name: In a word or two.
-        claim: What holds.
-        check: How it was checked.
-        outcome: What came of it.
-    """
-
-    name: str
-    claim: str
-    check: str
-    outcome: Truth
 
 
 @short_repr
@@ -147,59 +131,46 @@ class GraphDerivation:
             return str(error)
 
     @cached_property
-    def steps(self) -> tuple[GraphStep, ...]:
+    def steps(self) -> tuple[Step, ...]:
         """What was checked."""
         found = [
-            GraphStep(
+            Step(
                 name="spaces",
-                claim="the flow does not leave the spaces of input and output nodes",
+                statement="the flow does not leave the spaces of input and output nodes",
                 check="every correlation maps them into each other, over the integers",
                 outcome=Truth.PROVEN,
             ),
         ]
         found += [
-            GraphStep(
+            Step(
                 name="diagonal",
-                claim=f"bases make every correlation of {self.part_text(component)} diagonal",
+                statement=f"bases make every correlation of {self.part_text(component)} diagonal",
                 check=component.decision.reason,
                 outcome=component.decision.outcome,
             )
             for component in self.components
         ]
+        found += [step for c in self.components if c.form is not None for step in c.form.checks]
         found += [
-            GraphStep(name=name, claim=claim, check=check, outcome=outcome)
-            for component in self.components
-            if component.form is not None
-            for name, claim, check, outcome in component.form.checks
-        ]
-        found += [
-            GraphStep(
+            Step(
                 name="conserved matrix",
-                claim=f"balancedness at node '{balance.node}'",
+                statement=f"balancedness at node '{balance.node}'",
                 check="its derivative along the flow cancels",
                 outcome=balance.outcome,
             )
             for balance in self.balances
         ]
         found += [
-            GraphStep(
+            Step(
                 name="conserved norms",
-                claim=self.norm_text(norm),
+                statement=self.norm_text(norm),
                 check="the trace of its derivative along the flow cancels",
                 outcome=norm.outcome,
             )
             for norm in self.norms
         ]
         if self.network is not None:
-            found += [
-                GraphStep(
-                    name=step.name,
-                    claim=step.claim,
-                    check=step.check,
-                    outcome=Truth.PROVEN if step.residual == 0 else Truth.UNDECIDED,
-                )
-                for step in self.network.steps
-            ]
+            found += self.network.steps
         return tuple(found)
 
     def norm_text(self, norm: NormBalance) -> str:

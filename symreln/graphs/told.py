@@ -65,8 +65,4 @@ class Told:
     def checks(self, found: GraphDerivation) -> None:
         """Tell what was checked."""
         if self._progress is not None:
-            steps = [
-                {"name": s.name, "statement": s.claim, "check": s.check, "outcome": s.outcome.value}
-                for s in found.steps
-            ]
-            self._progress("graph checks", {"steps": steps})
+            self._progress("checks", found.steps)

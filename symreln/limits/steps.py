@@ -80,7 +80,7 @@ class StepWriter:
                 self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
-            case "graph" | "graph verdict" | "graph checks":
+            case "graph" | "graph verdict":
                 self.say(step.split()[-1], cast("dict[str, Any]", payload))
 
     def _spectrum(self, number: int, spectrum: JointSpectrum) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
+from symreln.report.encode import Encoder
 from symreln.report.spec_json import DIGITS, spec_to_json
 
 if TYPE_CHECKING:
@@ -39,15 +40,7 @@ def graph_to_json(derivation: GraphDerivation) -> dict[str, Any]:
         "curves": _curves(derivation),
         **_conserved(derivation),
         "routing": _routing(derivation),
-        "steps": [
-            {
-                "name": step.name,
-                "statement": step.claim,
-                "check": step.check,
-                "outcome": step.outcome.value,
-            }
-            for step in derivation.steps
-        ],
+        "steps": Encoder.of(derivation.spec)(derivation.steps),
         "versions": library_versions(),
     }
 

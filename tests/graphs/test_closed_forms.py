@@ -52,7 +52,7 @@ def test_sharing_divides_time_by_the_gain() -> None:
     assert form is not None
     assert form.total == 64
     assert form.gain == 2 * sp.sqrt(2)
-    assert all(outcome is Truth.PROVEN for *_, outcome in form.checks)
+    assert all(step.outcome is Truth.PROVEN for step in form.checks)
 
 
 def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
@@ -91,7 +91,7 @@ def test_forms_are_proven_for_any_counts(counts: tuple[int, ...]) -> None:
         if len(chosen) == 1 and chosen[0] != 1:
             continue  # a single edge is one pathway
         form = SharedChain(counts=chosen)
-        assert all(outcome is Truth.PROVEN for *_, outcome in form.checks), chosen
+        assert all(step.outcome is Truth.PROVEN for step in form.checks), chosen
 
 
 def test_the_reduction_by_place_needs_orthonormal_bases(monkeypatch: pytest.MonkeyPatch) -> None:

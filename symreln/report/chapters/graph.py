@@ -271,7 +271,7 @@ def _balance_latex(balance: Balance) -> str:
 
 def _checks(derivation: GraphDerivation) -> Section:
     rows = tuple(
-        (step.name, typeset(step.claim), typeset(step.check), Strong(step.outcome.value))
+        (step.name, typeset(step.statement), typeset(step.check), Strong(step.outcome.value))
         for step in derivation.steps
     )
     return Section(
