@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from symreln.errors import InputError
 from symreln.report.derivation_json import derivation_to_json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from symreln.cache.store import Store
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derivation, Derived
     from symreln.cli.request import Request
     from symreln.experiment.confront import Validation
     from symreln.limits.steps import StepWriter
@@ -69,15 +69,12 @@ class Session:
         """Derive for a Python caller: every spectrum is kept beside the steps, nothing else."""
         from symreln.cache.spectra import cached_spectrum
         from symreln.cache.store import Store
-        from symreln.graphs.derivation import derive_graph
         from symreln.pipeline.derive import derive
 
         assert self.steps is not None
         store = Store(folder=spectra_folder(self.steps.path))
         spectrum = cached_spectrum(store, keep_from=0.0)
-        spec = self._load()
-        work = derive if spec.graph is None else derive_graph
-        work(spec, spectrum=spectrum, progress=self.steps.progress)
+        derive(self._load(), spectrum=spectrum, progress=self.steps.progress)
         return 0
 
     def _derive(self) -> int:
@@ -88,10 +85,6 @@ class Session:
         request, folder = self.request, self.request.folder
         key = output_key(request) if request.cache else None
         spec = self._load()
-        if spec.graph is not None:
-            from symreln.graphs.command import derive_for_user
-
-            return derive_for_user(self, spec, key)
         with Progress(quiet=request.quiet)("deriving"):
             derivation = self._derived(spec)
             written = self._written(derivation, request.formats)
@@ -176,7 +169,7 @@ class Session:
 
         check_before_deriving(spec)
         with progress("deriving"):
-            derivation = self._derived(spec)
+            derivation = cast("Derivation", self._derived(spec))
             keep(derivation)
         if self.request.rules:
             from symreln.experiment.rules import check_rules
@@ -229,7 +222,7 @@ class Session:
                 self.steps.spec(spec)
         return spec
 
-    def _derived(self, spec: Spec) -> Derivation:
+    def _derived(self, spec: Spec) -> Derived:
         from symreln.cache.spectra import cached_spectrum
         from symreln.pipeline.derive import derive
 
@@ -249,7 +242,7 @@ class Session:
         if found.long:
             click.echo(f"symreln: {found.sentence()}", err=True)
 
-    def _written(self, derivation: Derivation, formats: tuple[str, ...]) -> list[Path]:
+    def _written(self, derivation: Derived, formats: tuple[str, ...]) -> list[Path]:
         from symreln.report.write import write_derivation, write_proven
 
         if self.steps is not None:

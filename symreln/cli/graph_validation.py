@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from symreln.errors import NotSupportedError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from symreln.cli.commands import Session
     from symreln.experiment.graphs import GraphValidation
     from symreln.experiment.trained import ProgressCallback
-    from symreln.graphs.derivation import GraphDerivation
+    from symreln.graphs.derivation import NetworkDerivation
     from symreln.spec.model import Spec
 
 
@@ -32,7 +32,7 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     from symreln.base.progress import Progress
     from symreln.report.folder import together
     from symreln.report.graph_validation import write_graph_validation
-    from symreln.report.graph_write import write_graph
+    from symreln.report.write import write_derivation
 
     request = session.request
     if request.terms or request.rules or request.study or request.representations:
@@ -50,24 +50,22 @@ def confront_for_user(session: Session, spec: Spec) -> int:
         folder, drawer = draft.folder, session.drawer
         written = write_graph_validation(validation, folder, drawer=drawer)
         if request.command == "run":
-            written += write_graph(derivation, folder, drawer=drawer, validation=validation)
+            written += write_derivation(derivation, folder, drawer=drawer, validation=validation)
         written = draft.moved(written)
     _show(session, validation, written)
     return 0 if validation.agrees else 3
 
 
-def _derived(session: Session, spec: Spec) -> GraphDerivation:
+def _derived(session: Session, spec: Spec) -> NetworkDerivation:
     """Derive, and write what is proven where it must not be lost."""
     from symreln.cache.spectra import cached_spectrum
-    from symreln.graphs.derivation import derive_graph
-    from symreln.report.graph_write import write_proven
+    from symreln.pipeline.derive import derive
+    from symreln.report.write import write_proven
 
     steps = session.steps
-    derivation = derive_graph(
-        spec,
-        spectrum=cached_spectrum(session.store),
-        progress=None if steps is None else steps.progress,
-    )
+    spectrum = cached_spectrum(session.store)
+    told = None if steps is None else steps.progress
+    derivation = cast("NetworkDerivation", derive(spec, spectrum=spectrum, progress=told))
     written = []
     if session.request.command == "run" or steps is not None:
         # Before training starts: what is proven must be on disk when a limit is hit.
@@ -78,7 +76,7 @@ def _derived(session: Session, spec: Spec) -> GraphDerivation:
 
 
 def _trained(
-    session: Session, derivation: GraphDerivation, report: ProgressCallback
+    session: Session, derivation: NetworkDerivation, report: ProgressCallback
 ) -> GraphValidation:
     """Train; where that is not supported, name the command that trains such graphs."""
     from symreln.experiment.graphs import validate_graph
@@ -97,18 +95,18 @@ def _show(session: Session, validation: GraphValidation, written: list[Path]) ->
     """Print the agreement, of ``run`` the derivation before it."""
     import click
 
-    from symreln.graphs.command import summary_of
     from symreln.report import terminal as console
+    from symreln.report.derivation_json import derivation_to_json
     from symreln.report.jsonio import dumps
 
     request = session.request
     if request.command == "run" and request.as_json:
         both = {
-            "derivation": validation.derivation.to_json(),
+            "derivation": validation.derivation.ask(derivation_to_json),
             "validation": validation.to_json(),
         }
         click.echo(dumps(both), nl=False)
         return
     if request.command == "run":
-        console.show_summary(summary_of(validation.derivation))
+        console.show_summary(console.summary_of(validation.derivation))
     console.show_validation(validation, request.folder, written, as_json=request.as_json)

@@ -158,6 +158,7 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Ri
 
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = symreln.derive(replace(spec, families=(), sizes=()))
+    assert isinstance(derivation, symreln.Derivation)
     theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
     run = train_gdln(

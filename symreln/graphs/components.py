@@ -13,6 +13,7 @@ single chain of L edges where every n is 1, the routing network for L = 3. Sourc
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.base.summaries import short_repr
+from symreln.claims.solve import derive_unchecked
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.graphs.data import GraphData
@@ -79,6 +81,12 @@ class Component:
                 found.append(self.spectrum(seen.sigma_yx, seen.sigma_x, self.spec.values))
         return tuple(found)
 
+    def numbered_spectra(self) -> Iterator[tuple[int, JointSpectrum]]:
+        """Yield (number of a pathway of the whole, from 1, its modes) of every pathway."""
+        for bundle, spectrum in zip(self.data.bundles, self.spectra, strict=True):
+            for place in bundle.paths:
+                yield self.paths[place] + 1, spectrum
+
     @cached_property
     def equal_data(self) -> tuple[int, ...]:
         """For every bundle the first one that has its correlations."""
@@ -114,11 +122,9 @@ class Component:
         apart = len(set(edges)) == len(edges)
         if self.is_regular or not apart or any(len(p.edges) != 2 for p in self.data.paths):
             return None
-        from symreln.pipeline.derive import derive
-
         pathways = tuple(self.spec.pathways[place] for place in self.paths)
         spec = replace(self.spec, pathways=pathways, graph=None, network=None)
-        return derive(spec, spectrum=self.spectrum)
+        return derive_unchecked(spec, spectrum=self.spectrum)
 
     @cached_property
     def level(self) -> Level:

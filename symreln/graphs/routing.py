@@ -29,6 +29,8 @@ DOMAINS, PARTNERS = sp.symbols("M K", integer=True, positive=True)
 EDGES = ("input", "hidden", "output")
 STRENGTHS = sp.symbols("a b c", positive=True)
 S, D = sp.symbols("s d", positive=True)
+#: Signs of the difference b(0)²/(KM) - a(0)²/K, in words.
+SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 START = sp.Symbol("w_0", positive=True)
 
 # Letters: edge l maps from basis l to basis l + 1. The outer bases have the pathway's index.
@@ -292,7 +294,6 @@ def _balance_steps(network: RoutingNetwork) -> list[Step]:
 
 def _form_steps(network: RoutingNetwork) -> list[Step]:
     """Return what is proven of the closed forms."""
-    words = {-1: "negative", 0: "zero", 1: "positive"}
     return [
         _step(
             name="balanced closed form",
@@ -302,12 +303,12 @@ def _form_steps(network: RoutingNetwork) -> list[Step]:
         ),
         *(
             _step(
-                name=f"closed form, {words[sign]} difference",
+                name=f"closed form, {words} difference",
                 statement="t(x) solves the equation where input and output edges start alike",
                 check="dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
                 residual=network.equal_ends(sign).residual(),
             )
-            for sign in (-1, 0, 1)
+            for sign, words in SIGNS.items()
         ),
         _equal_weights_step(network),
     ]

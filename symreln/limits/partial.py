@@ -86,7 +86,7 @@ class Told:
         self.written = any(step == "written" for step, _ in named)
         proven = (line["files"] for step, line in named if step == "proven")
         self.files: list[str] = next(proven, [])
-        self.graph = next((line["sentences"] for s, line in named if s == "graph"), [])
+        self.conserved = next((x["sentences"] for s, x in named if s == "conserved"), [])
         self.boxes = _best(boxes)
         self.bare = [line["why"] for line in boxes if line["step"] == "bare"]
         self.families = {n: line["family"] for n, line in self.verdicts.items()}
@@ -108,7 +108,7 @@ class Told:
         """Whether anything at all is proven."""
         decided = any(line["commutes"] != "undecided" for line in self.boxes.values())
         enclosed = any(line["enclosures"] for line in self.boxes.values())
-        return bool(self.classes or self.verdicts or self.graph or decided or enclosed)
+        return bool(self.classes or self.verdicts or self.conserved or decided or enclosed)
 
     @property
     def place(self) -> str:
@@ -236,7 +236,7 @@ def _bare(told: Told, reason: str) -> str | None:
 
 def _proven(told: Told) -> list[str]:
     names = [p["name"] for p in told.pathways if p["number"] in told.classes]
-    found = [f"proven: {sentence}" for sentence in told.graph]
+    found = [f"proven: {sentence}" for sentence in told.conserved]
     for stage, verdict in sorted(told.verdicts.items()):
         found.append(f"proven: stage {stage} is '{verdict['level']}'")
     if names:

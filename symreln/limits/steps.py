@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.claim import Step
     from symreln.exact.spectrum import JointSpectrum, Mode
+    from symreln.graphs.derivation import PartsVerdict
     from symreln.network.effective import EffectiveDataset
     from symreln.spec.model import Spec
     from symreln.verdict.judge import StageVerdict
@@ -73,15 +74,15 @@ class StepWriter:
                 number, spectrum = cast("tuple[int, JointSpectrum]", payload)
                 self._spectrum(number, spectrum)
             case "verdict":
-                verdict = cast("StageVerdict", payload)
+                verdict = cast("StageVerdict | PartsVerdict", payload)
                 found = {"level": verdict.level.value, "reasons": list(verdict.reasons)}
                 assert self._spec is not None
                 family = _family(verdict, self._spec)
                 self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
-            case "graph" | "graph verdict":
-                self.say(step.split()[-1], cast("dict[str, Any]", payload))
+            case "conserved":
+                self.say("conserved", {"sentences": payload})
 
     def _spectrum(self, number: int, spectrum: JointSpectrum) -> None:
         from symreln.exact.spectrum_json import classes_to_json
@@ -143,11 +144,13 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     }
 
 
-def _family(verdict: StageVerdict, spec: Spec) -> str:
+def _family(verdict: StageVerdict | PartsVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
     from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
     from symreln.verdict.judge import Level
 
+    if spec.graph is not None:
+        return "reduction per edge"
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         known = switchboard.Known.of_spec(spec, decoupled=True)
         return switchboard.choose(known).name or coupled_matrices.NAME

@@ -24,9 +24,8 @@ from symreln.verdict.judge import Level
 LARGEST = 1e18
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from symreln.api import Derivation, NetworkDerivation
     from symreln.cli.request import Request
-    from symreln.graphs.derivation import GraphDerivation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,7 @@ def derive_within(
     memory_limit: int | str | None = None,
     overrides: Sequence[str] = (),
     allow_outside: bool = False,
-) -> Derivation | GraphDerivation | PartialDerivation:
+) -> Derivation | NetworkDerivation | PartialDerivation:
     """Derive a spec in a child process that ends at a limit.
 
     The limits are those of the child. When it is finished within them, the derivation is put
@@ -117,17 +116,15 @@ def derive_within(
             watch.end()
 
 
-def _put_together(request: Request, spectra: Path) -> Derivation | GraphDerivation:
+def _put_together(request: Request, spectra: Path) -> Derivation | NetworkDerivation:
     """Derive from the spectra that a child has found and kept."""
+    from symreln.api import derive
     from symreln.cache.spectra import cached_spectrum
     from symreln.cache.store import Store
     from symreln.cli.commands import load_spec
-    from symreln.graphs.derivation import derive_graph
-    from symreln.pipeline.derive import derive
 
     spec = load_spec(request)
-    work = derive if spec.graph is None else derive_graph
-    return work(spec, spectrum=cached_spectrum(Store(folder=spectra), keep_from=0.0))
+    return derive(spec, spectrum=cached_spectrum(Store(folder=spectra), keep_from=0.0))
 
 
 def _bytes(value: int | str | None) -> int | None:

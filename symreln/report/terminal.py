@@ -11,19 +11,22 @@ from symreln.base.tables import plain_table, render_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import printed_constants
 from symreln.claims.convergence import convergence_of
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.graphs.described import described
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
+from symreln.report.summary import checks_line, network_head, network_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from symreln.claims.derivation import Derivation
     from symreln.experiment.confront import Validation
     from symreln.experiment.decay import DecayRule
     from symreln.experiment.graphs import GraphValidation
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 #: What is printed of a derivation, as JSON values: it is kept in the cache.
 Summary = dict[str, Any]
+#: Rows of the table of edges.
+MOST_EDGES = 24
 
 
 def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
@@ -66,8 +71,11 @@ def show_summary(summary: Summary) -> None:
         click.echo(line)
 
 
-def summary_of(derivation: Derivation) -> Summary:
-    """Return the verdict, the modes and the checks as text, JSON values only."""
+def summary_of(derivation: Derived) -> Summary:
+    """Return the verdict, the modes or edges, and the checks as text, JSON values only."""
+    if isinstance(derivation, NetworkDerivation):
+        return _network_summary(derivation)
+    assert isinstance(derivation, Derivation)
     from symreln.claims.constants import constants_text
     from symreln.exact.truth import Truth
 
@@ -99,6 +107,22 @@ def summary_of(derivation: Derivation) -> Summary:
                 if step.outcome is not Truth.PROVEN
             ),
         ],
+    }
+
+
+def _network_summary(derivation: NetworkDerivation) -> Summary:
+    rows = [
+        [edge.name, edge.source, edge.target, str(uses)]
+        for edge, uses in derivation.ask(described).edges
+    ]
+    if len(rows) > MOST_EDGES:
+        rows = [*rows[:MOST_EDGES], [f"… {len(rows) - MOST_EDGES} more", "", "", ""]]
+    table = ("edges", ["edge", "from", "to", "pathways"], rows)
+    return {
+        "head": network_head(derivation),
+        "table": list(table),
+        "plain": plain_table(*table),
+        "tail": [*network_lines(derivation), checks_line(derivation)],
     }
 
 

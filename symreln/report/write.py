@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from symreln.base.progress import phase
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
+from symreln.graphs.derivation import NetworkDerivation
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
@@ -20,6 +22,7 @@ from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawer import Drawer
 from symreln.report.folder import CERTIFICATE, together
 from symreln.report.loss_unit import loss_unit
+from symreln.report.network_plots import network_sketches
 from symreln.report.plots import (
     derivation_sketches,
     drawn_times,
@@ -30,20 +33,21 @@ from symreln.verify.folder import sealed_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
     from symreln.document.model import Drawing
     from symreln.experiment.confront import Validation
+    from symreln.experiment.graphs import GraphValidation
+    from symreln.report.sketches import Sketch
 
 FORMATS = ("json", "tex", "html")
 
 
 @phase("document")
 def write_derivation(
-    derivation: Derivation,
+    derivation: Derived,
     directory: str | Path,
     *,
-    validation: Validation | None = None,
+    validation: Validation | GraphValidation | None = None,
     formats: Sequence[str] | None = None,
     drawer: Drawer | None = None,
 ) -> list[Path]:
@@ -73,7 +77,9 @@ def write_derivation(
 
 
 def write_proven(
-    derivation: Derivation, directory: str | Path, formats: Sequence[str] | None = None
+    derivation: Derived,
+    directory: str | Path,
+    formats: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
@@ -81,7 +87,7 @@ def write_proven(
 
 
 @phase("certificate")
-def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
+def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
     written = [folder / CERTIFICATE]
     jsonio.write_json(written[0], derivation.ask(certificate))
     if "json" in wanted:
@@ -102,19 +108,19 @@ class _Documents:
 
     def __init__(
         self,
-        derivation: Derivation,
-        validation: Validation | None,
+        derivation: Derived,
+        validation: Validation | GraphValidation | None,
         wanted: set[str],
         drawer: Drawer,
     ) -> None:
         self.derivation, self.validation = derivation, validation
         self.wanted, self.drawer = wanted, drawer
-        sketches = derivation_sketches(derivation, _prediction(derivation, validation))
-        if validation is not None:
-            sketches += validation_sketches(validation)
+        sketches = _sketches(derivation, validation)
         self.names = [sketch["name"] for sketch in sketches]
         self.drawn = drawer.draw(sketches, pdf="tex" in wanted)
-        self.more = () if validation is None else _representations(validation, "tex" in wanted)
+        self.more: tuple[Drawing, ...] = ()
+        if validation is not None and isinstance(derivation, Derivation):
+            self.more = _representations(cast("Validation", validation), "tex" in wanted)
         self.names += [each.name for each in self.more]
 
     def compose(self) -> None:
@@ -143,6 +149,24 @@ class _Documents:
             text = self.seal(written[-1].name, self.page.text(self.cut()))
             jsonio.write_text(written[-1], text)
         return written
+
+
+def _sketches(
+    derivation: Derived, validation: Validation | GraphValidation | None
+) -> Sequence[Sketch]:
+    """Sketch a derivation, and its confrontation where there is one."""
+    if isinstance(derivation, Derivation):
+        shown = cast("Validation | None", validation)
+        sketches = derivation_sketches(derivation, _prediction(derivation, shown))
+        return sketches + (() if shown is None else validation_sketches(shown))
+    assert isinstance(derivation, NetworkDerivation)
+    sketches = network_sketches(derivation)
+    if validation is None:
+        return sketches
+    from symreln.report.graph_validation import confronted_losses
+
+    losses = confronted_losses(cast("GraphValidation", validation))
+    return [*(sketch for sketch in sketches if sketch["name"] != "loss"), losses]
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:

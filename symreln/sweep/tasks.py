@@ -7,7 +7,7 @@ same everywhere.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
@@ -16,6 +16,7 @@ from symreln.sweep.files import Result, encode
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from symreln.claims.derivation import Derivation
     from symreln.spec.model import Spec
     from symreln.sweep.plan import Plan, Row
 
@@ -108,7 +109,7 @@ def _theory(spec: Spec) -> list[Result]:
     from symreln.experiment.untested import learnable_share
     from symreln.pipeline.derive import derive
 
-    derivation = derive(spec, spectrum=cached_spectrum(Store()))
+    derivation = cast("Derivation", derive(spec, spectrum=cached_spectrum(Store())))
     numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = "the targets are all zero, so there is nothing to learn and no loss to compare"

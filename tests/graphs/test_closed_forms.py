@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import symreln as sr
 from symreln.dynamics.two_layer import TIME_CONSTANT
 from symreln.exact.truth import Truth
 from symreln.graphs import components as parts
@@ -15,7 +16,6 @@ from symreln.graphs.chains import SharedChain
 from symreln.graphs.components import components, place_proofs
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
-from symreln.graphs.derivation import derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec
@@ -26,7 +26,7 @@ from tests.graphs.test_components import NETWORK
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_a_chain_is_closed_by_the_family_of_its_depth(depth: int) -> None:
-    derivation = derive_graph(replace(chain_spec(depth), network=NETWORK))
+    derivation = sr.derive(replace(chain_spec(depth), network=NETWORK))
     (component,) = derivation.components
     assert component.counts == (1,) * depth
     assert derivation.level is Level.CLOSED
@@ -44,7 +44,7 @@ def test_a_chain_is_closed_by_the_family_of_its_depth(depth: int) -> None:
 
 
 def test_sharing_divides_time_by_the_gain() -> None:
-    derivation = derive_graph(replace(shared_spec(), network=NETWORK))
+    derivation = sr.derive(replace(shared_spec(), network=NETWORK))
     (component,) = derivation.components
     assert component.counts == (2, 4, 4, 2)
     assert derivation.level is Level.CLOSED_BY_SYMMETRY
