@@ -1,6 +1,6 @@
 """Certified strengths: seconds for 50 digits of seven modes at 1000 times, and against mpmath.
 
-``python benchmarks/dynamics.py [--digits 50] [--times 1000]`` prints, for every family with a
+``python benchmarks/dynamics.py [--digits 50] [--times 1000]`` prints, for every law with a
 closed form, the seconds of this process's work for seven modes at that many times, every ball
 correct to the digits asked for; for two balanced layers also how many times longer the textbook
 formula takes with mpmath at that precision, which certifies nothing. Then the same through
@@ -13,21 +13,15 @@ import argparse
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import arb
 from mpmath import mp
 
 import symreln as sr
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import (
-    decaying_balls,
-    deep_balls,
-    shallow,
-    unbalanced,
-    weight_decay,
-)
 from symreln.exact.enclosure import ball, precision
+from symreln.laws.choice import solve
+from symreln.laws.law import Regime
+from symreln.laws.ops import ARB
 
 MODES = tuple((Fraction(1, k + 1), Fraction(k + 2, 9)) for k in range(7))
 START, IMBALANCE, PENALTY = Fraction(1, 10**6), Fraction(1, 10**3), Fraction(1, 20)
@@ -36,35 +30,29 @@ TARGET = 0.1
 Strengths = Callable[[arb, arb, list[arb], arb], tuple[arb, ...]]
 
 
-def each(strength: Callable[..., arb], *scales: Fraction) -> Strengths:
-    """Return a family's formula, applied to one time after the other."""
-    return lambda s, d, times, tau: tuple(strength(s, d, *map(ball, scales), t, tau) for t in times)
+def law(**known: object) -> Strengths:
+    """Return a law's evaluation of all times at once."""
+    regime = Regime(**known)  # pyright: ignore[reportArgumentType]
+    more = {"strength0": START, "imbalance": IMBALANCE}
+
+    def strengths(s: arb, d: arb, times: list[arb], tau: arb) -> tuple[arb, ...]:
+        return solve(regime, s, d, ops=ARB, tau=tau, **more).strengths(times)
+
+    return strengths
 
 
-def together(strengths: Callable[..., tuple[arb, ...]], *scales: Fraction) -> Strengths:
-    """Return a family's evaluation of all times at once."""
-    return lambda s, d, times, tau: strengths(s, d, *map(ball, scales), times, tau)
-
-
-FAMILIES: dict[str, Strengths] = {
-    "shallow": each(shallow.strength_ball, START),
-    "two-layer balanced": each(two_layer.strength_ball, START),
-    "two-layer unbalanced": together(unbalanced.strength_balls, IMBALANCE, START),
-    "weight decay": each(
-        lambda s, d, decay, *rest: weight_decay.strength_ball(s - decay, d, *rest), PENALTY, START
-    ),
-    "weight decay, unbalanced": together(decaying_balls.strength_balls, PENALTY, IMBALANCE, START),
-    **{
-        f"depth {layers or 'infinity'}": together(partial(deep_balls.strength_balls, layers), START)
-        for layers in (3, 4, 8, 30, None)
-    },
+LAWS: dict[str, Strengths] = {
+    "one layer": law(layers=1),
+    "two-layer balanced": law(),
+    "two-layer unbalanced": law(apart=True),
+    "weight decay": law(weight_decay=PENALTY),
+    **{f"depth {layers}": law(layers=layers) for layers in (3, 4, 8, 30)},
 }
 #: [network] of the specs that are enclosed, and where modes start where no law says it.
 SPECS: dict[str, tuple[dict[str, object], Fraction | None]] = {
     "plain": ({}, None),
     "apart": ({"init_std": ["1/50", "1/200"]}, None),
     "decay": ({"weight_decay": "1/20"}, None),
-    "decay, apart": ({"weight_decay": "1/20", "init_std": ["1/50", "1/200"]}, None),
     "layers 3": ({"layers": 3}, START),
 }
 
@@ -112,7 +100,7 @@ def main() -> None:
     options = parser.parse_args()
     reference = seconds(lambda: textbook(options.times, options.digits))
     print(f"7 modes, {options.times} times, {options.digits} digits; target {TARGET} s")
-    for name, strengths in FAMILIES.items():
+    for name, strengths in LAWS.items():
         took = seconds(lambda s=strengths: evaluate(s, options.times, options.digits))
         more = f", mpmath takes {reference / took:.1f} times as long" * (
             name == "two-layer balanced"

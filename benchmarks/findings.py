@@ -27,11 +27,11 @@ from pathlib import Path
 
 import symreln as sr
 from symreln.gates.confronted import confront, confronted_points
-from symreln.gates.line import parameter_range
+from symreln.gates.label_race import subset_stages, trained_shares
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import finding_table, unraced
 from symreln.gates.rivals import contest, contest_table
-from symreln.gates.subsets_report import subset_stages, trained_shares
 from symreln.spec.model import Spec
 
 XOR_SEEDS, SUBSET_SEEDS = 20, 4
@@ -45,7 +45,7 @@ def finding_one() -> str:
     spec = sr.load("xor")
     found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
     points = [confront(found, spec, at, XOR_SEEDS, 0) for at in confronted_points(found, 4)]
-    return finding_table(found, unraced(found, spec), points, XOR_SEEDS)
+    return finding_table(found, unraced(found, spec), points)
 
 
 def contextual(contexts: int, scale: str) -> Spec:
@@ -78,9 +78,8 @@ def tables(parts: list[str], seeds: int) -> Iterator[tuple[str, str]]:
     if "subsets" in parts:
         yield "subsets", subset_rows()
     for contexts, scale in CONTESTS if "contests" in parts else ():
-        found = contest(contextual(contexts, scale), "context", seeds, 0)
         title = f"C = {contexts}, c = {scale}"
-        yield title, contest_table(found, title)
+        yield title, contest_table(contest(contextual(contexts, scale), "context", seeds, 0, title))
 
 
 def replaced(page: str, name: str, table: str) -> str:

@@ -18,46 +18,42 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 import argparse
 
 import symreln as sr
-from symreln.gates.trained_command import Asked, find
+from symreln.gates.network_finders import NetworkGates, find
 
 SPECS = ("contextual-3", "contextual-4", "contextual-5", "contextual-different", "digits", "xor")
 RELU = {"digits": ['network.activation="relu"']}
 
 
-def asked(method: str, runs: int) -> Asked:
-    return Asked(
-        method=method,
-        clusters=None,
-        windows=None,
-        every=100,
-        trainings=1,
-        runs=runs,
-        replays=2,
-        rng=0,
-        quiet=True,
-    )
+def found_by(method: str, spec: sr.Spec, runs: int) -> NetworkGates:
+    record = find(spec, method, runs=runs).record
+    assert isinstance(record, NetworkGates)
+    return record
 
 
-def percent(result: dict, name: str) -> str:
-    return f"{100 * result['replay']['errors'][name]['mean']:.1f} %"
+def percent(found: NetworkGates, name: str) -> str:
+    assert found.replay is not None
+    return f"{100 * found.replay.errors[name].mean:.1f} %"
 
 
 def row(name: str, runs: int, windows: bool) -> str:
     spec = sr.load(name, RELU.get(name, [])).at_values()
-    found = find(spec, asked("kmeans", runs)).result
-    stable = found["stability"]
-    sizes = ", ".join(f"{k} ({times})" for k, times in stable["clusters"].items())
+    found = found_by("kmeans", spec, runs)
+    stable, replay = found.stability, found.replay
+    assert stable is not None
+    assert stable.adjusted_rand is not None
+    assert replay is not None
+    assert replay.seed_floor is not None
     cells = [
         name,
-        sizes,
-        f"{stable['runs_with_all_spec_gates']} of {runs}",
-        f"{stable['adjusted_rand']['mean']:.2f}",
+        ", ".join(f"{k} ({times})" for k, times in stable.clusters.items()),
+        f"{stable.runs_with_all_spec_gates} of {runs}",
+        f"{stable.adjusted_rand.mean:.2f}",
         percent(found, "algorithm 1"),
     ]
     if windows:
-        other = find(spec, asked("windows", 5)).result
-        cells += [f"{percent(other, 'windows')} (W = {other['windows']})"]
-    cells.append(f"{100 * found['replay']['seed_floor']:.1f} %")
+        other = found_by("windows", spec, 5)
+        cells += [f"{percent(other, 'windows')} (W = {other.windows})"]
+    cells.append(f"{100 * replay.seed_floor:.1f} %")
     return " | ".join(cells)
 
 

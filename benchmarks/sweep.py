@@ -118,7 +118,6 @@ def main() -> None:
     parser.add_argument("--rng", type=int, default=0)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        os.environ["SYMRELN_CACHE"] = str(Path(scratch, "cache"))
         calm, stormy = Path(scratch, "calm"), Path(scratch, "stormy")
         begun = time.monotonic()
         if start(calm, asked.seeds).wait() != 0:

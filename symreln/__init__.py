@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.given_weights import from_weights
     from symreln.exact.truth import Truth
     from symreln.experiment.confront import Validation, validate
-    from symreln.limits.within import PartialDerivation, derive_within
+    from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.spec.model import (
         Dataset,
         NetworkSpec,
@@ -53,10 +53,10 @@ _HOMES = {
     "Truth": "symreln.exact.truth",
     "Validation": "symreln.experiment.confront",
     "ValidationSpec": "symreln.spec.model",
-    "PartialDerivation": "symreln.limits.within",
+    "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
     "NetworkDerivation": "symreln.api",
-    "derive_within": "symreln.limits.within",
+    "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.given_weights",
     "load": "symreln.tasks.load",
     "validate": "symreln.experiment.confront",

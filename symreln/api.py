@@ -21,9 +21,9 @@ from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
+from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.exact.spectrum import joint_spectrum
-from symreln.gates.support import unsupported_pathways
 from symreln.graphs import derivation as networks
 from symreln.graphs.every_size import routing_of
 from symreln.graphs.in_numbers import in_numbers

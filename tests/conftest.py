@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-import pytest
 from hypothesis import settings
 
 # The same examples at every run, so that a red test is red for everyone; others on request, with
@@ -12,9 +11,3 @@ from hypothesis import settings
 RANDOM = os.environ.get("SYMRELN_EXAMPLES") == "random"
 settings.register_profile("symreln", derandomize=not RANDOM, deadline=None)
 settings.load_profile("symreln")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give every test an empty cache of its own: the user's is neither read nor written."""
-    monkeypatch.setenv("SYMRELN_CACHE", str(tmp_path_factory.mktemp("cache") / "symreln"))

@@ -79,7 +79,7 @@ def test_long_work_is_announced_on_stderr_and_short_work_is_not(
     tmp_path, capsys, monkeypatch, unit, said
 ):
     monkeypatch.setattr(cost, "time_unit", lambda: unit)
-    asked = ["derive", "xor", "--format", "json", "--no-cache", "--out", str(tmp_path)]
+    asked = ["derive", "xor", "--format", "json", "--out", str(tmp_path)]
     assert cli._guarded(asked) == 0
     assert ("an estimate" in capsys.readouterr().err) is said
     assert cli._guarded([*asked, "--quiet"]) == 0

@@ -9,8 +9,8 @@ import symreln as sr
 from symreln.claims.equal_starts import equal_starts, started_apart, unequal_starts
 from symreln.claims.mode_system import mode_system
 from symreln.claims.prediction import mode_starts, predict_training
-from symreln.dynamics.coupled_modes import integrate_modes
 from symreln.exact.truth import Truth
+from symreln.laws.coupled_modes import integrate_modes
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec
 from tests.pathways.examples import CUBIC, RATIONAL, equal_race, one_hot_contexts, scaled_structure

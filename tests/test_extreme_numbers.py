@@ -83,9 +83,9 @@ def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):
         'init_std = "1/100"\nlearning_rate = "1/100"\nsteps = 5\n'
     )
     out = ["--out", str(tmp_path / "out")]
-    assert cli._guarded(["derive", str(spec), "--no-cache", *out]) == 0
+    assert cli._guarded(["derive", str(spec), *out]) == 0
     assert "1.000000000e+400" in capsys.readouterr().out
-    assert cli._guarded(["validate", str(spec), "--no-cache", *out]) == 2
+    assert cli._guarded(["validate", str(spec), *out]) == 2
     assert "dataset.X: a number is too large" in capsys.readouterr().err
 
 

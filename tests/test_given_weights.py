@@ -12,11 +12,11 @@ from scipy.linalg import expm
 
 import symreln as sr
 from symreln.claims.given_weights import white_inputs
-from symreln.dynamics.solutions import lambda_balanced
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
+from symreln.laws import lambda_balanced
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
-from tests.dynamics.test_half_speed import load as load_odd
+from tests.laws.test_half_speed import load as load_odd
 
 X = [[1, 1, -1, -1], [1, -1, 1, -1]]
 Y = [[3, 1, "-1/2", 2], [1, 3, 0, "1/3"], [0, 1, 1, 0]]

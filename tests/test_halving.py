@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import arb
-from scipy.integrate import solve_ivp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
@@ -41,7 +40,6 @@ FAMILIES = [
     {"activation": "relu"},
     {"weight_decay": "1/4"},
     {"init_std": ["1/100", "1/5"]},
-    {"init_std": ["1/100", "1/5"], "weight_decay": "1/4"},
 ]
 
 
@@ -49,7 +47,7 @@ FAMILIES = [
 def test_the_strength_is_half_of_its_limit_then(changes):
     """Two routes: the certified root, and the float64 curve at that step."""
     found = derived(changes)
-    decay = found.effective_network.weight_decay
+    decay = found.known.weight_decay
     for mode in found.pathways[0].modes:
         half = half_time(found, mode, 21)
         assert half.why == ""
@@ -73,31 +71,11 @@ def test_one_layer_and_two_have_their_formulas():
             assert float(half.decimal[0]) == pytest.approx(expected, rel=1e-13)
 
 
-def test_imbalance_and_decay_together_agree_with_their_simulated_equation():
-    changes = {"init_std": ["1/100", "1/5"], "weight_decay": "1/4"}
-    found = derived(changes)
-    mode = found.pathways[0].modes[0]
-    s, d, decay, tau = mode.s.to_float(), mode.d_eff.to_float(), 0.25, 20.0
-    c = 50 * (1e-4 + 0.04)
-
-    def slope(time: float, strength: np.ndarray) -> np.ndarray:
-        apart = c * np.exp(-2 * decay * time / tau)
-        root = np.sqrt(4 * strength**2 + apart**2)
-        return (root * (s - d * strength) - 2 * decay * strength) / tau
-
-    def at_half(_: float, strength: np.ndarray) -> float:
-        return strength[0] - (s - decay) / d / 2
-
-    ended = solve_ivp(slope, (0, 500), [0.0], events=at_half, rtol=1e-10, atol=1e-12)
-    (times,) = ended.t_events
-    assert len(times) == 1, "the crossing is the only one"
-    assert float(half_time(found, mode, 21).decimal[0]) == pytest.approx(times[0], rel=1e-7)
-
-
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
         ({"weight_decay": "7/4"}, "the mode dies out"),
+        ({"init_std": ["1/100", "1/5"], "weight_decay": "1/4"}, "no closed form"),
         ({"layers": 3}, "initial strength of 3 layers is not derived"),
         ({"init_std": "1"}, "starts above half"),
     ],

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from symreln.claims.relaxation import relaxation
-from symreln.dynamics.switchboard import Start, expected_start, strengths_float
-from symreln.exact.enclosure import ball
 from symreln.report.terminal import summary_of
-from symreln.spec.model import NetworkSpec
 from symreln.tasks.load import load
 from tests.unchecked import derive_unchecked
 
@@ -38,42 +33,7 @@ def test_a_mode_that_relaxes_by_more_than_2_a_step_is_named(rate, warned, parame
     assert not found or "mode 1 of 'only' relaxes by 2.02 a step" in found[0]
 
 
-def network(**changes):
-    base = {"hidden": 10, "init_std": "1/10", "learning_rate": "1", "steps": 3, "loss": "mean"}
-    return NetworkSpec(**{**load(CASE | {"network": base}).network.__dict__, **changes})
-
-
 CASE = {"dataset": {"X": [[1]], "Y": [[1]]}, "pathway": [{"name": "only"}]}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"layers": 1},
-        {},
-        {"layers": 3},
-        {"layers": 5},
-        {"init_std_out": Fraction(1, 2)},
-        {"weight_decay": Fraction(1, 3)},
-        {"weight_decay": Fraction(9, 4)},
-    ],
-)
-def test_the_rate_is_the_slope_of_the_familys_own_equation_at_its_plateau(changes):
-    """Two routes: the formula, and how fast the evaluated closed form nears its limit from near."""
-    one = network(**changes)
-    s, d = Fraction(3, 2), Fraction(5, 4)
-    growth = s - one.weight_decay
-    limit = max(growth, 0) / d
-    near = limit * Fraction(9999, 10000) or Fraction(1, 10000)
-    apart = 0 if one.layers > 2 else expected_start(one).imbalance
-    start = Start(strength0=near, imbalance=apart)
-    arrays = np.array([[float(s)]]), np.array([[float(d)]])
-    (values,) = strengths_float(one, *arrays, np.array([0.0, 1e-3]), 1.0, start)
-    left = np.abs(values - float(limit))
-    measured = float(np.log(left[0] / left[1]) / 1e-3)
-    # A mode that dies out is a product of two amplitudes, which shrink half as fast.
-    expected = float(relaxation(one, ball(s), ball(d)).mid()) * (1 if growth > 0 else 2)
-    assert measured == pytest.approx(expected, rel=2e-3)
 
 
 @pytest.mark.parametrize(

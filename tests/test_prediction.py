@@ -12,14 +12,14 @@ import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.integration import coupled_matrices
 from symreln.claims.prediction import learning_modes, probe_bases
-from symreln.dynamics.two_layer import strength_float
 from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.spec.model import Parameter
 from symreln.verdict.judge import Level
 from tests.cases import CASES, contexts_spec, derived, matrix_spec
-from tests.dynamics.full_flow import GatedNetwork, aligned_start
+from tests.laws.floats import two_layers
+from tests.laws.full_flow import GatedNetwork, aligned_start
 from tests.pathways.examples import (
     GOLDEN,
     RATIONAL,
@@ -32,6 +32,16 @@ TINY = {"init_std": Fraction(1, 10**9)}  # π0 = 1e-17: the ends of the loss are
 LONG = np.concatenate([[0.0], np.geomspace(1, 1e9, 200)])
 EXAMPLES = all_examples()
 CLOSED = {name: spec for name, spec in EXAMPLES.items() if name.startswith("closed")}
+
+STAGES = [
+    sr.load("contextual-3"),
+    matrix_spec(
+        [[1, 0, 1, 0], [0, 1, 0, 1]],
+        [[1, 2, 3, -1]],
+        [{"gate": [1, 1, 1, 1], "stage": 1}, {"gate": [1, 1, 0, 0], "stage": 2}],
+        network={"training": "staged"},
+    ),
+]
 
 
 def numbered(spec, **network):
@@ -130,6 +140,31 @@ def test_closed_prediction_is_the_flow_of_aligned_weights(name):
     losses = np.array([network.loss(weights) for weights in flow])
     found = derivation.evaluate(times).loss
     np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
+
+
+@pytest.mark.parametrize("spec", STAGES, ids=["losses add up", "cross terms"])
+def test_closed_forms_of_stages_stand_beside_the_flow(spec):
+    """Strengths of all stages from their closed forms; the loss is that of weights made of them."""
+    derivation = sr.derive(spec).at_values
+    assert len(derivation.stages) == 2
+    times = np.array([0.0, 200.0, 600.0, 1500.0, 1e5])
+    prediction = derivation.evaluate(times)
+    closed = {mode.label: mode.closed for mode in prediction.modes}
+    network = GatedNetwork.of(derivation.spec)
+    for place, _ in enumerate(times):
+        weights = []
+        for pathway in derivation.pathways:
+            u, v, labels = probe_bases(pathway)
+            weights.append((v.T, u * np.array([closed[label][place] for label in labels])))
+        assert prediction.closed_loss[place] == pytest.approx(network.loss(weights), rel=1e-9)
+    for _, mode in learning_modes(derivation):
+        plateau = mode.s.to_float() / mode.d_eff.to_float()
+        assert closed[mode.label][-1] == pytest.approx(plateau, rel=1e-9)
+
+
+def test_what_the_loss_of_stages_is():
+    """The first test has both: a loss that is a sum over modes, and one that is not."""
+    assert [sr.derive(spec).loss is None for spec in STAGES] == [False, True]
 
 
 def test_matrices_and_closed_forms_meet_as_the_start_shrinks():
@@ -295,7 +330,7 @@ def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
     y = np.array([[1, 1], [0, float(value)]])
     singular = np.linalg.svd(y / 2, compute_uv=False)
     for mode, s in zip(found.modes, singular, strict=False):
-        alone = strength_float(np.array(s), np.array(0.5), np.array(1e-3), found.times, 100.0)
+        alone = two_layers(np.array(s), np.array(0.5), np.array(1e-3), found.times, 100.0)
         np.testing.assert_allclose(mode.best, alone, rtol=1e-11)
 
 

@@ -175,7 +175,7 @@ def test_deriving_and_validating_say_what_they_do(terminal):
 def test_a_command_that_derives_in_silence_with_quiet(monkeypatch, soon, capsys, tmp_path):
     from symreln.cli import main as cli
 
-    asked = ["derive", "xor", "--no-cache", "--format", "json", "--out", str(tmp_path)]
+    asked = ["derive", "xor", "--format", "json", "--out", str(tmp_path)]
     assert cli._guarded(asked) == 0
     assert "deriving …" in capsys.readouterr().err
     assert cli._guarded([*asked, "--quiet"]) == 0

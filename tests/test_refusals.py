@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path, capsys, monke
     monkeypatch.setattr(commands.Session, "execute", never)
     (tmp_path / "file").write_text("")
     out = tmp_path / "file" / "below"
-    code, _, err = run(capsys, "derive", "xor", "--no-cache", "--out", str(out))
+    code, _, err = run(capsys, "derive", "xor", "--out", str(out))
     assert code == 2
     assert f"--out {out}: the folder cannot be made (Not a directory). Name one" in err
 
@@ -92,16 +92,15 @@ def test_a_lower_bound_of_the_rate_never_refuses_what_converges(monkeypatch):
 
 
 def test_pathways_with_equal_modes_are_one_on_the_terminal():
-    lines = summary_of(sr.derive(contexts_spec(RATIONAL, 5)))["plain"].splitlines()
-    rows = [line for line in lines if "two-layer" in line]
-    assert len(rows) == 2
-    assert all(row.split()[:3] == ["p1", "…", "p5"] for row in rows)
+    _, _, rows = summary_of(sr.derive(contexts_spec(RATIONAL, 5)))["table"]
+    learning = [row for row in rows if "two-layer" in row[-1]]
+    assert [row[0] for row in learning] == ["p1 … p5 (5 pathways)"] * 2
 
 
 def test_pathways_with_different_modes_are_not():
     spec = sr.load("xor")
-    rows = [line for line in summary_of(sr.derive(spec))["plain"].splitlines() if "two-" in line]
-    assert len(rows) >= 1
+    _, _, rows = summary_of(sr.derive(spec))["table"]
+    assert any("two-" in row[-1] for row in rows)
     with pytest.raises(InputError):
         divergence.check_step_size(spec.network, 2.0)  # pyright: ignore[reportArgumentType]
 

@@ -22,7 +22,7 @@ from symreln.verify.numbers import MOST_DIGITS
 
 ROOT = str(Path(cli.__file__).parents[2])
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")
-DERIVE = "derive xor --no-cache --format json --out {out}"
+DERIVE = "derive xor --format json --out {out}"
 
 
 def shell(command: str, out: Path) -> subprocess.CompletedProcess[str]:
@@ -86,7 +86,7 @@ def test_a_full_disk_names_the_file_and_leaves_no_half_of_it(tmp_path, monkeypat
         genuine(handle)
 
     monkeypatch.setattr(jsonio.os, "fsync", full)
-    asked = ["derive", "xor", "--no-cache", "--format", "json", "--out", str(tmp_path)]
+    asked = ["derive", "xor", "--format", "json", "--out", str(tmp_path)]
     assert cli._guarded(asked) == 2
     err = capsys.readouterr().err
     assert f"symreln: {tmp_path / 'derivation.json'}: No space left on device" in err

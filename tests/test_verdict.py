@@ -143,3 +143,27 @@ def test_verdict_at_special_parameter_values_is_decided_again():
     assert sr.derive(spec(1)).verdict.level is Level.COUPLED_MODES  # for all a, so the weaker
     assert sr.derive(spec(2)).at_values.verdict.level is Level.COUPLED_MODES
     assert sr.derive(spec(1)).at_values.verdict.level is Level.CLOSED_BY_SYMMETRY
+
+
+@pytest.mark.parametrize(
+    ("targets", "gates", "reason"),
+    [
+        (
+            [[0, 0, -1], [-1, 0, -1]],
+            [[1, 1, 1], [0, 1, 1]],
+            "the action of mode 1 of 'p2' mixes modes 1, 2 of 'p1'",
+        ),
+        (
+            [[0, 0, 2, -1, 1, 1]],
+            [[0, 1, 1, 0, 1, 1], [1, 1, 1, 0, 0, 1]],
+            "mode 1 of 'p2' drives null mode 2 of 'p1'",
+        ),
+    ],
+    ids=["a simple mode", "null modes of multiplicity 3"],
+)
+def test_what_no_basis_mends_is_said_not_to_close_rather_than_not_proven(targets, gates, reason):
+    inputs = np.eye(len(targets[0]), dtype=int).tolist()
+    derivation = sr.derive(matrix_spec(inputs, targets, gates))
+    assert derivation.verdict.level is Level.COUPLED_MATRICES
+    last = derivation.verdict.reasons[-1]
+    assert last == f"{reason}, so the strengths alone, each starting anywhere, do not close"

@@ -16,9 +16,9 @@ from typing import Any
 
 import symreln as sr
 from symreln.experiment.words import percent, steps_text
+from symreln.report.drawing import draw_all
 from symreln.report.jsonio import write_json, write_text
 from symreln.report.plots import validation_sketches
-from symreln.report.sketches import draw
 
 HERE = Path(__file__).parent
 NAMES = (
@@ -36,8 +36,8 @@ def record(name: str, seeds: int, rng: int) -> str:
     validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng, terms=True)
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    for sketch in validation_sketches(validation):
-        write_text(folder / f"{sketch['name']}.svg", draw(sketch, pdf=False).svg)
+    for drawing in draw_all(validation_sketches(validation), pdf=False):
+        write_text(folder / f"{drawing.name}.svg", drawing.svg)
     write_json(folder / "validation.json", validation.to_json())
     return validation.sentence()
 

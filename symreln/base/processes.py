@@ -22,10 +22,10 @@ PARENT_SECONDS = 0.5
 
 
 class Child:
-    """One Python module as a child in a process group of its own.
+    """One Python module as a child in a process group of its own, told one line of JSON.
 
     Attributes:
-        process: The process; its stdin stays open for more lines.
+        process: The process.
     """
 
     def __init__(self, module: str, request: dict[str, Any]) -> None:
@@ -41,15 +41,10 @@ class Child:
         )
         self._members: tuple[int, ...] = (self.process.pid,)
         self._searched = 0.0
-        self.tell(request)
-
-    def tell(self, message: dict[str, Any]) -> None:
-        """Send one line of JSON."""
-        stream = self.process.stdin
-        assert stream is not None
+        assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            stream.write(json.dumps(message).encode() + b"\n")
-            stream.flush()
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+            self.process.stdin.flush()
 
     def poll(self) -> int | None:
         """Return the exit code, or None while it runs."""

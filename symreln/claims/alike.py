@@ -89,7 +89,8 @@ class Alike:
 
     def strength(self, mode: ModeDerivation) -> Any:
         """Return a mode's closed form in the symbols that its tables define, or None."""
-        return None if mode.strength is None else self.renamed(mode, mode.strength.printed)
+        found = None if mode.strength is None else mode.strength.printed
+        return None if found is None else self.renamed(mode, found)
 
     def renamed(self, mode: ModeDerivation, expr: sp.Basic) -> Any:
         """Return an expression of a mode in the symbols that its tables define.
@@ -165,5 +166,4 @@ def heights_latex(groups: Sequence[Alike], *, decay: bool = False) -> str:
 
 def decays(derivation: Derivation) -> bool:
     """Whether weight decay keeps strengths below s/d."""
-    network = derivation.effective_network
-    return network is not None and network.weight_decay != 0
+    return derivation.known.weight_decay != 0

@@ -8,7 +8,7 @@ the free constants. Tolerances of numerical methods are no constants of the theo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,16 +17,16 @@ from symreln.claims.derivation import Derivation
 from symreln.document.model import Strong, Table
 from symreln.document.typeset import typeset
 from symreln.document.words import NONE
-from symreln.dynamics import initial
 from symreln.exact.enclosure import ball, in_float64, rounded_text
+from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from symreln.claims.derivation import Derived
     from symreln.claims.narrow_law import NarrowLaw
-    from symreln.dynamics.chain_start import ChainStart
-    from symreln.spec.model import NetworkSpec
+    from symreln.laws.chain_start import ChainStart
+    from symreln.laws.law import Regime
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]
 #: The share of a ReLU network's hidden units that a pathway is taken to have.
@@ -128,11 +128,11 @@ def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
     network = derivation.spec.network
     if network is None or not isinstance(derivation, Derivation):
         return ()
-    linear = derivation.effective_network == network and network.activation == "linear"
-    found = list(_start(network))
-    if derivation.effective_network != network:
+    known = derivation.known
+    found = list(_start(known, network.hidden))
+    if known.half_speed.holds:
         found += _half_speed()
-    elif not linear and network.layers > 1:
+    elif network.activation != "linear" and known.units is not None:
         found.append(_half([pathway.name for pathway in derivation.pathways]))
     return tuple(found)
 
@@ -213,25 +213,24 @@ def chain_constants(start: ChainStart) -> tuple[Constant, ...]:
     )
 
 
-def _start(network: NetworkSpec) -> Iterator[Constant]:
-    """Yield the initial strength where all hidden units take part."""
-    if network.layers > 2:
-        return  # a symbol in what is printed
-    whole, second = Fraction(0), network.init_std_out
-    if network.layers == 2 and second is None:
-        whole = network.hidden * network.init_std**2 / 2
-    if network.layers == 2 and second is not None:
+def _start(known: Regime, hidden: int) -> Iterator[Constant]:
+    """Yield where modes start with all hidden units taking part; it is a symbol where none says."""
+    law = law_of(known)
+    start = law.start(replace(known, units=Fraction(hidden)))
+    if start is None:
+        return
+    if start.imbalance:
         yield Constant(
             name="imbalance with all hidden units",
-            value=network.hidden * (network.init_std**2 + second**2),
+            value=start.imbalance,
             source="derived",
             origin="mean of |a + b||a - b| over the initialisation distribution",
         )
     yield Constant(
         name="initial strength with all hidden units",
-        value=whole,
+        value=start.strength0,
         source="derived",
-        origin=initial.SOURCE if network.layers == 2 else "mean of a single random layer",
+        origin=law.start_origin,
     )
 
 

@@ -1,6 +1,6 @@
 """How well a later stage may take the earlier one as converged: exact conditions, certified bounds.
 
-The bounds and their proof are those of :mod:`symreln.dynamics.converging`; that they apply is
+The bounds and their proof are those of :mod:`symreln.laws.converging`; that they apply is
 decided by :mod:`symreln.verdict.drives`, at the declared values.
 """
 
@@ -24,10 +24,9 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, Math, Table, equation, prose
 from symreln.document.numerals import rounded_up
 from symreln.document.typeset import few, say, typeset
-from symreln.dynamics.converging import Earlier, Later, Push, antiderivative, residuals
-from symreln.dynamics.initial import gram_scale
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.truth import Truth
+from symreln.laws.converging import Earlier, Later, Push, antiderivative, residuals
 from symreln.verdict.drives import driven_classes, original_of, sources
 from symreln.verdict.judge import Level, stage_modes
 
@@ -252,15 +251,17 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
         the first stage has converged.
     """
     spec = derivation.spec
-    network = spec.network
-    if derivation.later or network is None or network.unusual or len(derivation.stages) < 2:
+    known = derivation.known
+    if derivation.later or spec.network is None or not known.two_layers_alike:
+        return None
+    if len(derivation.stages) < 2:
         return None
     if any(parameter.value is None for parameter in spec.parameters):
         return None
     exact = derivation.ask(at_values)
     first, second = exact.stages[:2]
     beyond = _beyond(derivation)
-    scale = ball(gram_scale(network))
+    scale = ball(known.gram_scale)
     reason = _first_reason(derivation, first)
     if reason:
         return _undecided(reason, beyond)

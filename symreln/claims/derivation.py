@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Step
-from symreln.dynamics import switchboard
-from symreln.dynamics.loss import mode_space_loss, strength_symbol
-from symreln.dynamics.solutions import odd_relu
 from symreln.exact.truth import Truth
+from symreln.laws.choice import law_of
+from symreln.laws.law import Regime
+from symreln.laws.loss import mode_space_loss, strength_symbol
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from symreln.claims.families.derivation import FamilyDerivation
-    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
+    from symreln.laws.law import Law
     from symreln.network.effective import EffectiveDataset
-    from symreln.spec.model import NetworkSpec, Spec
+    from symreln.spec.model import Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
     Found = TypeVar("Found")
@@ -107,7 +107,7 @@ class ModeDerivation:
     multiplicity: int
     family: str
     why: str
-    strength: AbstractMode | None
+    strength: Law | None
     passed_over: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -237,28 +237,23 @@ class Derivation(Derived):
     @property
     def tau(self) -> Fraction | None:
         """Time constant in steps, or None without a network."""
-        network = self.effective_network
-        return None if network is None else network.tau(self.spec.dataset.samples)
+        network = self.spec.network
+        if network is None:
+            return None
+        return self.known.slower * network.tau(self.spec.dataset.samples)
 
     @cached_property
-    def effective_network(self) -> NetworkSpec | None:
-        """The network whose time constant and weight decay the modes feel, or None without one.
-
-        The spec's own, but for a ReLU network that is linear at half speed
-        (:mod:`symreln.dynamics.solutions.odd_relu`).
-        """
-        network = self.spec.network
-        if network is None or not odd_relu.asked(self.spec)[0]:
-            return network
-        return odd_relu.linear_network(network)
+    def known(self) -> Regime:
+        """What the spec says of its modes, were they decoupled: which law they take."""
+        return Regime.of(self.spec)
 
     @property
     def strength0(self) -> Fraction | None:
         """Initial strength of every mode, or None without a network or where none is derived."""
-        network = self.spec.network
-        if network is None or network.layers > 2:
+        if self.spec.network is None:
             return None
-        return switchboard.expected_start(network).strength0
+        start = law_of(self.known).start(self.known)
+        return None if start is None else start.strength0
 
     @property
     def closed(self) -> bool:

@@ -8,12 +8,12 @@ import numpy as np
 
 from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.integration import gate_floats, network_of, sparse_floats
-from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError
+from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
-    from symreln.dynamics.gated_data import SparseArray
-    from symreln.dynamics.reduced_flow import ReducedFlow
+    from symreln.laws.gated_data import SparseArray
+    from symreln.laws.reduced_flow import ReducedFlow
     from symreln.spec.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
@@ -64,7 +64,7 @@ def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
     Raises:
         InputError: The rate is beyond ``STIFFEST``.
     """
-    rate = float(gram_scale(network)) / tau * norm * norm
+    rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
     if not rate < STIFFEST:
         msg = (
             f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
@@ -90,7 +90,7 @@ def check_before_deriving(spec: Spec) -> None:
     if spec.network is None or any(p.value is None for p in spec.parameters):
         return
     network, exact = network_of(spec), spec.at_values()
-    if network.unusual:
+    if not Regime.of_network(network).two_layers_alike:
         return
     inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
     targets = sparse_floats(exact.dataset.targets, "dataset.Y")

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.claims.gate_support import first_pathways, has_early_phase, unsupported_pathways
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
-from symreln.dynamics.early_phase import (
+from symreln.exact.numeric import numpy_modes
+from symreln.laws.early_phase import (
     MOST_LOOKS,
     UNITS,
     EarlyMode,
     EarlyPhase,
     EarlyStrength,
 )
-from symreln.dynamics.initial import pathway_units
-from symreln.exact.numeric import numpy_modes
-from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import first_pathways, has_early_phase, unsupported_pathways
+from symreln.laws.law import pathway_units
+from symreln.network.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -106,7 +106,7 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
         np.array([gate_floats(pathway.effective.pathway) for pathway in kept]),
         step / keep,
         np.random.default_rng(SEED),
-        scales=_scales(network),
+        scales=derivation.known.scales,
     )
     originals = pathway_orbits(dataset, [pathway.effective.pathway for pathway in kept])
     orbits = [(originals[early.pathway], mode.number) for _, mode, early in asked]
@@ -169,15 +169,6 @@ def mode_kappas(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str
 def start_factor(network: NetworkSpec, kappa: float) -> float:
     """Return how many times the expected initial strength a mode with κ starts from."""
     return kappa * network.hidden / float(pathway_units(network))
-
-
-def _scales(network: NetworkSpec) -> tuple[float, float]:
-    """Return the standard deviations of both layers in units of the root of their mean square."""
-    if network.init_std_out is None:
-        return 1.0, 1.0
-    first, second = float(network.init_std), float(network.init_std_out)
-    mean = float(np.sqrt((first**2 + second**2) / 2))
-    return first / mean, second / mean
 
 
 def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:

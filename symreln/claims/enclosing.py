@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import learning_modes
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.switchboard import Start, expected_start, strength_balls
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
+from symreln.laws.choice import expected_start, law_of, started
+from symreln.laws.law import Start
+from symreln.laws.ops import ARB
 from symreln.spec.arguments import exact_times, exact_value, whole_number
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.spec.model import NetworkSpec
+    from symreln.laws.law import Regime
 
 #: log2(10), rounded up.
 BITS_PER_DIGIT = 3.3220
@@ -51,7 +53,13 @@ def enclose(
             "enclose. derivation.evaluate(times) integrates the reduced equations in float64"
         )
         raise NoClosedFormError(msg)
-    network = network_of(derivation.spec)
+    network_of(derivation.spec)
+    if not law_of(derivation.known).closed:
+        msg = (
+            f"{law_of(derivation.known).name}: the equation of a mode has no closed form to "
+            "enclose. derivation.evaluate(times) integrates it in float64"
+        )
+        raise NoClosedFormError(msg)
     if derivation.ask(narrow_pathways):
         one = derivation.ask(narrow_pathways)[0]
         msg = (
@@ -69,7 +77,8 @@ def enclose(
         )
         raise NoClosedFormError(msg)
     digits = whole_number(digits, "digits", 1, MOST_DIGITS)
-    start = expected_start(network) if strength0 is None else _given_start(network, strength0)
+    known = derivation.known
+    start = expected_start(known) if strength0 is None else _given_start(known, strength0)
     wanted = digits * BITS_PER_DIGIT
     bits = int(wanted) + 40
     while bits <= MOST_BITS:
@@ -83,15 +92,14 @@ def enclose(
     raise LimitReachedError(msg)
 
 
-def _given_start(network: NetworkSpec, strength0: Fraction) -> Start:
+def _given_start(known: Regime, strength0: Fraction) -> Start:
     needed = "give an exact number above 0, for example Fraction(1, 1000)"
     start = exact_value(strength0, "strength0", needed)
     if start <= 0:
         msg = f"strength0: found {start}; {needed}"
         raise InputError(msg)
-    if network.layers > 2:
-        return Start(strength0=start)
-    return replace(expected_start(network), strength0=start)
+    expected = law_of(known).start(known)
+    return Start(strength0=start) if expected is None else replace(expected, strength0=start)
 
 
 def _balls(
@@ -100,15 +108,14 @@ def _balls(
     """Return every mode's balls at a working precision, or None where it is too low."""
     from symreln.exact.enclosure import ball, precision
 
-    network = derivation.effective_network or network_of(derivation.spec)
-    values = derivation.spec.values
+    values, tau = derivation.spec.values, derivation.tau
     with precision(bits):
-        tau, moments = ball(derivation.tau or Fraction(1)), [ball(time) for time in times]
+        moments = [ball(time) for time in times]
         try:
             return {
-                mode.label: strength_balls(
-                    network, *_mode_balls(mode, values, bits), moments, tau, start
-                )
+                mode.label: started(
+                    derivation.known, *_mode_balls(mode, values, bits), tau, ops=ARB, start=start
+                ).strengths(moments)
                 for _, mode in learning_modes(derivation)
             }
         except LimitReachedError:

@@ -1,7 +1,7 @@
 """What is left of modes that are closed by symmetry when their starts are not equal.
 
 Closed by symmetry, modes that couple stay equal because they start equal. Started apart, each
-aligned mode follows the competitive system of :mod:`symreln.dynamics.competition`, if every single
+aligned mode follows the competitive system of :mod:`symreln.laws.competition`, if every single
 coupling maps modes to modes. Where that system's couplings are definite, it comes to rest at one
 point from every positive start: the plateaus s/d_eff hold, the course there does not. Where they
 are singular the start decides. Where no single coupling is proven to map modes to modes, but only
@@ -18,8 +18,8 @@ from symreln.claims.claim import Claim
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block
 from symreln.document.typeset import few, say, typeset
-from symreln.dynamics.competition import Competition
 from symreln.exact.truth import Truth
+from symreln.laws.competition import Competition
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class EqualStarts(Claim):
 
 def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
     """Return what stages closed by symmetry owe to equal starts, where modes couple."""
-    network = derivation.spec.network
-    two_layers = network is not None and network.layers == 2
+    two_layers = derivation.tau is not None and derivation.known.one_hidden_layer
     found = []
     for stage in derivation.stages:
         components = sorted(stage.verdict.components, key=sorted)

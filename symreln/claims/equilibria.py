@@ -18,11 +18,11 @@ from symreln.document.model import Block, Content, Math, Table, equation
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import few, say, typeset
 from symreln.document.words import decimal_cell, number_cell
-from symreln.dynamics.competition import MOST_LISTED, Competition, Equilibrium
-from symreln.dynamics.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
+from symreln.laws.competition import MOST_LISTED, Competition, Equilibrium
+from symreln.laws.resting_line import RestingLine, groups_alike, resting_line, totals
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

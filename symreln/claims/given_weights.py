@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.solve import at_values
-from symreln.dynamics.solutions import lambda_balanced, odd_relu
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
+from symreln.laws import lambda_balanced
 from symreln.spec.arguments import instance_of
 from symreln.spec.finding import Finding
 from symreln.spec.number import exact_fraction, exact_number
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.solutions.lambda_balanced import BalancedMatrices
+    from symreln.laws.lambda_balanced import BalancedMatrices
 
 #: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
 NUMBERS = (int, float, Fraction, np.number)
@@ -99,20 +99,7 @@ def why_not(derivation: Derivation) -> str:
         return f"the solution is of a single pathway, and the spec has {len(spec.pathways)}"
     if spec.pathways[0].then:
         return "the pathway's gate switches, and the solution is of a fixed one"
-    network = spec.network
-    if network is None:
-        return ""
-    if network.layers != 2:
-        return f"the solution is of two layers of weights, and network.layers = {network.layers}"
-    if network.weight_decay:
-        return "the solution is without weight decay"
-    if odd_relu.asked(spec)[0]:
-        return (
-            "the ReLU network of these data is linear at half speed; ask with activation = "
-            '"linear" for the linear network that it is, with weights W/√2 and half the learning '
-            "rate"
-        )
-    return ""
+    return lambda_balanced.unfit(derivation.known)
 
 
 def white_inputs(derivation: Derivation) -> bool:

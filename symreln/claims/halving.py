@@ -1,10 +1,8 @@
 r"""When a mode reaches half of its height: from a formula, or as a certified root.
 
-At half of its height h the slope of every family is positive (for two layers with weight decay,
-where layers start apart by c, :math:`\tau\dot\pi = \sqrt{4\pi^2 + c^2}\,(s - d\pi) - 2\lambda\pi`
-is at least :math:`2\pi(s - \lambda - d\pi) > 0` there; for the others it is a positive factor times
-:math:`s - dh/2 > 0`). So a strength that starts below h/2 crosses it once, and a change of sign
-between two balls of the closed form encloses the only root.
+At half of its height h the slope of every law with a closed form is positive: it is a positive
+factor times :math:`s - \lambda - dh/2 > 0`. So a strength that starts below h/2 crosses it once,
+and a change of sign between two balls of the closed form encloses the only root.
 """
 
 from __future__ import annotations
@@ -14,16 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.claims.widths import learned_counts
-from symreln.dynamics.switchboard import expected_start, strength_balls
-from symreln.dynamics.two_layer import SigmoidalMode
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.laws.choice import law_of, started
+from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.spec.model import NetworkSpec
 
 #: Working precision, and the relative width to which a root is enclosed.
 BITS, ROOT_BITS = 160, 100
@@ -52,21 +49,23 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         mode: One that learns something, with a closed form.
         digits: Significant digits.
     """
-    network, spec = derivation.effective_network, derivation.spec
-    if network is None or spec.network is None:
+    known, spec = derivation.known, derivation.spec
+    if spec.network is None:
         return HalfTime(why="the spec names no network")
     if mode.d_eff is None:
         return HalfTime(why="the mode has no closed form")
     missing = [n for n in (*mode.s.parameters, *mode.d_eff.parameters) if n not in spec.values]
     if missing:
         return HalfTime(why=f"no value is declared for {missing[0]}")
-    if network.layers > 2:
-        why = f"the initial strength of {network.layers} layers is not derived"
+    if derivation.strength0 is None:
+        why = f"the initial strength of {known.layers} layers is not derived"
         return HalfTime(why=f"{why}; for a given one it is the time at half of the plateau")
+    if not law_of(known).closed:
+        return HalfTime(why="the mode's equation has no closed form, and is integrated")
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):
-        found = _crossing(derivation, network, mode)
+        found = _crossing(derivation, mode)
         if isinstance(found, str):
             return HalfTime(why=found)
         if derivation.later and not found < spec.switches[0]:
@@ -74,30 +73,24 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         return HalfTime(decimal=decimal_of(found, digits))
 
 
-def _crossing(derivation: Derivation, network: NetworkSpec, mode: ModeDerivation) -> arb | str:
+def _crossing(derivation: Derivation, mode: ModeDerivation) -> arb | str:
     """Return the ball of the half-time, or why there is none."""
     assert mode.d_eff is not None
-    assert derivation.spec.network is not None
     values = derivation.spec.values
     s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
-    tau, start = ball(derivation.tau or 1), expected_start(derivation.spec.network)
-    growth = s - ball(network.weight_decay)
+    law = started(derivation.known, s, d, derivation.tau or 1, ops=ARB)
+    growth = law.growth
     if not s > 0 or not d > 0:
         return "the mode vanishes at the declared values"
     if not growth > 0:
         return "s is not above the weight decay, and the mode dies out"
     half = growth / (2 * d)
-    if not ball(start.strength0) < half:
+    if not law.strength0 < half:
         return "the mode starts above half of its plateau"
-    if isinstance(mode.strength, SigmoidalMode):
-        return tau / (2 * s) * (2 * half / ball(start.strength0) - 1).log()
-
-    def above(time: arb) -> arb:
-        (strength,) = strength_balls(network, s, d, [time], tau, start)
-        return strength - half
-
+    if law.half_time is not None:
+        return law.half_time
     try:
-        return enclosed_root(above, tau / growth)
+        return enclosed_root(lambda time: law.strength(time) - half, law.tau / growth)
     except LimitReachedError:
         return "the closed form takes more precision than is spent on it"
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.dynamics.coupled_matrices import CoupledMatrices, MatrixPathway
-from symreln.dynamics.gated_data import GatedData, SparseArray
-from symreln.dynamics.initial import gram_scale
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
+from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.laws.gated_data import GatedData, SparseArray
+from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.reduced_flow import ModeProbe, ReducedFlow
     from symreln.exact.matrix import ExactMatrix
+    from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
     from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -56,10 +56,11 @@ def check_two_layers(network: NetworkSpec, what: str) -> None:
     Raises:
         NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
     """
-    if network.unusual:
+    regime = Regime.of_network(network)
+    if not regime.two_layers_alike:
         msg = (
             f"{what} is written for two layers that start alike, without weight decay, and "
-            f"network.{network.unusual[0]} asks for something else. `symreln derive` gives the "
+            f"network.{regime.unusual[0]} asks for something else. `symreln derive` gives the "
             "closed forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
@@ -99,7 +100,7 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
         InputError: A number of the data is too large or too small for float64.
     """
     # Here, because it brings SciPy's linear algebra, and closed forms need none.
-    from symreln.dynamics.reduced_flow import ReducedFlow
+    from symreln.laws.reduced_flow import ReducedFlow
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
@@ -126,14 +127,14 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     return ReducedFlow(
         data=data,
         tau=float(derivation.tau or 1),
-        gram_scale=float(gram_scale(network)),
-        weight_decay=float((derivation.effective_network or network).weight_decay),
+        gram_scale=float(derivation.known.gram_scale),
+        weight_decay=float(derivation.known.weight_decay),
     )
 
 
 def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
     """Return the label and the probe of every mode that learns something."""
-    from symreln.dynamics.reduced_flow import ModeProbe
+    from symreln.laws.reduced_flow import ModeProbe
 
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):
@@ -168,7 +169,7 @@ def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
         targets=dataset.targets.to_numpy(),
         staged=network.training == "staged",
         tau=float(derivation.tau or 1),
-        gram_scale=float(gram_scale(network)),
+        gram_scale=float(derivation.known.gram_scale),
     )
 
 

@@ -8,7 +8,7 @@ from symreln.claims.integration import network_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.mean_field import MeanField
+    from symreln.laws.mean_field import MeanField
 
 #: A stream of its own: no network is trained with it.
 SEED = 1_861
@@ -23,13 +23,13 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
         derivation: Without free parameters, with a network.
         whatever_cost: Whether it may take long.
     """
-    from symreln.dynamics.mean_field import multiplications
+    from symreln.laws.mean_field import multiplications
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     if network.activation == "linear":
         return "a linear network has no gates"
-    if network.layers != 2:
-        return f"it is for networks of two layers, and this one has {network.layers}"
+    if not derivation.known.one_hidden_layer:
+        return f"it is for networks of two layers, and this one has {derivation.known.layers}"
     if any(pathway.has_gains for pathway in derivation.spec.pathways):
         return "gates have gains, which no ReLU unit has"
     if any(pathway.hidden is not None for pathway in derivation.spec.pathways):
@@ -47,8 +47,8 @@ def run_mean_field(derivation: Derivation) -> MeanField:
         derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
             is not possible.
     """
-    from symreln.dynamics.gate_classes import exact_relations
-    from symreln.dynamics.mean_field import Descent, simulate_mean_field
+    from symreln.laws.mean_field import Descent, simulate_mean_field
+    from symreln.network.orbits import relations_of
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     second = network.init_std if network.init_std_out is None else network.init_std_out
@@ -63,5 +63,5 @@ def run_mean_field(derivation: Derivation) -> MeanField:
             weight_decay=float(network.weight_decay),
         ),
         SEED,
-        exact_relations(dataset.inputs, dataset.targets),
+        relations_of(dataset.inputs, dataset.targets),
     )

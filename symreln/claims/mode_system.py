@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from symreln.dynamics.coupled_modes import CoupledModes
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.laws.coupled_modes import CoupledModes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,14 +10,13 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.few_units import FewUnits
-from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError
+from symreln.laws.few_units import FewUnits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.few_units import Descended
+    from symreln.laws.few_units import Descended
 
 #: A stream of its own: no network is trained with it.
 SEED = 27_183
@@ -95,7 +94,7 @@ def _few(derivation: Derivation, pathway: PathwayDerivation) -> FewUnits:
     from symreln.claims.prediction import probe_bases
 
     network, spec = network_of(derivation.spec), pathway.effective.pathway
-    law = float(pathway_units(network))
+    law = float(derivation.known.units or 1)
     units = spec.hidden or max(1, round(law))
     u, v, _ = probe_bases(pathway)
     sigma_yx = pathway.effective.sigma_yx.to_numpy()

@@ -6,6 +6,7 @@ This is the named place where exact results become floats.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -23,12 +24,13 @@ from symreln.claims.integration import (
 )
 from symreln.claims.mode_system import mode_system
 from symreln.claims.widths import check_decided, learned_counts
-from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.integrate import PRECISE, Accuracy
-from symreln.dynamics.solutions import deep_numbers
-from symreln.dynamics.switchboard import strengths_float
 from symreln.errors import InputError
 from symreln.exact.numeric import balls, certified, numpy_modes
+from symreln.laws.choice import law_of, started
+from symreln.laws.coupled_modes import integrate_modes
+from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.law import Start
+from symreln.laws.ops import NUMPY
 from symreln.spec.arguments import float_times
 from symreln.verdict.judge import Level
 
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.narrow_law import NarrowLaw
-    from symreln.dynamics.reduced_flow import ModeStart, ReducedFlow
     from symreln.exact.numeric import Vectors
+    from symreln.laws.reduced_flow import ModeStart, ReducedFlow
 
 #: Below half of the last decimal that is printed of K and G.
 OVERLAP_RADIUS = 1e-16
@@ -253,7 +255,7 @@ def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Mod
     """Return how the modes start that have a κ, by the label of their strength."""
     # Here, because it brings SciPy's linear algebra, and closed forms need none.
     from symreln.claims.early import start_factor
-    from symreln.dynamics.reduced_flow import ModeStart
+    from symreln.laws.reduced_flow import ModeStart
 
     network = network_of(derivation.spec)
     return [
@@ -274,7 +276,7 @@ def closed_forms(
         derivation: What is evaluated.
         times: Times in steps.
         strength0: Where modes of three or more layers start
-            (:mod:`symreln.dynamics.chain_start`).
+            (:mod:`symreln.laws.chain_start`).
 
     Raises:
         InputError: A number is too large or too small for float64.
@@ -290,15 +292,18 @@ def closed_forms(
 def _closed_prediction(
     derivation: Derivation, grid: np.ndarray, curves: dict[str, np.ndarray], loss: np.ndarray
 ) -> Prediction:
+    closed = law_of(derivation.known).closed
+    forms = "closed forms" if closed else "integrated equations"
+    which = "all modes"
+    if learned_counts(derivation):
+        which = "the modes that narrow pathways learn first"
     return Prediction(
         times=grid,
         loss=loss,
-        method="closed forms of all modes"
-        if not learned_counts(derivation)
-        else "closed forms of the modes that narrow pathways learn first",
-        closed_loss=loss,
-        modes=_mode_curves(derivation, curves, {}),
-        judged="closed",
+        method=f"{forms} of {which}",
+        closed_loss=loss if closed else None,
+        modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
+        judged="closed" if closed else "reduced",
         constants=derivation.ask(printed_constants),
     )
 
@@ -321,12 +326,9 @@ def closed_curves(
     s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
     d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
     d = d.reshape(-1, 1)
-    network = derivation.effective_network or network_of(derivation.spec)
-    tau = float(derivation.tau or 1)
-    if strength0 is None:
-        values = strengths_float(network, s, d, grid, tau)
-    else:
-        values = deep_numbers.strength_float(network.layers, s, d, s * 0 + strength0, grid, tau)
+    start = None if strength0 is None else Start(strength0=Fraction(strength0))
+    law = started(derivation.known, s, d, derivation.tau or 1, ops=NUMPY, start=start)
+    values = law.strengths(grid)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
     return {
@@ -458,8 +460,7 @@ def _mode_curves(
     derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
 ) -> tuple[ModeCurve, ...]:
     curves = []
-    network = derivation.effective_network
-    decay = 0.0 if network is None else float(network.weight_decay)
+    decay = float(derivation.known.weight_decay)
     for pathway, mode in learning_modes(derivation):
         d = None if mode.d_eff is None else mode.d_eff.to_float()
         curves.append(

@@ -135,8 +135,7 @@ def regime_of(derivation: Derivation) -> Regime | None:
     None where no initial strength is derived (no network, or more than two layers), where a single
     layer's strengths start at 0, where a parameter has no value, and where nothing learns.
     """
-    network = derivation.spec.network
-    if network is None or network.layers != 2:
+    if derivation.known.units is None:
         return None
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return None
@@ -180,7 +179,7 @@ def _relative(
     if quotient is None or not quotient > 0:
         return None
     with precision(BITS):
-        growth = mode.s.ball({}, BITS) - ball(exact.spec.network.weight_decay)
+        growth = mode.s.ball({}, BITS) - ball(exact.known.weight_decay)
         if not growth > 0:
             return None
         plateau = growth / quotient

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import rounded
 from symreln.claims.claim import Claim
-from symreln.dynamics.switchboard import expected_start
-from symreln.exact.enclosure import ball, in_float64, rounded_text
+from symreln.exact.enclosure import in_float64, rounded_text
+from symreln.laws.choice import law_of, started
+from symreln.laws.law import Start
+from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from symreln.claims.derivation import Derivation
-    from symreln.spec.model import NetworkSpec
 
 BITS = 64
 
@@ -47,11 +47,12 @@ class Diverging(Claim):
 def diverging(derivation: Derivation) -> Diverging | None:
     """Return the mode that diverges fastest, None where all settle or that is not known."""
     tau, values = derivation.tau, derivation.spec.values
-    network = derivation.effective_network
-    if network is None or tau is None or not derivation.closed:
+    if tau is None or not derivation.closed:
         return None
     if len(values) < len(derivation.spec.parameters):
         return None
+    # Depth L relaxes alike wherever it starts.
+    start = law_of(derivation.known).start(derivation.known) or Start(strength0=Fraction(1))
     rates = []
     for pathway in derivation.pathways:
         for mode in pathway.modes:
@@ -59,7 +60,8 @@ def diverging(derivation: Derivation) -> Diverging | None:
                 continue
             s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
             if s > 0 and d > 0:
-                rate = relaxation(network, s, d) / ball(tau)
+                law = started(derivation.known, s, d, tau, ops=ARB, start=start)
+                rate = law.relaxation / law.tau
                 rates.append((rate, f"mode {mode.number} of '{pathway.name}'"))
     found = [(rate, mode) for rate, mode in rates if rate > 2]
     if not found:
@@ -67,32 +69,3 @@ def diverging(derivation: Derivation) -> Diverging | None:
     rate, mode = max(found, key=lambda pair: pair[0].mid())
     shown = rounded(float(rate), 3, 2) if in_float64(rate) else rounded_text(rate, 3)
     return Diverging(mode=mode, rate=shown)
-
-
-def relaxation(network: NetworkSpec, s: arb, d: arb) -> arb:
-    r"""Return r, in units of 1/τ.
-
-    - one layer: :math:`\dot\pi = s - d\pi` gives d;
-    - L balanced layers: :math:`\dot\pi = L \pi^{2 - 2/L} (s - d\pi)` gives
-      :math:`L h^{2 - 2/L} d`, which is 2s for two;
-    - two layers that start apart: :math:`\sqrt{4\pi^2 + c^2}` in the place of 2π;
-    - weight decay λ: the balanced plateau is (s − λ)/d, and r = 2(s − λ); a mode with s ≤ λ dies
-      out, and its amplitudes shrink by (λ − s)/τ a step.
-
-    Args:
-        network: Whose mode it is; its weight decay is that of the modes.
-        s: Singular value, positive.
-        d: Input eigenvalue, positive.
-    """
-    if network.layers == 1:
-        return d
-    if network.weight_decay:
-        growth = s - ball(network.weight_decay)
-        return 2 * growth if growth > 0 else -growth
-    height = s / d
-    if network.layers > 2:
-        return network.layers * height ** (2 - ball(2) / network.layers) * d
-    if network.init_std_out is None:
-        return 2 * s
-    apart = ball(expected_start(network).imbalance)
-    return (4 * height * height + apart * apart).sqrt() * d

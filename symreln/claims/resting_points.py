@@ -17,15 +17,15 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import few, say, typeset
-from symreln.dynamics.resting_line import BITS, place_on_line
 from symreln.exact.algebraic import WRITTEN_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.laws.resting_line import BITS, place_on_line
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation
-    from symreln.dynamics.competition import Competition
-    from symreln.dynamics.resting_line import RestingLine
     from symreln.exact.scalar import Scalar
+    from symreln.laws.competition import Competition
+    from symreln.laws.resting_line import RestingLine
 
 #: What the conserved product is at the start.
 PRODUCT = sp.Symbol("rho", positive=True)

@@ -20,10 +20,9 @@ def settled_loss(derivation: Derivation) -> sp.Expr | None:
 
     Every strength is put at its plateau, (s − λ)/d or 0.
     """
-    from symreln.dynamics.loss import strength_symbol
+    from symreln.laws.loss import strength_symbol
 
-    network = derivation.spec.network
-    if network is None or not network.weight_decay or derivation.loss is None:
+    if not derivation.known.weight_decay or derivation.loss is None:
         return None
     plateaus = {
         strength_symbol(mode.label): mode.strength.plateau
@@ -41,8 +40,9 @@ def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | No
     A mode that stays below its height s/d by g adds m d g²/2 to the least-squares value, and g is
     the smaller one of λ/d and s/d.
     """
-    network = derivation.effective_network
-    if network is None or any(parameter.value is None for parameter in derivation.spec.parameters):
+    if derivation.spec.network is None:
+        return None
+    if any(parameter.value is None for parameter in derivation.spec.parameters):
         return None
     exact = derivation.ask(at_values)
     with precision(BITS):
@@ -51,6 +51,6 @@ def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | No
             for mode in pathway.modes:
                 if mode.is_null or mode.d_eff is None:
                     continue
-                gap = mode.s.ball({}, BITS).min(ball(network.weight_decay))
+                gap = mode.s.ball({}, BITS).min(ball(derivation.known.weight_decay))
                 total += mode.multiplicity * gap * gap / (2 * mode.d_eff.ball({}, BITS))
         return decimal_of(total, digits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
@@ -14,11 +14,12 @@ from symreln.claims.derivation import (
     PathwayDerivation,
     StageDerivation,
 )
-from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
-from symreln.dynamics.switchboard import Known
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
+from symreln.laws import coupled_matrices, coupled_modes
+from symreln.laws.choice import choose, law_of, solve
+from symreln.laws.law import Regime
 from symreln.network.effective import check_sizes, effective_dataset, twin_dataset
 from symreln.network.symmetry import symmetry_search
 from symreln.network.targets import Targets
@@ -31,9 +32,8 @@ from symreln.verdict.residual import closed_residual, converged_outputs, stages_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.dynamics.solutions.common import AbstractMode
-    from symreln.dynamics.switchboard import Choice
     from symreln.exact.spectrum import JointSpectrum, Mode
+    from symreln.laws.law import Law
     from symreln.network.effective import EffectiveDataset
 
     #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).
@@ -167,9 +167,9 @@ def _pathways(
     verdict: StageVerdict,
     spec: Spec,
 ) -> tuple[PathwayDerivation, ...]:
-    solved: dict[tuple, AbstractMode] = {}
+    solved: dict[tuple, Law] = {}
     closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
-    known = Known.of_spec(spec, decoupled=closed)
+    regime = Regime.of(spec, decoupled=closed)
     if not closed:
         _check_two_layers(spec, verdict, spectra)
     return tuple(
@@ -178,7 +178,7 @@ def _pathways(
             effective=effective[p],
             spectrum=spectra[p],
             modes=tuple(
-                _mode(number, place, p, mode, spectra[p], verdict, spec, solved, known)
+                _mode(number, place, p, mode, spectra[p], verdict, spec, solved, regime)
                 for place, mode in enumerate(spectra[p].modes, start=1)
             ),
         )
@@ -194,8 +194,8 @@ def _mode(
     spectrum: JointSpectrum,
     verdict: StageVerdict,
     spec: Spec,
-    solved: dict[tuple, AbstractMode],
-    known: Known,
+    solved: dict[tuple, Law],
+    regime: Regime,
 ) -> ModeDerivation:
     class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
     d = mode.d
@@ -205,12 +205,12 @@ def _mode(
         if common is None
         else AlgebraicNumber(minpoly=mode.mode_class.minpoly, coefficients=common, root=mode.root)
     )
-    known = replace(known, decoupled=known.decoupled and d_eff is not None)
-    choice = switchboard.choose(known)
+    regime = replace(regime, decoupled=regime.decoupled and d_eff is not None)
+    choice = choose(regime)
     family, why, strength = choice.name, choice.why, None
     if family is not None and d_eff is not None:
         index = f"{pathway_number}_{place}"
-        strength = _strength(mode, d_eff, spec.symbols, index, solved, (choice, known))
+        strength = _strength(mode, d_eff, spec.symbols, index, solved, regime)
     else:
         _check_two_layers(spec, verdict, (spectrum,))
         d_eff = None
@@ -241,9 +241,10 @@ def _check_two_layers(
         NotSupportedError: The reductions of coupled modes and matrices are of two layers that
             start alike, without weight decay.
     """
-    if spec.network is not None and spec.network.unusual:
+    regime = Regime.of(spec)
+    if not regime.two_layers_alike:
         msg = (
-            f"network.{spec.network.unusual[0]}: the verdict is '{verdict.level.value}', and "
+            f"network.{regime.unusual[0]}: the verdict is '{verdict.level.value}', and "
             "coupled modes are derived for two layers that start alike, without weight decay. "
             f"Leave the key out, or choose {_what_closes(verdict, spectra)}"
         )
@@ -268,9 +269,9 @@ def _strength(
     d_eff: AlgebraicNumber,
     symbols: dict[str, sp.Symbol],
     index: str,
-    solved: dict[tuple, AbstractMode],
-    taken: tuple[Choice, Known],
-) -> AbstractMode:
+    solved: dict[tuple, Law],
+    regime: Regime,
+) -> Law:
     """Return the closed form; equal modes of several pathways share one."""
     # A number of degree > 2 is written as a constant with the mode's own index.
     name = "" if mode.s.is_radical and d_eff.is_radical else index
@@ -281,12 +282,10 @@ def _strength(
         # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
         # (proven with the verdict), and started elsewhere it would act on other pathways through
         # an output direction that the data leave open.
-        choice, known = taken
-        zero = mode.is_null or choice.equations in switchboard.STARTS_AT_ZERO
-        start = {"strength0": sp.S.Zero} if zero else {}
-        solved[key] = switchboard.solve(
-            choice.name or "",
-            known,
+        zero = mode.is_null or law_of(regime).starts_at_zero
+        start: dict[str, Any] = {"strength0": sp.S.Zero} if zero else {}
+        solved[key] = solve(
+            regime,
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
             height=None if height is None else height.to_sympy(symbols),

@@ -14,16 +14,16 @@ from symreln.claims.integration import check_range, coupled_matrices, network_of
 from symreln.claims.phases import in_phase
 from symreln.claims.prediction import ModeCurve, Prediction
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes
+from symreln.laws.switched_matrices import EqualModes, SwitchedMatrices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.dynamics.coupled_matrices import MatrixTrajectory
-    from symreln.dynamics.integrate import Accuracy
+    from symreln.laws.coupled_matrices import MatrixTrajectory
+    from symreln.laws.integrate import Accuracy
 
 
 def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) -> Prediction:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths
+from symreln.claims.gate_support import unsupported_pathways
 from symreln.document.model import Block
 from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, rounded_text
-from symreln.gates.support import unsupported_pathways
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -18,15 +18,15 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import SHORT
-from symreln.dynamics.initial import pathway_units
-from symreln.dynamics.width import SHOWN_BITS, Narrow, WidthMode, narrow
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.truth import Truth
+from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.spec.model import NetworkSpec
 
     Pairs = Sequence[tuple[ModeDerivation, ModeDerivation]]
 
@@ -258,23 +258,21 @@ def _moves(first: ModeDerivation, second: ModeDerivation) -> bool:
 
 def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
     """Return the pathways whose hidden units are fewer than the modes that they would learn."""
-    network = derivation.spec.network
-    if network is None or network.layers == 1:
-        return ()
-    if all(_rank(p) <= _units(p, network) for p in derivation.pathways):
+    units = derivation.known.units
+    if units is None or all(_rank(p) <= _units(p, units) for p in derivation.pathways):
         return ()
     reason = _reason(derivation)
     source = derivation if reason else derivation.ask(at_values)
     return tuple(
-        _narrow(pathway, _units(pathway, network), reason, whole)
+        _narrow(pathway, _units(pathway, units), reason, whole)
         for pathway, whole in zip(source.pathways, derivation.pathways, strict=True)
-        if _rank(pathway) > _units(pathway, network)
+        if _rank(pathway) > _units(pathway, units)
     )
 
 
-def _units(pathway: PathwayDerivation, network: NetworkSpec) -> int:
+def _units(pathway: PathwayDerivation, units: Fraction) -> int:
     own = pathway.effective.pathway.hidden
-    return max(1, round(pathway_units(network))) if own is None else own
+    return max(1, round(units)) if own is None else own
 
 
 def _rank(pathway: PathwayDerivation) -> int:
@@ -283,9 +281,7 @@ def _rank(pathway: PathwayDerivation) -> int:
 
 def _reason(derivation: Derivation) -> str:
     """Say why it is not decided what narrow pathways learn; empty where it is."""
-    network = derivation.spec.network
-    assert network is not None
-    if network.unusual:
+    if not derivation.known.two_layers_alike:
         return "it is derived for two layers that start alike, without weight decay"
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return "the order of the modes depends on parameters, and no value is declared"

@@ -127,16 +127,12 @@ def _write(found: DepthComparison, folder: Path) -> list[str]:
     from symreln.report import html, jsonio
     from symreln.report.chapters.depth import depth_document
     from symreln.report.depth_figure import depth_drawing
-    from symreln.report.drawer import Drawer
 
     folder.mkdir(parents=True, exist_ok=True)
     figure = depth_drawing(found)
-    page = html.Page(depth_document(found, figure))
-    characters = page.characters
-    font = Drawer().font(characters)() if characters else b""
     jsonio.write_bytes(folder / "curves.npz", _curves(found))
     jsonio.write_text(folder / "depth.svg", figure.svg)
-    jsonio.write_text(folder / "depth.html", page.text(font))
+    html.save(depth_document(found, figure), folder / "depth.html")
     jsonio.write_text(folder / RESULT, jsonio.dumps(found.to_json()))
     return ["curves.npz", "depth.svg", "depth.html", RESULT]
 

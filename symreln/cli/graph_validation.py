@@ -47,10 +47,9 @@ def confront_for_user(session: Session, spec: Spec) -> int:
     with progress("validating") as report:
         validation = _trained(session, derivation, report)
     with progress("writing the report"), together(request.folder) as draft:
-        folder, drawer = draft.folder, session.drawer
-        written = write_graph_validation(validation, folder, drawer=drawer)
+        written = write_graph_validation(validation, draft.folder)
         if request.command == "run":
-            written += write_derivation(derivation, folder, drawer=drawer, validation=validation)
+            written += write_derivation(derivation, draft.folder, validation=validation)
         written = draft.moved(written)
     _show(session, validation, written)
     return 0 if validation.agrees else 3
@@ -58,14 +57,12 @@ def confront_for_user(session: Session, spec: Spec) -> int:
 
 def _derived(session: Session, spec: Spec) -> NetworkDerivation:
     """Derive, and write what is proven where it must not be lost."""
-    from symreln.cache.spectra import cached_spectrum
     from symreln.pipeline.derive import derive
     from symreln.report.write import write_proven
 
     steps = session.steps
-    spectrum = cached_spectrum(session.store)
     told = None if steps is None else steps.progress
-    derivation = cast("NetworkDerivation", derive(spec, spectrum=spectrum, progress=told))
+    derivation = cast("NetworkDerivation", derive(spec, progress=told))
     written = []
     if session.request.command == "run" or steps is not None:
         # Before training starts: what is proven must be on disk when a limit is hit.

@@ -29,11 +29,9 @@ from symreln.base.signals import (  # noqa: E402
 )
 from symreln.base.streams import PrintError, let_go_of_stdout  # noqa: E402
 from symreln.cli.depth import depth  # noqa: E402
+from symreln.cli.gates import gates, race, replay  # noqa: E402
 from symreln.cli.options import spec_options, training_options  # noqa: E402
 from symreln.errors import SymrelnError  # noqa: E402
-from symreln.gates.command import gates  # noqa: E402
-from symreln.gates.race_command import race  # noqa: E402
-from symreln.gates.replay_command import replay  # noqa: E402
 from symreln.sweep.command import sweep  # noqa: E402
 
 if TYPE_CHECKING:
@@ -65,7 +63,7 @@ def cli() -> None:
     """
 
 
-def _request(command: str, out: Path | None, no_cache: bool, **more: Any) -> Request:
+def _request(command: str, out: Path | None, **more: Any) -> Request:
     from symreln.cli.request import Request
 
     tolerance = more.pop("tolerance", None)
@@ -74,7 +72,7 @@ def _request(command: str, out: Path | None, no_cache: bool, **more: Any) -> Req
         reason = 'validation.reason="given on the command line"'
         more["overrides"] = (*more["overrides"], given, reason)
     folder = None if out is None else str(out)
-    return Request(command=command, out=folder, cache=not no_cache, **more)
+    return Request(command=command, out=folder, **more)
 
 
 def _execute(request: Request) -> int:
@@ -86,9 +84,9 @@ def _execute(request: Request) -> int:
 @cli.command()
 @spec_options
 @training_options
-def run(out: Path | None, no_cache: bool, **asked: Any) -> int:
+def run(out: Path | None, **asked: Any) -> int:
     """Derive, train, compare and report: the main job."""
-    return _execute(_request("run", out, no_cache, **asked))
+    return _execute(_request("run", out, **asked))
 
 
 @cli.command()
@@ -103,20 +101,20 @@ def run(out: Path | None, no_cache: bool, **asked: Any) -> int:
 @click.option(
     "--estimate", is_flag=True, help="Only print roughly what time and memory it may take."
 )
-def derive(out: Path | None, no_cache: bool, estimate: bool, **asked: Any) -> int:
+def derive(out: Path | None, estimate: bool, **asked: Any) -> int:
     """Derive the dynamics exactly and write the derivation with its certificate."""
     from symreln.cli.commands import show_estimate
 
-    request = _request("derive", out, no_cache, **asked)
+    request = _request("derive", out, **asked)
     return show_estimate(request) if estimate else _execute(request)
 
 
 @cli.command()
 @spec_options
 @training_options
-def validate(out: Path | None, no_cache: bool, **asked: Any) -> int:
+def validate(out: Path | None, **asked: Any) -> int:
     """Train the network and the GDLN and compare them with the prediction."""
-    return _execute(_request("validate", out, no_cache, **asked))
+    return _execute(_request("validate", out, **asked))
 
 
 @cli.command()
@@ -133,22 +131,6 @@ def verify(certificate: Path, as_json: bool) -> int:
         checks = verify_file(certificate)
     path = certificate / CERTIFICATE if certificate.is_dir() else certificate
     show_verified(path, checks, as_json=as_json)
-    return 0
-
-
-@cli.command()
-@click.option("--clear", is_flag=True, help="Remove all entries.")
-@click.option("--info", "_info", is_flag=True, help="Only say what is there (the default).")
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-def cache(clear: bool, _info: bool, as_json: bool) -> int:
-    """Show or empty the cache of finished derivation steps.
-
-    It lies in the user's cache folder, or where SYMRELN_CACHE says ("off" switches it off).
-    """
-    from symreln.cli.commands import clear_cache
-    from symreln.report import terminal as console
-
-    console.show_cache(clear_cache(clear=clear), as_json=as_json)
     return 0
 
 

@@ -105,9 +105,6 @@ spec_options = _add(
             metavar="SIZE",
             help="End beyond this memory (500MB, 2GB) with what is proven so far; exit code 4.",
         ),
-        click.option(
-            "--no-cache", is_flag=True, help="Derive everything anew and keep nothing for later."
-        ),
     ]
 )
 

@@ -22,7 +22,6 @@ class Request:
         as_json: Whether to print JSON.
         quiet: Whether to show no progress.
         allow_outside: Whether data files may lie outside the spec's folder.
-        cache: Whether finished steps may come from the cache.
         time_limit: Seconds, or None.
         memory_limit: Bytes, or None.
         formats: What to write beside the certificate; all where empty.
@@ -44,7 +43,6 @@ class Request:
     as_json: bool = False
     quiet: bool = False
     allow_outside: bool = False
-    cache: bool = True
     time_limit: float | None = None
     memory_limit: int | None = None
     formats: tuple[str, ...] = ()
@@ -67,17 +65,6 @@ class Request:
     def limited(self) -> bool:
         """Whether there is a limit."""
         return self.time_limit is not None or self.memory_limit is not None
-
-    @property
-    def draws_beside(self) -> bool:
-        """Whether a process that draws may run beside the work.
-
-        Under a memory limit none does: it would count, from the start.
-        """
-        draws = self.command in ("run", "validate") or (
-            self.command == "derive" and (not self.formats or {"tex", "html"} & set(self.formats))
-        )
-        return bool(draws) and self.memory_limit is None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Judged, ModeCurve
-    from symreln.dynamics.chain_start import ChainStart
     from symreln.experiment.band import PredictedBand
     from symreln.experiment.metrics import CurveComparison
     from symreln.experiment.trained import ProgressCallback
+    from symreln.laws.chain_start import ChainStart
     from symreln.train.network import TrainingRun
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,

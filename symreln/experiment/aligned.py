@@ -81,8 +81,7 @@ def _learned(
     derivation: Derivation, pathway: PathwayDerivation, maps: np.ndarray, names: list[str]
 ) -> list[list[int] | None]:
     """Return how many modes of every label each map holds; None where all are to be compared."""
-    network = derivation.effective_network
-    decay = 0.0 if network is None else float(network.weight_decay)
+    decay = float(derivation.known.weight_decay)
     narrow = any(one.pathway.name == pathway.name for one in derivation.ask(narrow_pathways))
     if not decay and not narrow:
         return [None] * len(maps)

@@ -24,19 +24,19 @@ from symreln.base.summaries import short_repr
 from symreln.claims.early import start_factor
 from symreln.claims.integration import descending_flow, mode_probes, network_of
 from symreln.claims.switched import SwitchedNetworks
-from symreln.dynamics.initial import pathway_units
-from symreln.dynamics.many_descents import ManyDescents
-from symreln.dynamics.reduced_flow import ModeStart
 from symreln.experiment.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
+from symreln.laws.law import pathway_units
+from symreln.laws.many_descents import ManyDescents
+from symreln.laws.reduced_flow import ModeStart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.narrow_law import NarrowLaw
-    from symreln.dynamics.chain_start import ChainStart
-    from symreln.dynamics.early_phase import EarlyStrength
-    from symreln.dynamics.reduced_flow import ModeProbe
+    from symreln.laws.chain_start import ChainStart
+    from symreln.laws.early_phase import EarlyStrength
+    from symreln.laws.reduced_flow import ModeProbe
 
 #: Networks that are drawn: the edges of the band are then known to about a tenth of its width.
 DRAWS = 200
@@ -131,7 +131,7 @@ def why_no_band(derivation: Derivation) -> str:
 
     With few hidden units the prediction brings it: it is the mean of networks that were drawn.
     """
-    if network_of(derivation.spec).layers == 1:
+    if derivation.known.units is None:
         return "a single layer amplifies nothing of its initial weights"
     return ""
 

@@ -16,8 +16,8 @@ import numpy as np
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, learning_modes, predict, predict_training
-from symreln.dynamics.integrate import LOOKED_AT, PRECISE, Accuracy
 from symreln.experiment.pair import pair_streams, train_pair
+from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,11 +92,10 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
         numbers: As :func:`changed` returns it.
         kappas: κ of pathways by name: a property of the data, which no change touches.
     """
-    network = network_of(numbers.spec)
-    if network.layers != 2:
+    if not numbers.known.one_hidden_layer:
         from symreln.experiment.closed import closed_start, predict_chain
 
-        return predict_chain(numbers, closed_start(network))
+        return predict_chain(numbers, closed_start(numbers))
     return predict_training(numbers, mode_kappas(numbers, kappas))
 
 
@@ -137,14 +136,12 @@ def step_below(numbers: Derivation, level: float) -> int | None:
 
 def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
-    network = network_of(numbers.spec)
-    if network.layers <= 2:
-        return predict(numbers, times, accuracy).loss
     from symreln.experiment.closed import closed_start
 
-    start = closed_start(network)
-    assert start is not None  # of more than two layers there is one
-    found = closed_forms(numbers, times, start.strength(float(network.init_std)))
+    start = closed_start(numbers)
+    if start is None:
+        return predict(numbers, times, accuracy).loss
+    found = closed_forms(numbers, times, start.strength(float(network_of(numbers.spec).init_std)))
     assert found is not None  # such networks are confronted where their modes are closed
     return found.loss
 

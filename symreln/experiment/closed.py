@@ -1,7 +1,7 @@
 """Networks of other depths, with weight decay, or with two layers that start apart.
 
 What is confronted with networks drawn from the law of the spec is gradient descent on their
-modes, in its own finite steps (:mod:`symreln.dynamics.aligned_descent`). Their closed forms, which
+modes, in its own finite steps (:meth:`symreln.laws.law.Law.steps`). Their closed forms, which
 are of the flow, are predictions of their own. Both are confronted with a gated deep linear network
 too that starts aligned with the modes: gradient descent on the modes is that network to rounding,
 and closed forms differ from it by the finite steps alone.
@@ -10,17 +10,19 @@ and closed forms differ from it by the finite steps alone.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.claims.integration import LARGEST, check_range, network_of
 from symreln.claims.prediction import closed_forms, learning_modes, loss_of_modes, probe_bases
-from symreln.dynamics.aligned_descent import chain_steps, followed, pair_steps
-from symreln.dynamics.chain_start import chain_start, rising_curves
-from symreln.dynamics.switchboard import expected_start
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
+from symreln.laws.chain_start import chain_start, rising_curves
+from symreln.laws.choice import expected_start, started
+from symreln.laws.law import Start
+from symreln.laws.ops import NUMPY
 from symreln.train.deep import train_deep_network
 from symreln.train.gdln import train_gdln
 from symreln.train.graph import train_graph
@@ -32,14 +34,15 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.chain_start import ChainStart
-    from symreln.spec.model import NetworkSpec
+    from symreln.laws.chain_start import ChainStart
     from symreln.train.network import TrainingRun, TrainingSettings
 
 
-def closed_start(network: NetworkSpec) -> ChainStart | None:
-    """Return where modes of three or more layers start, or None for one or two layers."""
-    return chain_start(network.layers, network.hidden) if network.layers > 2 else None
+def closed_start(numbers: Derivation) -> ChainStart | None:
+    """Return where modes start that no formula says, of three or more layers; None of others."""
+    if numbers.strength0 is not None:
+        return None
+    return chain_start(numbers.known.layers, network_of(numbers.spec).hidden)
 
 
 def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
@@ -58,10 +61,8 @@ def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
     network = network_of(numbers.spec)
     flow = predict_closed(numbers, start)
     std = float(network.init_std)
-    starts = np.zeros(1) if start is None else start.strengths(std)
-    single = np.zeros(1) if start is None else np.array([start.strength(std)])
-    curves = _followed(network, _chain_curves(numbers, starts))
-    strengths = _followed(network, _chain_curves(numbers, single))
+    curves = _followed(numbers, None if start is None else start.strengths(std))
+    strengths = _followed(numbers, None if start is None else np.array([start.strength(std)]))
     return replace(
         flow,
         loss=_mean_of(numbers, curves, flow.times),
@@ -79,9 +80,7 @@ def chain_losses(
 
     Shape (starts, steps), ½ d (s/d − π)² with π by gradient descent: what the final loss lacks.
     """
-    network = network_of(numbers.spec)
-    starts = start.strengths(float(network.init_std))
-    curves = _followed(network, _chain_curves(numbers, starts))
+    curves = _followed(numbers, start.strengths(float(network_of(numbers.spec).init_std)))
     for _, mode in learning_modes(numbers):
         assert mode.d_eff is not None  # of closed modes every one has it
         s, d = mode.s.to_float(), mode.d_eff.to_float()
@@ -95,47 +94,49 @@ def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray
     """
     network = network_of(numbers.spec)
     times = np.arange(network.steps, dtype=float)
-    if network.layers == 2:
+    if start is None:
         curves = aligned_steps(numbers)
     else:
-        std = float(network.init_std)
-        first = np.array(0.0 if start is None else start.strength(std))
-        curves = _followed(network, _chain_curves(numbers, first))
+        first = np.array([start.strength(float(network.init_std))])
+        curves = {label: curve[0] for label, curve in _followed(numbers, first).items()}
     found = loss_of_modes(numbers, curves, times)
     assert found is not None  # check_covered has seen to it
     return found
 
 
 def aligned_steps(numbers: Derivation) -> dict[str, np.ndarray]:
-    """Return the strengths of modes of two layers at every step, from the expected start.
+    """Return the strengths of modes at every step, from the expected start.
 
     Args:
-        numbers: A derivation without free parameters, of two layers, whose modes are closed.
+        numbers: A derivation without free parameters, whose modes are closed.
     """
-    network = network_of(numbers.spec)
-    first = expected_start(network)
-    # π² + (c/2)² = ((|a|² + |b|²)/2)²: half the sum and half the difference of the squares.
-    half = np.hypot(float(first.strength0), float(first.imbalance) / 2) / 2
-    base = float(first.strength0) / 2
-    decay = float((numbers.effective_network or network).weight_decay)
-    return _followed(
-        network,
-        {
-            label: pair_steps(s, d, np.array(half + base), np.array(half - base), rate, decay)
-            for label, s, d, rate in _numbers_of_modes(numbers)
-        },
-    )
+    return {label: curve[0] for label, curve in _followed(numbers, None).items()}
 
 
-def _followed(
-    network: NetworkSpec, curves: Mapping[str, Iterator[np.ndarray]]
-) -> dict[str, np.ndarray]:
-    """Return strengths at every step.
+def _followed(numbers: Derivation, starts: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the strengths of every mode through gradient descent's steps.
+
+    Args:
+        numbers: Whose modes.
+        starts: Initial strengths, or None for where they are expected to start.
+
+    Returns:
+        Label of a mode -> shape (starts, steps).
 
     Raises:
         InputError: They diverge.
     """
-    found = {label: followed(steps, network.steps) for label, steps in curves.items()}
+    network, found = network_of(numbers.spec), {}
+    start = expected_start(numbers.known) if starts is None else Start(strength0=Fraction(0))
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        s, d = np.array([mode.s.to_float()]), np.array([mode.d_eff.to_float()])
+        law = started(numbers.known, s, d, numbers.tau or 1, ops=NUMPY, start=start)
+        steps = (law if starts is None else replace(law, strength0=starts)).steps()
+        # Modes may diverge with too large a rate: whoever compares then finds no finite loss.
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = [next(steps) for _ in range(network.steps)]
+        found[mode.label] = np.stack(rows, axis=-1)
     # Written so that NaN is larger too.
     if not all(float(np.abs(curve).max(initial=0.0)) < LARGEST for curve in found.values()):
         msg = (
@@ -144,25 +145,6 @@ def _followed(
         )
         raise InputError(msg)
     return found
-
-
-def _numbers_of_modes(
-    numbers: Derivation,
-) -> Iterator[tuple[str, np.ndarray, np.ndarray, float]]:
-    """Yield the label of every mode that learns, its s, its d, and 1/τ."""
-    rate = 1 / float(numbers.tau or 1)
-    for _, mode in learning_modes(numbers):
-        assert mode.d_eff is not None  # of closed modes every one has it
-        yield mode.label, np.array(mode.s.to_float()), np.array(mode.d_eff.to_float()), rate
-
-
-def _chain_curves(numbers: Derivation, starts: np.ndarray) -> dict[str, Iterator[np.ndarray]]:
-    """Return the strengths of every mode from all the starts, step by step."""
-    layers = network_of(numbers.spec).layers
-    return {
-        label: chain_steps(layers, s, d, starts, rate)
-        for label, s, d, rate in _numbers_of_modes(numbers)
-    }
 
 
 def _from_random_layers(start: ChainStart) -> str:
@@ -209,16 +191,16 @@ def check_covered(numbers: Derivation) -> None:
         NotSupportedError: Its loss is no sum over modes of one stage, or units are too few.
     """
     check_range(numbers)
-    network = network_of(numbers.spec)
+    known = numbers.known
     if len(numbers.stages) > 1 or not numbers.loss_separates:
         # Of closed modes: the pipeline refuses other levels for such networks.
         msg = (
-            f"network.{network.unusual[0]}: the closed forms are confronted where they are the "
+            f"network.{known.unusual[0]}: the closed forms are confronted where they are the "
             "whole loss, in one stage whose loss is a sum over modes"
         )
         raise NotSupportedError(msg)
-    needed = 2 if network.init_std_out is not None else 1
-    if network.layers == 1:
+    needed = 2 if known.apart else 1
+    if known.units is None:
         return
     for pathway, trained in zip(numbers.pathways, gated_pathways(numbers.spec), strict=True):
         rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
@@ -226,14 +208,14 @@ def check_covered(numbers: Derivation) -> None:
             each = "one each" if needed == 1 else "two each, for amplitudes that start apart"
             msg = (
                 f"network.hidden: pathway '{pathway.name}' has {trained.hidden} hidden units for "
-                f"{rank} modes ({each}), and with {', '.join(network.unusual)} it is not derived "
+                f"{rank} modes ({each}), and with {', '.join(known.unusual)} it is not derived "
                 f"which of them it learns. Give the pathway at least {needed * rank}"
             )
             raise NotSupportedError(msg)
 
 
 def _mean_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
-    layers, tau = network_of(numbers.spec).layers, float(numbers.tau or 1)
+    layers, tau = numbers.known.layers, float(numbers.tau or 1)
     curves = {}
     for _, mode in learning_modes(numbers):
         assert mode.d_eff is not None  # of closed modes every one has it
@@ -266,32 +248,28 @@ def aligned_weights(
         gated: The pathways that are trained.
         start: :func:`closed_start`.
     """
-    network = network_of(numbers.spec)
     found = {}
     for pathway, one in zip(numbers.pathways, gated, strict=True):
         u, v, _ = probe_bases(pathway)
-        found[one.name] = _aligned(network, u[list(one.outputs)], v, one.hidden, start)
+        found[one.name] = _aligned(numbers, u[list(one.outputs)], v, one.hidden, start)
     return found
 
 
 def _aligned(
-    network: NetworkSpec, u: np.ndarray, v: np.ndarray, units: int, start: ChainStart | None
+    numbers: Derivation, u: np.ndarray, v: np.ndarray, units: int, start: ChainStart | None
 ) -> list[np.ndarray]:
-    rank, layers = u.shape[1], network.layers
-    if layers == 1:
-        return [float(expected_start(network).strength0) * u @ v.T]
+    rank, known, std = u.shape[1], numbers.known, float(network_of(numbers.spec).init_std)
+    if known.units is None:
+        return [float(numbers.strength0 or 0) * u @ v.T]
     first = np.eye(units, rank)
-    if network.init_std_out is not None:
+    if known.apart:
+        assert known.variances is not None  # of a network
         second = np.eye(units, 2 * rank)[:, rank:]
-        a, b = (float(std) * np.sqrt(units) for std in (network.init_std, network.init_std_out))
+        a, b = (np.sqrt(float(variance)) * np.sqrt(units) for variance in known.variances)
         return [a * first @ v.T, b * u @ second.T]
-    strength = (
-        float(expected_start(network).strength0)
-        if start is None
-        else start.strength(float(network.init_std))
-    )
-    amplitude = strength ** (1 / layers)
-    middle = [amplitude * first @ first.T for _ in range(layers - 2)]
+    strength = float(numbers.strength0 or 0) if start is None else start.strength(std)
+    amplitude = strength ** (1 / known.layers)
+    middle = [amplitude * first @ first.T for _ in range(known.layers - 2)]
     return [amplitude * first @ v.T, *middle, amplitude * u @ first.T]
 
 
@@ -302,13 +280,13 @@ def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
     weights = aligned_weights(numbers, gated, start)
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     settings = gated_settings(spec, training_settings(spec))
-    if network_of(spec).layers == 2:
+    if numbers.known.one_hidden_layer:
         initial = {
             name: LayerWeights(w1=layers[0][None], w2=layers[1][None])
             for name, layers in weights.items()
         }
         return train_gdln(*data, gated, settings, initial=initial)
-    graph = chain_graph(gated, network_of(spec).layers)
+    graph = chain_graph(gated, numbers.known.layers)
     edges = [layer[None] for one in gated for layer in weights[one.name]]
     initial = {edge.name: layer for edge, layer in zip(graph.edges, edges, strict=True)}
     return train_graph(*data, graph, settings, initial=initial)

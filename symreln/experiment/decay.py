@@ -17,7 +17,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import closed_forms, learning_modes, predict_training, probe_bases
+from symreln.claims.prediction import learning_modes, predict_training, probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.experiment.trained import (
@@ -158,14 +158,6 @@ def decayed(derivation: Derivation, value: float) -> Derivation:
     """Return the derivation of the same network with weight decay ``value``."""
     network = replace(network_of(derivation.spec), weight_decay=Fraction(value))
     return replace(derivation, spec=replace(derivation.spec, network=network))
-
-
-def closed_prediction(derivation: Derivation, value: float) -> Prediction:
-    """Return the closed forms with weight decay ``value`` at every step of the network."""
-    changed = decayed(derivation, value)
-    found = closed_forms(changed, np.arange(network_of(changed.spec).steps, dtype=float))
-    assert found is not None  # why_no_decay has told
-    return found
 
 
 def _modes(

@@ -4,7 +4,7 @@ Source: finding 4 of [Jarvis2025]: with more hidden layers trajectories differ b
 gated network can have their distribution. Both kinds start from N(0, init_std²); nothing is
 fitted. A hidden node of the gated network stands for units of a hidden layer that are open
 together; half of a layer's units are, as the theory of one hidden layer counts them
-(:func:`symreln.dynamics.initial.pathway_units`). Another share can be given, and counts as a
+(:func:`symreln.laws.law.pathway_units`). Another share can be given, and counts as a
 constant that was set by hand.
 """
 
@@ -22,7 +22,6 @@ from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.distributions import (
     LEVELS,
@@ -37,6 +36,7 @@ from symreln.experiment.metrics import drop_time
 from symreln.experiment.scalar_modes import gated_graph
 from symreln.experiment.trained import shared_progress, training_settings
 from symreln.experiment.words import percent
+from symreln.laws.law import pathway_units
 from symreln.train.deep import train_deep_network
 from symreln.train.graph import train_graph
 

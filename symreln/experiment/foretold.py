@@ -9,7 +9,6 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import chain_constants, training_constants
 from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
-from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import predict_training
 from symreln.claims.widths import narrow_pathways
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.chain_start import ChainStart
-    from symreln.dynamics.early_phase import EarlyStrength
-    from symreln.dynamics.mean_field import MeanField
+    from symreln.laws.chain_start import ChainStart
+    from symreln.laws.early_phase import EarlyStrength
+    from symreln.laws.mean_field import MeanField
 
 #: Why there is no band where it takes more than a few seconds.
 TOO_LONG = "descending that many drawn networks takes minutes on these data; --terms asks for it"
@@ -99,13 +98,12 @@ def foretell(
 
 def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     """Make the predictions of the mean curves."""
-    network = network_of(numbers.spec)
-    if network.unusual:
+    if not numbers.known.two_layers_alike:
         from symreln.experiment.closed import check_covered, closed_start, predict_chain
 
         check_covered(numbers)
-        if network.layers != 2:
-            chain = closed_start(network)
+        if not numbers.known.one_hidden_layer:
+            chain = closed_start(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
         early = numbers.ask(early_strengths)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.integration import gate_floats, network_of
-from symreln.dynamics.initial import pathway_units
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.pair import train_networks
 from symreln.experiment.trained import training_settings
+from symreln.laws.law import pathway_units
 from symreln.train.assignment import nearest_gates
 from symreln.train.record import Recording
 

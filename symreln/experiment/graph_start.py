@@ -1,6 +1,6 @@
 r"""Where the modes of a gated graph start in effect, when its weights are drawn at random.
 
-As :mod:`symreln.dynamics.chain_start` does it for a chain, for a regular part of a graph: pathways
+As :mod:`symreln.laws.chain_start` does it for a chain, for a regular part of a graph: pathways
 of L edges each, the edges at place l in n_l of them, equal data. While outputs are small a mode's
 amplitudes run up the gradient of s times their products, summed over the pathways, and with
 L >= 3 to infinity at a time T; edges that all start aligned with amplitude x do so at a time
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.chain_start import ALIGNED, DRAWS, SEED
 from symreln.graphs.flow import GraphFlow
+from symreln.laws.chain_start import ALIGNED, DRAWS, SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,11 +27,9 @@ if TYPE_CHECKING:
 
 def why_no_growing_part(numbers: Derivation) -> str:
     """Return why the growing part of a start is not known, or ""."""
-    network = network_of(numbers.spec)
-    if network.unusual:
-        return (
-            f"it is known of two layers that start alike, and network.{network.unusual[0]} is set"
-        )
+    known = numbers.known
+    if not known.two_layers_alike:
+        return f"it is known of two layers that start alike, and network.{known.unusual[0]} is set"
     if len(numbers.stages) > 1:
         return "a later stage grows first by what the earlier ones have not learned yet"
     if not numbers.closed:

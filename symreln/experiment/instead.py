@@ -61,8 +61,7 @@ def curve_instead(
     if instead == Instead():
         found = predicted_again(numbers, kappas)
         return found.theory if judged == "closed" else found.loss
-    network = network_of(numbers.spec)
-    if network.layers != 2 or numbers.later or numbers.ask(narrow_pathways):
+    if not numbers.known.one_hidden_layer or numbers.later or numbers.ask(narrow_pathways):
         msg = "starts are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
     if judged == "reduced":
@@ -71,7 +70,7 @@ def curve_instead(
         return _closed(numbers, instead)
     if instead.stepwise:
         return _descent(numbers, {}, instead)
-    times = np.arange(network.steps, dtype=float)
+    times = np.arange(network_of(numbers.spec).steps, dtype=float)
     flow = reduced_flow(numbers)
     return flow.trajectory(times, starts=(), factors=_factors(numbers, instead)).losses
 

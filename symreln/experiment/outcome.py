@@ -11,8 +11,6 @@ from symreln.base.summaries import short_repr
 from symreln.claims.prediction import Prediction
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.early_phase import EarlyStrength
-from symreln.dynamics.mean_field import MeanField
 from symreln.experiment.again import ALIGNED
 from symreln.experiment.aligned import PathwayAlignment
 from symreln.experiment.assumptions import AssumptionCost, assumption_costs
@@ -40,18 +38,20 @@ from symreln.experiment.verdicts import (
     not_tested,
     outcome_of,
 )
+from symreln.laws.early_phase import EarlyStrength
+from symreln.laws.mean_field import MeanField
 from symreln.train.network import TrainingRun
 
 if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation
-    from symreln.dynamics.chain_start import ChainStart
     from symreln.experiment.band import PredictedBand
     from symreln.experiment.narrow import NarrowOutcome
     from symreln.experiment.representation import RepresentationComparison
     from symreln.experiment.rules import RuleComparison
     from symreln.experiment.study import Study
     from symreln.experiment.terms import Term
+    from symreln.laws.chain_start import ChainStart
     from symreln.spec.model import Spec
 
 

@@ -27,7 +27,6 @@ from symreln.claims.prediction import probe_bases
 from symreln.claims.solve import at_values
 from symreln.claims.switched import first_starts, matrices_of
 from symreln.claims.widths import narrow_pathways
-from symreln.dynamics.solutions import odd_relu
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.pair import pair_streams
@@ -158,16 +157,16 @@ def check_representations(derivation: Derivation) -> None:
         NotSupportedError: Another number of layers than two, gates that switch, layers that start
             apart, nothing but numbers proven, or a ReLU network whose output alone is linear.
     """
-    network = network_of(derivation.spec)
+    known = derivation.known
     level = derivation.verdict.level
     reason = ""
-    if network.layers != 2:
+    if not known.one_hidden_layer:
         reason = "they are predicted of one hidden layer"
     elif derivation.spec.switches:
         reason = "they are predicted of gates that stay, and the spec's switch"
-    elif odd_relu.asked(derivation.spec)[0]:
+    elif known.half_speed.holds:
         reason = "a ReLU network that is linear at half speed has an output that is, but no layer"
-    elif network.init_std_out is not None:
+    elif known.apart:
         reason = "they are predicted of layers that start alike"
     elif level is Level.COUPLED_MATRICES and derivation.ask(narrow_pathways):
         reason = "which directions few units hold of coupled matrices is not derived"

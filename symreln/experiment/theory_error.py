@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.prediction import Prediction
-    from symreln.dynamics.chain_start import ChainStart
+    from symreln.laws.chain_start import ChainStart
 
 #: Standard errors of the ends of an interval for a mean.
 ENDS = float(ndtri((1 + LEVEL) / 2))

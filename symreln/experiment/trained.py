@@ -8,8 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.dynamics.initial import pathway_units
-from symreln.dynamics.solutions import odd_relu
+from symreln.laws.law import Regime, pathway_units
 from symreln.train.network import GatedPathway, TrainingSettings
 from symreln.train.record import Recording
 
@@ -42,14 +41,13 @@ def gated_settings(spec: Spec, settings: TrainingSettings) -> TrainingSettings:
     """Return how the GDLN is trained where the network has the given settings.
 
     As the network, but where that is a ReLU network which is linear at half speed: what it is
-    like is then the linear network of :mod:`symreln.dynamics.solutions.odd_relu`.
+    like is then the linear network of :mod:`symreln.laws.half_speed`.
     """
-    if not odd_relu.asked(spec)[0]:
-        return settings
+    slower = Regime.of(spec).slower
     return replace(
         settings,
-        learning_rate=settings.learning_rate / odd_relu.SLOWER,
-        weight_decay=settings.weight_decay * odd_relu.SLOWER,
+        learning_rate=settings.learning_rate / slower,
+        weight_decay=settings.weight_decay * slower,
     )
 
 

@@ -12,7 +12,7 @@ adjusted Rand index, Hubert and Arabie 1985.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 
@@ -65,6 +65,15 @@ class Clustering:
     labels: np.ndarray
     weights: np.ndarray
     inertia: float
+
+    def ordered(self, order: np.ndarray) -> Clustering:
+        """Return the clusters in another order."""
+        return replace(
+            self,
+            centroids=self.centroids[order],
+            labels=np.argsort(order)[self.labels],
+            weights=self.weights[order],
+        )
 
 
 def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows:
@@ -144,13 +153,13 @@ def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
     apart = squared_distances(rows.values, centroids, rows.squares)
     left = np.take_along_axis(apart, labels[:, None], axis=1)[:, 0] @ rows.weights
     weights = np.bincount(labels, rows.weights, minlength=len(centroids))
-    order = np.argsort(-weights, kind="stable")
-    return Clustering(
-        centroids=centroids[order],
-        labels=np.argsort(order)[labels],
-        weights=weights[order],
+    found = Clustering(
+        centroids=centroids,
+        labels=labels,
+        weights=weights,
         inertia=float(left / rows.weights.sum()),
     )
+    return found.ordered(np.argsort(-weights, kind="stable"))
 
 
 def _fill_empty(labels: np.ndarray, distances: np.ndarray, clusters: int) -> None:

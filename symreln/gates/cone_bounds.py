@@ -19,7 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from symreln.gates.orbits import SampleGroup
+from symreln.gates.sizes import orthogonal_to
+from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.network.orbits import SampleGroup
 
 #: What is proven: no unit is faster by more than this share of the rate. Rounding is far below.
 CLEAR = 1e-9
@@ -79,7 +81,7 @@ class _Question:
         rate: float,
         group: SampleGroup,
     ) -> None:
-        self._x = _span(inputs).T @ inputs
+        self._x = orthonormal_span(inputs).T @ inputs
         self.dimension = len(self._x)
         self._r = residual / (inputs.shape[1] * rate)
         self._permutations = _permutations(group)
@@ -110,7 +112,7 @@ class _Question:
         sides = np.empty((*faces.shape, self.dimension))
         rays = np.empty(len(faces), dtype=bool)
         for zero, own in _by_boundary(faces):
-            basis = self._basis(zero)
+            basis = orthogonal_to(self._x[:, zero])
             inner = basis @ (basis.T @ self._x)
             opened = (faces[own] > 0).astype(float)
             sigma[own] = np.einsum("ym,fm,lm->fyl", self._r, opened, inner, optimize=True)
@@ -133,7 +135,7 @@ class _Question:
 
     def _wider(self, zero: np.ndarray) -> Iterator[np.ndarray]:
         """Yield which samples are on the boundary where one more is."""
-        basis = self._basis(zero)
+        basis = orthogonal_to(self._x[:, zero])
         inner = basis.T @ self._x
         left = np.linalg.norm(inner, axis=0) > CLEAR * np.linalg.norm(self._x, axis=0)
         seen: set[bytes] = set()
@@ -144,14 +146,6 @@ class _Question:
             if wider.tobytes() not in seen:
                 seen.add(wider.tobytes())
                 yield wider
-
-    def _basis(self, zero: np.ndarray) -> np.ndarray:
-        """Return an orthonormal basis of what is orthogonal to samples, shape (dimension, L)."""
-        on = self._x[:, zero]
-        if not on.any():
-            return np.eye(len(self._x))
-        u, s, _ = np.linalg.svd(on)
-        return u[:, int((s > CLEAR * s[0]).sum()) :]
 
     def _one_of_each(self, faces: np.ndarray) -> np.ndarray:
         """Leave out faces that a permutation of the samples takes to another one."""
@@ -210,12 +204,6 @@ def _by_boundary(faces: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     zero, which = np.unique(faces == 0, axis=0, return_inverse=True)
     for k, samples in enumerate(zero):
         yield samples, np.flatnonzero(which.ravel() == k)
-
-
-def _span(x: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the columns' span, shape (n_x, rank)."""
-    u, s, _ = np.linalg.svd(x, full_matrices=False)
-    return u[:, s > CLEAR * s[0]]
 
 
 def _permutations(group: SampleGroup) -> np.ndarray:

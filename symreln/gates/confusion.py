@@ -7,45 +7,42 @@ stage's, one of a later stage's (for a partial gate only samples off its boundar
 them. Entries are shares of the networks' weight.
 
 The second table is of classes of gates: the share that units in the limit of many are predicted to
-give each class at each step (:mod:`symreln.dynamics.mean_field`), and the share it has.
+give each class at each step (:mod:`symreln.laws.mean_field`), and the share it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.dynamics.gate_classes import gate_classes, sample_relations
-from symreln.dynamics.mean_field import Descent, look_steps, simulate_mean_field
 from symreln.experiment.trained import training_settings
-from symreln.gates.orbits import moved_gates
+from symreln.gates.observed import ObservedNetworks, disagreement, observe
+from symreln.gates.search import GateStage
+from symreln.gates.serialise import Result, table
 from symreln.gates.sliding import settle
-from symreln.gates.trained import classes_by_name, require_gates
+from symreln.laws.gate_classes import GateClass, gate_classes, gate_names, sample_relations
+from symreln.laws.mean_field import Descent, look_steps, simulate_mean_field
+from symreln.network.orbits import moved_gates
+from symreln.spec.model import Spec
 from symreln.train.network import LayerWeights
-from symreln.train.record import Recording, contribution
-from symreln.train.relu import train_network
-
-if TYPE_CHECKING:
-    from symreln.gates.stages import GateStage
-    from symreln.spec.model import Spec
 
 #: Steps that are shown: as many as can be read.
 SHOWN = 8
 #: A stream of its own for the units in the limit of many.
 SEED = 52_711
-#: Share of the weight below which a class of gates is left out of the second table.
-LEAST = 0.02
-
-Json = dict[str, Any]
+#: Share of the weight below which a class of gates is left out of the second table, and below
+#: which a row or column is left out of the first.
+LEAST, EMPTY = 0.02, 0.0005
+#: Classes that the second table shows.
+MOST_CLASSES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictedClass:
+class PredictedClass(Result):
     """Gates that are alike, predicted for a stage.
 
     Attributes:
@@ -54,6 +51,7 @@ class PredictedClass:
         signs: All of them: 1, -1 or 0 a sample.
     """
 
+    JSON = ("stage", "pattern")
     stage: int
     pattern: str
     signs: tuple[tuple[int, ...], ...]
@@ -61,29 +59,58 @@ class PredictedClass:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Confusion:
+class _MeanFieldClass:
+    """A class of gates in the limit of many units and in networks.
+
+    Attributes:
+        pattern: One of the gates, 0 or 1 a sample.
+        alike: How many were seen.
+        simulated: Share of the weight in the mean-field simulation, shape (K,).
+        shown: Share of the networks' weight, shape (K,).
+    """
+
+    pattern: str
+    alike: int
+    simulated: np.ndarray
+    shown: np.ndarray
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Confusion(Result):
     """Predicted gates against shown ones.
 
     Attributes:
         classes: Predicted classes, stage by stage; "none" comes after them.
-        steps: Shape (K,).
+        updates: Shape (K,).
         table: Share of the weight, shape (K, classes + 1, classes + 1): predicted by row, shown by
             column.
         chance: Share of units with each class's gate at the start, that is of directions drawn at
             random, shape (classes + 1,): partial gates with few strict samples are met by many.
-        loss: Mean loss over the initial one at the steps.
-        mean_field: (pattern, alike, shares in the mean-field simulation (K,), shown shares (K,))
-            of classes of gates.
+        loss: Mean loss over the initial one at these updates.
+        mean_field: Classes of gates, the heaviest first.
         overlap: Sum over all classes of the smaller of the two shares, shape (K,).
         seeds: How many networks.
     """
 
+    JSON = (
+        "seeds",
+        "classes",
+        "steps=updates",
+        "loss",
+        "table=rounded",
+        "chance",
+        "hits",
+        "mean_field",
+        "overlap",
+        "markdown",
+    )
     classes: tuple[PredictedClass, ...]
-    steps: np.ndarray
+    updates: np.ndarray
     table: np.ndarray
     chance: np.ndarray
     loss: np.ndarray
-    mean_field: tuple[tuple[str, int, np.ndarray, np.ndarray], ...]
+    mean_field: tuple[_MeanFieldClass, ...]
     overlap: np.ndarray
     seeds: int
 
@@ -93,20 +120,72 @@ class Confusion:
         inner = self.table[:, :-1, :-1]
         return np.trace(inner, axis1=1, axis2=2)
 
+    @property
+    def rounded(self) -> np.ndarray:
+        """The table to six decimals."""
+        return self.table.round(6)
 
-def predicted_classes(spec: Spec, stages: Sequence[GateStage]) -> tuple[PredictedClass, ...]:
+    @property
+    def markdown(self) -> str:
+        """Both tables as Markdown."""
+        names = [f"{each.stage}: {each.pattern}" for each in self.classes] + ["none of them"]
+        lines = [
+            f"Gate that a unit is predicted to have (row) and shows (column), {self.seeds} "
+            "networks, share of the weight:",
+            "",
+        ]
+        for k, step in enumerate(self.updates):
+            shares = self.table[k]
+            shown = np.flatnonzero(shares.sum(axis=0) >= EMPTY)
+            rows = [(names[i], shares[i]) for i in np.flatnonzero(shares.sum(axis=1) >= EMPTY)]
+            rows.append(("(directions drawn at random)", self.chance))
+            columns = [("predicted", _first)]
+            columns += [(names[j], lambda row, j=j: f"{row[1][j]:.3f}") for j in shown]
+            lines += [
+                f"step {step}, loss {self.loss[k]:.4f} L(0), as predicted {self.hits[k]:.3f}:",
+                "",
+                *table(rows, columns),
+                "",
+            ]
+        columns = [("gate", _first), ("alike", lambda row: row[1])]
+        columns += [
+            (f"step {step}", lambda row, k=k: row[2][k]) for k, step in enumerate(self.updates)
+        ]
+        classes: list[tuple[str, object, list[str]]] = [
+            (
+                each.pattern,
+                each.alike,
+                [f"{a:.2f} / {b:.2f}" for a, b in zip(each.simulated, each.shown, strict=True)],
+            )
+            for each in self.mean_field[:MOST_CLASSES]
+        ]
+        classes.append(("shares in common", "all", [f"{value:.2f}" for value in self.overlap]))
+        lines += [
+            "Classes of gates, share of the weight in the mean-field simulation / shown:",
+            "",
+            *table(classes, columns),
+            "",
+        ]
+        return "\n".join(lines)
+
+
+def _first(row: tuple) -> object:
+    return row[0]
+
+
+def predicted_classes(stages: Iterable[GateStage]) -> tuple[PredictedClass, ...]:
     """Return the classes of gates that stages predict, full and partial, the fastest first.
 
     Args:
-        spec: Without free parameters.
-        stages: See :func:`symreln.gates.stages.predicted_stages`.
+        stages: See :func:`symreln.gates.search.predicted_stages`.
     """
-    found: list[PredictedClass] = []
-    for number, stage in enumerate(stages, start=1):
-        for each in stage.candidates:
-            alike = moved_gates(each.course, stage.found.group)
-            found.append(PredictedClass(stage=number, pattern=each.pattern, signs=alike))
-    return tuple(found)
+    return tuple(
+        PredictedClass(
+            stage=stage.stage, pattern=each.pattern, signs=moved_gates(each.course, stage.group)
+        )
+        for stage in stages
+        for each in stage.candidates
+    )
 
 
 def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: int) -> Confusion:
@@ -119,49 +198,33 @@ def confusion(spec: Spec, classes: tuple[PredictedClass, ...], seeds: int, rng: 
         rng: Seed of their weights.
 
     Raises:
-        InputError: The network is linear.
+        InputError: The network is linear, or has other than one hidden layer.
     """
     network, settings = network_of(spec), training_settings(spec)
-    require_gates(spec)
-    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     random = np.random.default_rng(rng)
     first, second = settings.layer_stds(2)
     w1 = first * random.standard_normal((seeds, network.hidden, spec.dataset.n_x))
     w2 = second * random.standard_normal((seeds, spec.dataset.n_y, network.hidden))
     looks = look_steps(network.steps)
-    run = train_network(
-        inputs,
-        targets,
-        settings,
-        initial=LayerWeights(w1=w1, w2=w2),
-        record=Recording(
-            quantities=("activity",),
-            observers={"weights": contribution},
-            steps=tuple(int(step) for step in looks),
-        ),
-    )
+    run = observe(spec, seeds=seeds, steps=looks, initial=LayerWeights(w1=w1, w2=w2))
     units = w1.reshape(-1, w1.shape[2]), np.swapaxes(w2, 1, 2).reshape(-1, w2.shape[1])
     early = [each for each in classes if each.stage == 1]
-    settled = _class_of(settle(inputs, targets, *units) @ inputs > 0, early)
+    settled = _class_of(settle(run.inputs, run.targets, *units) @ run.inputs > 0, early)
     settled[settled == len(early)] = len(classes)
     chosen = np.unique(np.linspace(0, len(looks) - 1, SHOWN + 1).round().astype(int)[1:])
-    tables = []
-    for k in chosen:
-        activity = run.snapshots["activity"][:, k].reshape(-1, inputs.shape[1])
-        weights = run.snapshots["weights"][:, k].ravel()
-        shown = _class_of(activity, classes)
-        table = np.zeros((len(classes) + 1,) * 2)
-        np.add.at(table, (settled, shown), weights / weights.sum())
-        tables.append(table)
-    start = _class_of(run.snapshots["activity"][:, 0].reshape(-1, inputs.shape[1]), classes)
-    mean = run.mean_loss
-    mean_field, overlap = _mean_field(spec, run.snapshots, looks, chosen)
+    tables = np.zeros((len(chosen), *(len(classes) + 1,) * 2))
+    for k, look in enumerate(chosen):
+        weights = run.weights[:, look].ravel()
+        shown = _class_of(run.active[:, look].reshape(len(weights), -1), classes)
+        np.add.at(tables[k], (settled, shown), weights / weights.sum())
+    start = _class_of(run.active[:, 0].reshape(len(settled), -1), classes)
+    mean_field, overlap = _mean_field(spec, run, chosen)
     return Confusion(
         classes=classes,
-        steps=looks[chosen],
-        table=np.array(tables),
+        updates=looks[chosen],
+        table=tables,
         chance=np.bincount(start, minlength=len(classes) + 1) / len(start),
-        loss=mean[looks[chosen]] / mean[0],
+        loss=run.curve[looks[chosen]],
         mean_field=mean_field,
         overlap=overlap,
         seeds=seeds,
@@ -176,22 +239,18 @@ def _class_of(activity: np.ndarray, classes: Sequence[PredictedClass]) -> np.nda
         classes: Whose strict signs have to agree.
     """
     found = np.full(len(activity), len(classes))
-    active = activity.astype(float)
     # A partial class takes what no full one does: few of its signs are strict.
-    partial = [number for number, each in enumerate(classes) if "/" in each.pattern]
-    whole = [number for number in range(len(classes)) if number not in partial]
-    for number in [*reversed(partial), *reversed(whole)]:
-        signs = np.array(classes[number].signs)
-        wrong = active @ (signs < 0).T + (1 - active) @ (signs > 0).T
+    order = sorted(range(len(classes)), key=lambda k: ("/" in classes[k].pattern, k))
+    for number in reversed(order):
+        wrong = disagreement(activity.astype(float), 1.0, np.array(classes[number].signs))
         found[(wrong == 0).any(axis=1)] = number
     return found
 
 
 def _mean_field(
-    spec: Spec, snapshots: dict[str, np.ndarray], looks: np.ndarray, chosen: np.ndarray
-) -> tuple[tuple[tuple[str, int, np.ndarray, np.ndarray], ...], np.ndarray]:
+    spec: Spec, run: ObservedNetworks, chosen: np.ndarray
+) -> tuple[tuple[_MeanFieldClass, ...], np.ndarray]:
     """Return classes of gates with their simulated and shown shares, and the shares' overlap."""
-    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     settings, network = training_settings(spec), network_of(spec)
     first, second = settings.layer_stds(2)
     descent = Descent(
@@ -201,80 +260,34 @@ def _mean_field(
         steps=network.steps,
         weight_decay=settings.weight_decay,
     )
-    simulated = simulate_mean_field(inputs, targets, descent, SEED).classes
-    relations = sample_relations(inputs, targets)
-    histories = [
-        (list(snapshots["activity"][seed]), list(snapshots["weights"][seed]))
-        for seed in range(len(snapshots["weights"]))
+    relations = sample_relations(run.inputs, run.targets)
+    histories = [(list(run.active[k]), list(run.weights[k])) for k in range(run.seeds)]
+    sides = [
+        _by_name(classes, relations)
+        for classes in (
+            simulate_mean_field(run.inputs, run.targets, descent, SEED).classes,
+            gate_classes(histories, relations),
+        )
     ]
-    shown = gate_classes(histories, relations)
-    ours, theirs = (classes_by_name(each, relations) for each in (simulated, shown))
     rows, overlap = [], np.zeros(len(chosen))
-    for name in dict.fromkeys([*ours, *theirs]):
-        shares = [
-            side[name].shares[chosen] if name in side else np.zeros(len(chosen))
-            for side in (ours, theirs)
-        ]
-        overlap += np.minimum(*shares)
-        one = theirs.get(name) or ours[name]
-        if max(share.max() for share in shares) >= LEAST:
-            rows.append(("".join(map(str, one.gate)), one.alike, *shares))
-    ordered = sorted(rows, key=lambda row: -max(row[2].max(), row[3].max()))
+    for name in dict.fromkeys([*sides[0], *sides[1]]):
+        ours, theirs = (
+            side[name].shares[chosen] if name in side else np.zeros(len(chosen)) for side in sides
+        )
+        overlap += np.minimum(ours, theirs)
+        one = sides[1].get(name) or sides[0][name]
+        if max(ours.max(), theirs.max()) >= LEAST:
+            gate = "".join(map(str, one.gate))
+            rows.append(
+                _MeanFieldClass(pattern=gate, alike=one.alike, simulated=ours, shown=theirs)
+            )
+    ordered = sorted(rows, key=lambda row: -max(row.simulated.max(), row.shown.max()))
     return tuple(ordered), overlap
 
 
-def confusion_table(found: Confusion) -> str:
-    """Return both tables as Markdown."""
-    names = [f"{each.stage}: {each.pattern}" for each in found.classes] + ["none of them"]
-    lines = [
-        f"Gate that a unit is predicted to have (row) and shows (column), {found.seeds} networks, "
-        "share of the weight:",
-        "",
-    ]
-    for k, step in enumerate(found.steps):
-        table = found.table[k]
-        rows = [i for i in range(len(names)) if table[i].sum() >= 0.0005]
-        shown = [j for j in range(len(names)) if table[:, j].sum() >= 0.0005]
-        lines += [
-            f"step {step}, loss {found.loss[k]:.4f} L(0), as predicted {found.hits[k]:.3f}:",
-            "",
-            f"| predicted | {' | '.join(names[j] for j in shown)} |",
-            "|---|" + "---|" * len(shown),
-        ]
-        for i in rows:
-            cells = " | ".join(f"{table[i, j]:.3f}" for j in shown)
-            lines.append(f"| {names[i]} | {cells} |")
-        cells = " | ".join(f"{found.chance[j]:.3f}" for j in shown)
-        lines.append(f"| (directions drawn at random) | {cells} |")
-        lines.append("")
-    header = " | ".join(f"step {step}" for step in found.steps)
-    lines += [
-        "Classes of gates, share of the weight in the mean-field simulation / shown:",
-        "",
-        f"| gate | alike | {header} |",
-        "|---|---|" + "---|" * len(found.steps),
-    ]
-    for gate, alike, ours, theirs in found.mean_field[:12]:
-        cells = " | ".join(f"{a:.2f} / {b:.2f}" for a, b in zip(ours, theirs, strict=True))
-        lines.append(f"| {gate} | {alike} | {cells} |")
-    cells = " | ".join(f"{value:.2f}" for value in found.overlap)
-    lines += [f"| shares in common | all | {cells} |", ""]
-    return "\n".join(lines)
-
-
-def confusion_json(found: Confusion) -> Json:
-    """Return both tables as JSON."""
-    return {
-        "seeds": found.seeds,
-        "classes": [{"stage": each.stage, "pattern": each.pattern} for each in found.classes],
-        "steps": found.steps.tolist(),
-        "loss": found.loss.tolist(),
-        "table": found.table.round(6).tolist(),
-        "chance": found.chance.tolist(),
-        "hits": found.hits.tolist(),
-        "mean_field": [
-            {"pattern": gate, "alike": alike, "simulated": a.tolist(), "shown": b.tolist()}
-            for gate, alike, a, b in found.mean_field
-        ],
-        "overlap": found.overlap.tolist(),
-    }
+def _by_name(classes: Sequence[GateClass], relations: np.ndarray) -> dict[int, GateClass]:
+    """Return classes of gates by a number that no symmetry of the samples changes."""
+    if not classes:
+        return {}
+    names = gate_names(np.array([each.gate for each in classes], dtype=bool), relations)
+    return dict(zip(names.tolist(), classes, strict=True))

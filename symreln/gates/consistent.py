@@ -20,28 +20,34 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol, TypeVar
 
 from flint import fmpq
 
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
+from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.exact.real_algebraic import Real, RealField
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.gates.enumerate import without_parameters
-from symreln.gates.programming import Direction, Number, direction, dot
-from symreln.gates.real import RealField
-
-if TYPE_CHECKING:
-    from symreln.exact.spectrum import ModeClass
+from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
+from symreln.gates.arrangement import without_parameters
+from symreln.gates.serialise import Result
 
 Vector = tuple[Number, ...]
+
+
+class _HasSpeed(Protocol):
+    @property
+    def s(self) -> AlgebraicNumber: ...
+
+
+Speedy = TypeVar("Speedy", bound=_HasSpeed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,12 +65,13 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SelfConsistentGate:
+class SelfConsistentGate(Result):
     """A gate with a direction that keeps it: a full one of 0 and 1, or a partial one.
 
     Attributes:
         signs: 1 open, -1 closed, 0 on the boundary, one a sample; zero samples count as closed.
-        values: 1, 0, or on the boundary the fraction of time that a unit is open, one a sample.
+        times_open: 1, 0, or on the boundary the fraction of time that a unit is open, one a
+            sample.
         s: Growth rate, in units of 1/tau.
         v: The direction, not normalised; exact.
         dimension: Of the space of directions with this rate.
@@ -74,8 +81,23 @@ class SelfConsistentGate:
         size: How many gates a symmetry of the data makes alike, this one included.
     """
 
+    JSON = (
+        "pattern",
+        "name=pattern",
+        "kind",
+        "size",
+        "speed",
+        "realisable",
+        "self_consistent",
+        "fractions",
+        "unique",
+        "largest",
+        "dimension",
+        "boundary",
+    )
+    realisable = self_consistent = True
     signs: tuple[int, ...]
-    values: tuple[AlgebraicNumber, ...]
+    times_open: tuple[AlgebraicNumber, ...]
     s: AlgebraicNumber
     v: Vector
     dimension: int
@@ -96,8 +118,18 @@ class SelfConsistentGate:
     @property
     def kind(self) -> Literal["full", "partial"]:
         """Whether a unit must be open for a fraction of time on some boundary sample."""
-        held = (self.values[place] for place in self.boundary)
+        held = (self.times_open[place] for place in self.boundary)
         return "full" if all(value.is_zero for value in held) else "partial"
+
+    @property
+    def speed(self) -> AlgebraicNumber:
+        """The growth rate."""
+        return self.s
+
+    @property
+    def fractions(self) -> tuple[AlgebraicNumber, ...]:
+        """The gate on every / of the pattern, in order; empty for a full gate."""
+        return tuple(self.times_open[z] for z in self.boundary if self.kind == "partial")
 
     @property
     def course(self) -> tuple[int, ...]:
@@ -151,14 +183,14 @@ def gate_spectrum(inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int
 def singular_pairs(spectrum: JointSpectrum) -> tuple[Pair, ...]:
     """Return the pairs with s > 0, the largest first, of a spectrum without parameters."""
     pairs = [
-        Pair(s=mode.s, vectors=eigenvectors(spectrum, mode.mode_class, mode.root))
+        Pair(s=mode.s, vectors=_eigenvectors(spectrum, mode.mode_class, mode.root))
         for mode in spectrum.modes
         if not mode.is_null
     ]
     return tuple(sorted(pairs, key=lambda pair: order_key(pair.s, {})))
 
 
-def eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
+def _eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
     """Return vectors that span a mode's space, without parameters.
 
     For a root theta of the class's polynomial f they are Σ_j c_j(theta) T^j w, with
@@ -187,6 +219,61 @@ def eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> t
         )
         for k in range(mode_class.multiplicity)
     )
+
+
+def pairs_at(spectrum: JointSpectrum, field: RealField) -> list[Pair] | None:
+    """Return the singular pairs with s > 0 at the field's generator, or None if undecided.
+
+    Eigenvalues come from the classes over Q(parameter), which hold for all values; those that are
+    irrational over Q(alpha) are not followed.
+
+    Args:
+        spectrum: Over Q(parameter).
+        field: Q(alpha), alpha no pole of the spectrum.
+    """
+    if any(one.degree > 1 for one in spectrum.classes if not one.is_null):
+        return None
+    rows = field.columns(spectrum.m)  # symmetric
+    squares: list[Real] = []
+    for one in spectrum.classes:
+        square = field.value(one.eigenvalue[0])
+        if square and not any(square == known for known in squares):
+            squares.append(square)
+    squares.sort(reverse=True)
+    return [
+        Pair(s=replace(square.number, is_sqrt=True), vectors=tuple(_kernel(rows, square)))
+        for square in squares
+    ]
+
+
+def _kernel(matrix: Sequence[Sequence[Real]], eigenvalue: Real) -> list[Vector]:
+    """Return vectors that span the eigenspace of a symmetric matrix."""
+    size = len(matrix)
+    rows = [
+        [value - eigenvalue if i == j else value for j, value in enumerate(row)]
+        for i, row in enumerate(matrix)
+    ]
+    pivots: list[int] = []
+    for column in range(size):
+        height = len(pivots)
+        place = next((i for i in range(height, size) if rows[i][column]), None)
+        if place is None:
+            continue
+        rows[height], rows[place] = rows[place], rows[height]
+        pivot = rows[height][column]
+        rows[height] = [value / pivot for value in rows[height]]
+        for i in range(size):
+            factor = rows[i][column]
+            if i != height and factor:
+                rows[i] = [a - b * factor for a, b in zip(rows[i], rows[height], strict=True)]
+        pivots.append(column)
+    one = eigenvalue.field.element([1])
+    found = []
+    for free in (k for k in range(size) if k not in pivots):
+        own = dict(zip(pivots, (-row[free] for row in rows), strict=False))
+        own[free] = one
+        found.append(tuple(own.get(k, one * 0) for k in range(size)))
+    return found
 
 
 def opening(pair: Pair, samples: Sequence[Vector], gate: Sequence[int]) -> Vector | None:
@@ -242,7 +329,7 @@ def consistent_pairs(
                         1 if g else -int(bool(any(x) and dot(v, x)) or not any(x))
                         for g, x in zip(gate, samples, strict=True)
                     ),
-                    values=tuple(AlgebraicNumber.rational(Scalar.of(int(g))) for g in gate),
+                    times_open=tuple(AlgebraicNumber.rational(Scalar.of(int(g))) for g in gate),
                     s=pair.s,
                     v=v,
                     dimension=len(pair.vectors),
@@ -279,6 +366,17 @@ def self_consistent_gates(
         if progress is not None:
             progress(place + 1, len(gates))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
+
+
+def by_speed(gates: Iterable[Speedy]) -> list[list[Speedy]]:
+    """Return what has a growth rate ``s``, equal ones together, the fastest first; exact."""
+    ranks: list[list[Speedy]] = []
+    for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
+        if ranks and ranks[-1][0].s == each.s:
+            ranks[-1].append(each)
+        else:
+            ranks.append([each])
+    return ranks
 
 
 def columns(matrix: ExactMatrix) -> list[Vector]:

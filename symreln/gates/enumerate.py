@@ -8,24 +8,44 @@ gates of XoR that early training selects are of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
-from flint import fmpq, fmpz_mat
+from flint import fmpq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from symreln.errors import InputError
-from symreln.exact.integers import pivot_columns
+from symreln.exact.domain import Range
+from symreln.exact.int64 import product, reduced_rows
+from symreln.exact.linear_programming import Farkas, Row, direction, realisable
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.cells import Cells, Found, gate_keys
-from symreln.gates.programming import Direction, Farkas, direction, fractions
-from symreln.gates.whole import fitted, primitive, product, reduced_rows
+from symreln.exact.real_algebraic import RealField
+from symreln.gates.arrangement import Cells, Found, gate_keys, whole_samples
+from symreln.gates.parameter_intervals import Piece, pieces
+from symreln.gates.wall_polynomials import realisability
+from symreln.network.orbits import SampleGroup
 
+#: Samples up to which gates are listed at an irrational value: there each one takes a programme.
+MOST_SAMPLES = 24
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
 #: Directions are drawn as whole numbers of this size; which gate each gives is exact.
 DRAWN = 1 << 20
+
+
+class _GateOrbit(NamedTuple):
+    """Gates that are alike.
+
+    Attributes:
+        place: Of the representative in the list: the first of them.
+        size: How many of the listed gates are alike.
+    """
+
+    place: int
+    size: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,36 +85,40 @@ class RealisableGates:
         """Return a gate as text, one digit a sample."""
         return pattern(self.gates[index])
 
+    def orbits(self, group: SampleGroup) -> tuple[_GateOrbit, ...]:
+        """Return one entry for every set of gates that the group maps onto each other.
+
+        Of sampled gates, those that are listed and joined by generators count as alike.
+        """
+        keys = gate_keys(self.gates)
+        order = np.argsort(keys)
+        ordered = keys[order]
+        sources, targets = [np.arange(len(keys))], [np.arange(len(keys))]
+        for images in group.generators:
+            moved = np.empty_like(self.gates)
+            moved[:, images] = self.gates
+            wanted = gate_keys(moved)
+            places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
+            known = ordered[places] == wanted
+            if not self.sampled and not known.all():
+                msg = "a symmetry maps a gate to one that is not listed"
+                raise ArithmeticError(msg)
+            sources.append(np.flatnonzero(known))
+            targets.append(order[places[known]])
+        links = np.concatenate(sources), np.concatenate(targets)
+        graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
+        _, labels = connected_components(graph, directed=False)
+        _, first, counts = np.unique(labels, return_index=True, return_counts=True)
+        return tuple(
+            _GateOrbit(int(index), int(size))
+            for index, size in sorted(zip(first, counts, strict=True))
+        )
+
     def index(self, gate: Sequence[int] | np.ndarray) -> int | None:
         """Return the place of a gate in the list, or None."""
         wanted = np.asarray(gate, dtype=bool)[None]
         (found,) = np.nonzero(gate_keys(self.gates) == gate_keys(wanted)[0])
         return int(found[0]) if len(found) else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Impossible:
-    """Proof that no direction has a gate: Σ open·x = Σ closed·x with the open ones not all 0.
-
-    Attributes:
-        gate: The gate, 0 or 1 a sample.
-        multipliers: One a sample, none negative, at least one on an open sample positive.
-    """
-
-    gate: tuple[int, ...]
-    multipliers: tuple[Fraction, ...]
-
-    def proves(self, inputs: Sequence[Sequence[Fraction]]) -> bool:
-        """Return whether this is a proof for inputs of shape (n_x, P); with fractions alone."""
-        if any(value < 0 for value in self.multipliers):
-            return False
-        signed = [
-            value if open_ else -value
-            for value, open_ in zip(self.multipliers, self.gate, strict=True)
-        ]
-        if not any(value > 0 for value in signed):
-            return False
-        return all(sum(x * v for x, v in zip(row, signed, strict=True)) == 0 for row in inputs)
 
 
 def pattern(gate: Sequence[int] | np.ndarray) -> str:
@@ -168,82 +192,47 @@ def sample_gates(
     )
 
 
-def realise(inputs: ExactMatrix, gate: Sequence[int]) -> tuple[Fraction, ...] | Impossible:
-    """Return w with gate = 1[Xᵀw > 0], or the proof that there is none.
+def gates_along(
+    inputs: ExactMatrix, limits: Range, limit: int = LIMIT
+) -> Iterator[tuple[Piece, list[tuple[int, ...]] | None]]:
+    """Yield all gates of inputs with one parameter, on every interval and at every value between.
 
     Args:
-        inputs: X, shape (n_x, P), without parameters.
-        gate: 0 or 1 a sample.
+        inputs: X over Q(parameter), shape (n_x, P).
+        limits: The parameter's range.
+        limit: Number of gates above which an enumeration ends.
+
+    Yields:
+        An interval or a single value, in ascending order, and its gates, 0 or 1 a sample: None
+        where the data are infinite, or more than ``MOST_SAMPLES`` at an irrational value.
 
     Raises:
-        InputError: The gate's length or entries do not fit, or a parameter occurs.
+        LimitReachedError: There are too many gates, or too many minors.
     """
-    entries = constant_rows(inputs)
-    height, count = inputs.shape
-    if len(gate) != count or any(value not in (0, 1) for value in gate):
-        msg = (
-            f"gate {pattern(gate)!r}: {len(gate)} entries for {count} samples; "
-            "give 0 or 1 for every sample"
-        )
-        raise InputError(msg)
-    columns = [
-        [fmpq(row[i].numerator, row[i].denominator) for row in entries] for i in range(count)
-    ]
-    strict = [i for i in range(count) if gate[i]]
-    weak = [i for i in range(count) if not gate[i]]
-    answer = direction([columns[i] for i in strict], [columns[i] for i in weak], height)
-    if isinstance(answer, Direction):
-        return fractions(answer.vector)
-    multipliers = dict(zip(strict + weak, fractions(answer.strict + answer.weak), strict=True))
-    return Impossible(
-        gate=tuple(int(value) for value in gate),
-        multipliers=tuple(multipliers[i] for i in range(count)),
-    )
+    (name,) = inputs.parameters
+    # Of constant inputs the gates are the same everywhere.
+    cut = pieces([] if inputs.is_constant else realisability(inputs), inputs.parameters, limits)
+    for piece in cut[:1] if inputs.is_constant else cut:
+        try:
+            if piece.sample is not None:
+                there = enumerate_gates(inputs.substitute({name: piece.sample}), limit=limit)
+                yield piece, [tuple(map(int, gate)) for gate in there.gates]
+            elif inputs.shape[1] > MOST_SAMPLES:
+                yield piece, None
+            else:
+                assert piece.low is not None
+                yield piece, _gates_at(RealField.of(piece.low).columns(inputs))
+        except ZeroDivisionError:
+            yield piece, None
 
 
-def without_parameters(matrix: ExactMatrix) -> ExactMatrix:
-    """Return a matrix in which no parameter occurs over no parameters.
-
-    Raises:
-        InputError: A parameter occurs.
-    """
-    if not matrix.is_constant:
-        names = ", ".join(matrix.parameters)
-        msg = (
-            f"gates: the data depend on {names}. Give values, or ask for the chambers of one "
-            "parameter"
-        )
-        raise InputError(msg)
-    return matrix.substitute(dict.fromkeys(matrix.parameters, Fraction(1)))
-
-
-def constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
-    """Return the entries of X.
-
-    Raises:
-        InputError: A parameter occurs, or there are no samples.
-    """
-    if not inputs.shape[1]:
-        msg = "gates: the dataset has no samples"
-        raise InputError(msg)
-    return without_parameters(inputs).to_fractions()
-
-
-def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
-    """Return X with every sample made a primitive whole-number vector, and independent rows.
-
-    A positive factor changes no gate. The rows are as many as the rank.
-    """
-    entries = constant_rows(inputs)
-    columns = [primitive([row[i] for row in entries]) for i in range(inputs.shape[1])]
-    whole = np.array([[int(v) for v in column] for column in columns], dtype=object).T
-    table = fmpz_mat([[int(v) for v in row] for row in whole])
-    rank = int(table.rank())
-    rows = pivot_columns(table.transpose())
-    if len(rows) != rank:
-        msg = "gates: rows are dependent modulo 2^61 - 1 but not over Q"
-        raise ArithmeticError(msg)
-    return fitted(whole), rows
+def _gates_at(samples: Sequence[Row]) -> list[tuple[int, ...]]:
+    """Return all gates, sample by sample: every gate of the first ones leads to at least one."""
+    found: list[tuple[int, ...]] = [()]
+    for n in range(1, len(samples) + 1):
+        longer = ((*gate, side) for gate in found for side in (1, 0))
+        found = [gate for gate in longer if realisable(samples[:n], gate)]
+    return found
 
 
 def _one_sided(samples: np.ndarray) -> bool:

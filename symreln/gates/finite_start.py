@@ -2,7 +2,7 @@ r"""What a race says of networks whose weights do not start at zero: shares of t
 
 While outputs are small every unit grows in the fixed residual, so a class k of n_k gates alike
 holds the strength :math:`n_k\pi_k e^{2 s_k t/\tau}`, :math:`\pi_k = \kappa_k H\sigma^2/2` being the
-start that :mod:`symreln.dynamics.early_phase` derives from the data alone. Later the residual
+start that :mod:`symreln.laws.early_phase` derives from the data alone. Later the residual
 shrinks. Where it keeps its shape (:func:`keeps_shape`; elsewhere nothing is said) that is a change
 of time: the same formula holds in stretched time, which ends when the outputs have reached their
 targets,
@@ -20,18 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from symreln.dynamics.early_phase import EarlyMode, EarlyPhase
-from symreln.gates.orbits import SampleGroup, moved_gates
-
-if TYPE_CHECKING:
-    from symreln.gates.consistent import SelfConsistentGate
-    from symreln.spec.model import NetworkSpec
+from symreln.gates.consistent import SelfConsistentGate
+from symreln.laws.early_phase import EarlyMode, EarlyPhase
+from symreln.network.orbits import SampleGroup, moved_gates
+from symreln.spec.model import Dataset, NetworkSpec
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_337
@@ -42,7 +40,7 @@ UNITS = 16_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassStart:
+class _ClassStart:
     """A class of gates and what it starts from.
 
     Attributes:
@@ -77,16 +75,21 @@ class FiniteStart:
         errors: What the standard errors of κ leave open of it.
     """
 
-    classes: tuple[ClassStart, ...]
+    classes: tuple[_ClassStart, ...]
     time: float
     half_time: float
     shares: tuple[float, ...]
     errors: tuple[float, ...]
 
+    def share_of(self, pattern: str) -> tuple[float, float]:
+        """Return the share of a gate's class and its error; 0 for one that does not grow."""
+        known = [k for k, each in enumerate(self.classes) if each.pattern == pattern]
+        error = self.errors[known[-1]] if known else 0.0
+        return sum((self.shares[k] for k in known), start=0.0), error
+
 
 def finite_start(
-    inputs: np.ndarray,
-    targets: np.ndarray,
+    dataset: Dataset,
     candidates: Sequence[SelfConsistentGate],
     group: SampleGroup,
     network: NetworkSpec,
@@ -94,21 +97,21 @@ def finite_start(
     """Return the predicted shares, or None where nothing grows or no class gets units.
 
     Args:
-        inputs: X, shape (n_x, P).
-        targets: Y, shape (n_y, P).
+        dataset: Without parameters.
         candidates: Self-consistent gates, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
         network: Width and initial scales. None with weight decay, which shrinks every class.
 
     None also where some class alone would not reach the targets: the residual then changes shape.
     """
-    if network.weight_decay or not keeps_shape(inputs, targets, candidates, group):
+    inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    if network.weight_decay or not _keeps_shape(inputs, targets, candidates, group):
         return None
     first = float(network.init_std)
     second = first if network.init_std_out is None else float(network.init_std_out)
     variance = (first**2 + second**2) / 2
     scales = first / variance**0.5, second / variance**0.5
-    starts = class_starts(inputs, targets, candidates, group, scales)
+    starts = _class_starts(inputs, targets, candidates, group, scales)
     if not any(start.kappa > 0 for start in starts):
         return None
     scale = network.hidden * variance / 2
@@ -148,7 +151,7 @@ def _when(logarithm: Callable[[float], float], level: float) -> float:
     return float(found)
 
 
-def keeps_shape(
+def _keeps_shape(
     inputs: np.ndarray,
     targets: np.ndarray,
     candidates: Sequence[SelfConsistentGate],
@@ -173,13 +176,13 @@ def keeps_shape(
     return True
 
 
-def class_starts(
+def _class_starts(
     inputs: np.ndarray,
     targets: np.ndarray,
     candidates: Sequence[SelfConsistentGate],
     group: SampleGroup,
     scales: tuple[float, float] = (1.0, 1.0),
-) -> tuple[ClassStart, ...]:
+) -> tuple[_ClassStart, ...]:
     """Return κ, s and d of every class of gates, the fastest first; arguments as above.
 
     ``scales`` are the standard deviations of w and b at the start, their squares of mean one.
@@ -205,7 +208,7 @@ def class_starts(
         mode = modes[own[0]]
         seen = mode.v.T @ inputs * np.array(images[place][0])
         found.append(
-            ClassStart(
+            _ClassStart(
                 pattern=each.pattern,
                 size=len(images[place]),
                 s=mode.s,

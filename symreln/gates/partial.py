@@ -29,7 +29,7 @@ asked, the fastest gate found is the largest value of F, and no unit grows faste
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -39,23 +39,24 @@ from flint import fmpq
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear import complement_projector, pseudo_inverse, rank
+from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.exact.real_algebraic import Real
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.spectrum import JointSpectrum, joint_spectrum
+from symreln.gates.arrangement import flats, without_parameters
 from symreln.gates.consistent import (
     SelfConsistentGate,
     Vector,
     columns,
     gated_correlation,
+    opened_by,
     singular_pairs,
 )
-from symreln.gates.enumerate import without_parameters
-from symreln.gates.faces import Flat, flats
-from symreln.gates.orbits import SampleGroup, moved_gates
-from symreln.gates.programming import Direction, Number, direction, dot
-from symreln.gates.real import Real
-from symreln.gates.sizes import unit_floats, unit_rows
+from symreln.gates.sizes import orthogonal_to, unit_floats
+from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.network.orbits import SampleGroup, gate_kinds
 
 #: Relative size from which float64 may say that a condition fails: its own errors, those of a
 #: singular vector included where its singular value is as far from the others, are below 1e-8.
@@ -82,16 +83,13 @@ def every_partial_gate(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     # Which faces are asked does not hang on the sizes of X and R, which float64 may not hold.
     x, r = unit_floats(inputs), unit_floats(residual)
-    seen: set[tuple[int, ...]] = set()
-    kinds = []
-    for flat in flats(inputs, progress):
-        if not flat.boundary:
-            continue
-        for signs in flat.signs[plausible(x, r, flat)].tolist():
-            if tuple(signs) not in seen:
-                alike = moved_gates(signs, group)
-                seen.update(alike)
-                kinds.append((max(alike), len(alike)))
+    asked = (
+        signs
+        for flat in flats(inputs, progress)
+        if flat.boundary
+        for signs in flat.signs[plausible(x, r, flat.boundary, flat.signs)].tolist()
+    )
+    kinds = [(max(alike), len(alike)) for alike in gate_kinds(asked, group)]
     return partial_gates(inputs, residual, kinds)
 
 
@@ -111,40 +109,44 @@ def partial_gates(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     found = []
     for chosen, size in signs:
-        gate = gate_on_face(inputs, residual, tuple(chosen))
+        gate = gate_on_face(inputs, residual, chosen)
         if gate is not None and gate.kind == "partial":
             found.append(replace(gate, size=size))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 
-def plausible(x: np.ndarray, r: np.ndarray, flat: Flat) -> np.ndarray:
-    """Return which faces of a flat may have a gate, in float64; no face that has one is left out.
+def plausible(
+    x: np.ndarray, r: np.ndarray, boundary: Sequence[int], signs: np.ndarray
+) -> np.ndarray:
+    """Return which faces may have a gate, in float64; no face that has one is left out.
 
     Args:
         x: X, shape (n_x, P).
         r: R, shape (n_y, P).
-        flat: The faces.
+        boundary: Z.
+        signs: 1 open, -1 closed, 0 on the boundary, shape (faces, P).
 
     Returns:
         Shape (faces,).
     """
-    basis, _ = np.linalg.qr(unit_rows(flat.basis.tolist()).T)
-    count, inner = x.shape[1], basis.T @ x
+    on = x[:, list(boundary)]
+    # Of all inputs, dependent ones too: norms within L are those of w.
+    inner, count = orthogonal_to(on).T @ x, x.shape[1]
     # Relative to the largest that there could be, so that all margins are pure numbers.
     scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / count
-    if not scale > 0:
-        return np.zeros(len(flat.signs), dtype=bool)
-    opened = (flat.signs > 0).astype(float)
+    if not len(inner) or not scale > 0:
+        return np.zeros(len(signs), dtype=bool)
+    opened = (signs > 0).astype(float)
     sigma = np.einsum("ym,fm,lm->fyl", r, opened, inner, optimize=True) / (count * scale)
     u, s, vt = np.linalg.svd(sigma, full_matrices=False)
     second = s[:, 1] if s.shape[1] > 1 else np.zeros(len(s))
     # Small or nearly equal singular values: their vectors are not known.
     unsure = (s[:, 0] ** 2 - second**2) < CLEAR
     seen = vt[:, 0] @ inner / (np.linalg.norm(inner, 2) or 1.0)
-    strict = flat.signs * (np.linalg.norm(inner, axis=0) > 0)
+    strict = signs * (np.linalg.norm(inner, axis=0) > 0)
     sides = [~((sign * seen * strict < -CLEAR) & (strict != 0)).any(axis=1) for sign in (1.0, -1.0)]
-    for ray in _float_rays(x[:, list(flat.boundary)]):
-        pushed = r[:, list(flat.boundary)] @ np.maximum(ray @ x[:, list(flat.boundary)], 0)
+    for ray in _float_rays(on):
+        pushed = r[:, list(boundary)] @ np.maximum(ray @ on, 0)
         drive = np.einsum("ym,fm,m->fy", r, opened, ray @ x, optimize=True) + pushed
         size = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) * np.linalg.norm(ray)
         # b is along u, with the sign of v: of either sign where both are open.
@@ -157,19 +159,81 @@ def _float_rays(on: np.ndarray) -> list[np.ndarray]:
     """Return the rays between which ψ is linear, in float64; dependent choices are left out."""
     if not on.any():
         return []
-    u, s, _ = np.linalg.svd(on, full_matrices=False)
-    span = u[:, s > 1e-9 * s[0]]
+    span = orthonormal_span(on)
     inner = span.T @ on
-    found = []
+    top, found = np.linalg.norm(on, 2), []
     for chosen in combinations(range(on.shape[1]), span.shape[1] - 1):
         _, sizes, vt = np.linalg.svd(inner[:, list(chosen)].T, full_matrices=True)
-        if len(sizes) == 0 or sizes[-1] > 1e-6 * s[0]:
+        if len(sizes) == 0 or sizes[-1] > 1e-6 * top:
             found += [span @ vt[-1], -(span @ vt[-1])]
     return found
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Face:
+    """What a unit on a face grows by, and when its direction stays there; over Q or Q(parameter).
+
+    Attributes:
+        sigma: Σ_O, shape (n_y, n_x).
+        inner: Σ_O Π_L, not zero.
+        strict: Vectors with which the direction's products are positive, shape (n_x, a).
+        weak: Vectors with which they are not, shape (n_x, b): ψ on its rays.
+    """
+
+    sigma: ExactMatrix
+    inner: ExactMatrix
+    strict: ExactMatrix
+    weak: ExactMatrix
+
+    @property
+    def spectrum(self) -> JointSpectrum:
+        """Singular values of what drives the units, with their spaces."""
+        size = self.inner.shape[1]
+        return joint_spectrum(self.inner, ExactMatrix.zeros(size, size, self.inner.parameters))
+
+
+def face_of(
+    inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int], at: ExactMatrix
+) -> Face | None:
+    """Return a face, or None where nothing drives its units.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        residual: R, shape (n_y, P).
+        signs: 1 open, 0 on the boundary, -1 closed, one a sample.
+        at: X at a value of the parameter, which says how boundary samples open each other.
+    """
+    edge = [place for place, sign in enumerate(signs) if not sign]
+    sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
+    inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
+    if inner.is_zero:
+        return None
+    strict = [
+        sample.scale(sign)
+        for place, sign in enumerate(signs)
+        if sign and not (sample := inputs.select(columns=[place])).is_zero
+    ]
+    weak = [inputs.select(columns=[])]
+    for chosen, other in _walls(at, edge):
+        ray, there = (_off(x, chosen, other) for x in (inputs, at))
+        (direction_there,), samples = columns(there), columns(at)
+        for sign in (1, -1):
+            opened = [z for z in edge if dot(direction_there, samples[z]) * sign > 0]
+            drive = sigma @ ray
+            if opened:
+                on, targets = inputs.select(columns=opened), residual.select(columns=opened)
+                drive += (targets @ (on.T @ ray)).scale(Fraction(1, inputs.shape[1]))
+            weak.append((sigma.T @ drive).scale(sign).reduced())
+    return Face(
+        sigma=sigma,
+        inner=inner,
+        strict=ExactMatrix.beside(strict).reduced(),
+        weak=ExactMatrix.beside(weak).reduced(),
+    )
+
+
 def gate_on_face(
-    inputs: ExactMatrix, residual: ExactMatrix, signs: tuple[int, ...]
+    inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]
 ) -> SelfConsistentGate | None:
     """Return the gate whose direction has given signs, if the largest singular value has one.
 
@@ -184,36 +248,22 @@ def gate_on_face(
     _check(inputs, residual, signs)
     samples, targets = columns(inputs), columns(residual)
     signs = tuple(sign if any(x) else -1 for sign, x in zip(signs, samples, strict=True))
-    sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
+    face = face_of(inputs, residual, signs, inputs)
+    if face is None:
+        return None
+    pair = singular_pairs(face.spectrum)[0]
+    v = opened_by(pair, columns(face.strict), columns(face.weak))
+    if v is None:
+        return None
     edge = [z for z, sign in enumerate(signs) if not sign]
-    inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
-    if inner.is_zero:
-        return None
-    pair = singular_pairs(joint_spectrum(inner, ExactMatrix.zeros(inner.shape[1], inner.shape[1])))[
-        0
-    ]
-    table = columns(sigma.T)
-    outputs = [_apply(table, vector) for vector in pair.vectors]
-    strict = [
-        [dot(v, x) * sign for v in pair.vectors]
-        for x, sign in zip(samples, signs, strict=True)
-        if sign and any(x)
-    ]
-    weak = [
-        [dot(b, drive) for b in outputs]
-        for drive in _drives(table, samples, targets, edge, rays(inputs, edge))
-    ]
-    answer = direction(strict, weak, len(pair.vectors))
-    if not isinstance(answer, Direction):
-        return None
-    v = _mixed(pair.vectors, answer.vector)
-    b = _apply(table, v)
+    table = columns(face.sigma.T)
+    b = tuple(dot(row, v) for row in table)
     pushes = [dot(b, targets[z]) for z in edge]
-    fractions = iter(_fractions(inputs, edge, _missing(table, v, b), pushes))
-    independent = rank(inputs.select(columns=edge)) == len(edge) if edge else True
+    held = iter(_fractions(inputs, edge, _missing(table, v, b), pushes))
+    independent = not edge or rank(inputs.select(columns=edge)) == len(edge)
     return SelfConsistentGate(
         signs=signs,
-        values=tuple(_number(fmpq(int(sign > 0)) if sign else next(fractions)) for sign in signs),
+        times_open=tuple(_number(fmpq(int(sign > 0)) if sign else next(held)) for sign in signs),
         s=pair.s,
         v=v,
         dimension=len(pair.vectors),
@@ -222,24 +272,7 @@ def gate_on_face(
     )
 
 
-def rays(inputs: ExactMatrix, edge: Sequence[int]) -> list[Vector]:
-    """Return directions of span(x_z) between which no boundary sample changes sides.
-
-    Every cone of the hyperplanes of Z in that span is spanned by some of them.
-
-    Args:
-        inputs: X, shape (n_x, P), without parameters.
-        edge: Z.
-    """
-    return [
-        tuple(value * sign for value in column)
-        for chosen, other in walls(inputs, edge)
-        for column in columns(_off(inputs, chosen, other))
-        for sign in (1, -1)
-    ]
-
-
-def walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
+def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
     """Return independent samples of Z, one less than its rank, with one more that is too."""
     height = rank(inputs.select(columns=edge)) if edge else 0
     found = []
@@ -258,26 +291,6 @@ def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
     """Return the part of a sample that is orthogonal to others."""
     off = complement_projector(inputs.select(columns=chosen))
     return (off @ inputs.select(columns=[other])).reduced()
-
-
-def _drives(
-    table: Sequence[Vector],
-    samples: Sequence[Vector],
-    targets: Sequence[Vector],
-    edge: Sequence[int],
-    directions: Sequence[Vector],
-) -> list[Vector]:
-    """Return Σ_O d + Σ_z (d·x_z)₊ r_z/P for every ray d: with b it gives ψ(d)."""
-    found = []
-    for ray in directions:
-        total = list(_apply(table, ray))
-        for z in edge:
-            seen = dot(ray, samples[z])
-            if seen > 0:
-                share = seen / len(samples)
-                total = [a + share * t for a, t in zip(total, targets[z], strict=True)]
-        found.append(tuple(total))
-    return found
 
 
 def _check(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) -> None:
@@ -302,7 +315,7 @@ def _fractions(
         return []
     chosen = inputs.select(columns=edge)
     inverse = chosen.T @ pseudo_inverse((chosen @ chosen.T).reduced())
-    held = _apply(columns(inverse.scale(inputs.shape[1]).T), missing)
+    held = tuple(dot(row, missing) for row in columns(inverse.scale(inputs.shape[1]).T))
     low = [push if push < 0 else push * 0 for push in pushes]
     high = [push if push > 0 else push * 0 for push in pushes]
     if any(y < a or y > b for y, a, b in zip(held, low, high, strict=True)):
@@ -334,14 +347,6 @@ def _missing(table: Sequence[Vector], vector: Vector, output: Vector) -> Vector:
     back = tuple(dot(output, [row[i] for row in table]) for i in range(len(vector)))
     square = dot(vector, back) / dot(vector, vector)
     return tuple(square * a - c if a else c * -1 for a, c in zip(vector, back, strict=True))
-
-
-def _apply(table: Sequence[Vector], vector: Vector) -> Vector:
-    return tuple(dot(row, vector) for row in table)
-
-
-def _mixed(vectors: Sequence[Vector], weights: Sequence[Number]) -> Vector:
-    return tuple(dot(weights, [v[i] for v in vectors]) for i in range(len(vectors[0])))
 
 
 def _number(value: Number) -> AlgebraicNumber:

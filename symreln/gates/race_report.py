@@ -1,48 +1,30 @@
-"""A race as a figure and as the table of finding 1: theory's order, measured order, differences."""
+"""What a race says, as race.json, as lines, and as the table of finding 1: theory and networks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from symreln.claims.integration import network_of
-from symreln.gates.confronted import (
-    WITHIN,
-    RacePoint,
-    candidates_at,
-    classes_of,
-    piece_ends,
-)
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.gates.confronted import WITHIN, RacePoint, candidates_at, data_at
 from symreln.gates.consistent import gate_spectrum, sign_pattern
 from symreln.gates.enumerate import enumerate_gates, pattern
+from symreln.gates.exact_finders import candidate_line
 from symreln.gates.finite_start import finite_start
-from symreln.gates.race_reasons import explained
+from symreln.gates.race_pieces import Race, RacePiece, Runner
+from symreln.gates.serialise import Result, table
+from symreln.spec.model import NetworkSpec, Spec
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from symreln.document.model import Drawing
-    from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.gates.race import Race, RacePiece
-    from symreln.spec.model import Spec
-
-#: Values of the parameter in an interval at which lines are drawn, and shares are predicted.
-DRAWN, PREDICTED = 60, 9
-#: Samples times classes above which shares are predicted at the trained values only.
-MANY = 200
 #: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
 HALVINGS = 12
 #: Part of two intervals that is left out at their ends, where one of two gates may be missing.
 EDGE = 1e-3
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Unraced:
+class Unraced(Result):
     """A gate pattern that is asked for beside those that run.
 
     Attributes:
@@ -53,6 +35,11 @@ class Unraced:
             interval.
     """
 
+    JSON = (
+        *("pattern", "name", "kind", "size", "speed", "realisable", "self_consistent"),
+        "fractions",
+    )
+    kind, size, self_consistent, fractions = "full", 1, False, ()
     name: str
     gate: tuple[int, ...]
     speed: AlgebraicNumber | None
@@ -64,6 +51,173 @@ class Unraced:
         return pattern(self.gate)
 
 
+@dataclass(frozen=True)
+class _Crossing:
+    """Where networks change sides, and how far that is from the boundary: the finite-init error."""
+
+    boundary: AlgebraicNumber
+    seen_at: float | None
+    error: float | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Confronted(Result):
+    """What trained networks took, and what was predicted for them.
+
+    Attributes:
+        seeds: Networks at a point.
+        network: Their width and initial scale.
+        points: By value of the parameter.
+        crossings: Where predicted shares are equal whose speeds cross.
+    """
+
+    JSON = (
+        *("seeds", "hidden=network.hidden", "init_std=network.init_std", "standard_errors"),
+        *("points", "crossings", "fastest_taken", "within_stated_error"),
+    )
+    standard_errors = WITHIN
+    seeds: int
+    network: NetworkSpec
+    points: Sequence[RacePoint]
+    crossings: Sequence[_Crossing]
+
+    @property
+    def fastest_taken(self) -> int:
+        """At how many points networks took the fastest class."""
+        return sum(point.fastest_taken for point in self.points)
+
+    @property
+    def within_stated_error(self) -> int:
+        """At how many points all shares are as predicted."""
+        return sum(point.agrees is True for point in self.points)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RaceReport(Result):
+    """A race and what is said beside it.
+
+    Attributes:
+        race: The race.
+        spec: As it was given.
+        learned: The spec with what is learned in place of its targets, others parameters declared.
+        beside: Patterns that are asked for and do not run.
+        confronted: Trained networks, or None.
+    """
+
+    JSON = (
+        *("format", "parameter=race.parameter", "candidates", "winner", "winner_proven"),
+        *("why_not=race.why", "boundaries=race.boundaries", "pieces", "confronted?"),
+    )
+    file, format = "race.json", "symreln-race/1"
+    race: Race
+    spec: Spec
+    learned: Spec
+    beside: Sequence[Unraced] = ()
+    confronted: Confronted | None = None
+
+    @property
+    def pieces(self) -> Sequence[object]:
+        """Who runs where."""
+        return self.race.pieces
+
+    @property
+    def here(self) -> RacePiece | None:
+        """The piece of the declared value."""
+        return self.race.at(self.spec.values.get(self.race.parameter))
+
+    @property
+    def winner(self) -> tuple[str, ...] | None:
+        """The fastest at the declared value."""
+        return None if self.here is None else self.here.winners
+
+    @property
+    def winner_proven(self) -> bool:
+        """Whether no unit is faster there."""
+        return self.race.complete and self.here is not None and self.here.decided
+
+    @property
+    def runners(self) -> list[Runner]:
+        """One runner for each gate and formula of its rate, at the declared value if it runs there.
+
+        Fractions are given there, else in the first interval where the gate runs.
+        """
+        found: dict[str, Runner] = {}
+        for part in self.race.pieces:
+            for runner in part.runners:
+                key = f"{runner.pattern} {runner.rate!r}"
+                if runner.rate is not None and (key not in found or part is self.here):
+                    found[key] = runner
+        return list(found.values())
+
+    @property
+    def candidates(self) -> Sequence[object]:
+        """Gates that run, then those that do not."""
+        return [*self.runners, *self.beside]
+
+    @property
+    def points(self) -> Sequence[RacePoint]:
+        """Where networks were trained."""
+        return () if self.confronted is None else self.confronted.points
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The table of finding 1, where networks were trained."""
+        if self.confronted is None:
+            return {}
+        table = finding_table(self.race, self.beside, self.points)
+        return {"race.md": table + _crossing_notes(self.race, self.confronted)}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        name = self.race.parameter
+        for each in self.runners:
+            at = f" at {name} = {each.fractions_at}"
+            yield candidate_line(each.called, each, at, self.spec)
+        if self.race.why:
+            yield f"not proven to be the fastest: {self.race.why}"
+        for each in self.race.boundaries:
+            value = each.value.to_json({})["expr"]
+            more = ", the winner changes" if each.changes_winner else ""
+            yield f"{name} = {value}: {each.kind} of {', '.join(each.between)}{more}"
+
+
+@dataclass(frozen=True)
+class _LabelPiece(Result):
+    """A piece of a race by subset, with who keeps its gate there."""
+
+    JSON = (
+        *("from=part.piece.low", "to=part.piece.high", "closed=part.closed", "order=part.order"),
+        *("undecided=part.undecided?", "why=part.why?", "self_consistent=part.kept"),
+    )
+    part: RacePiece
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelRaceReport(RaceReport):
+    """A race of gates by subset of a label's values.
+
+    Attributes:
+        trained: Networks, by value of the parameter.
+    """
+
+    trained: Sequence[RacePoint] = ()
+
+    @property
+    def points(self) -> Sequence[RacePoint]:
+        """Where networks were trained."""
+        return self.trained
+
+    @property
+    def pieces(self) -> Sequence[object]:
+        """Who runs where."""
+        return list(map(_LabelPiece, self.race.pieces))
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The pieces, and what networks took in them."""
+        return {"race.md": label_race_table(self.race, self.points)}
+
+
 def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
     """Return the gate that is open everywhere and those of the spec's pathways, if they do not run.
 
@@ -73,166 +227,38 @@ def unraced(race: Race, spec: Spec) -> tuple[Unraced, ...]:
         race: The race of the spec's data.
         spec: With all parameters declared but the race's.
     """
-    runs = {sign_pattern(signs) for alike in classes_of(race).values() for signs in alike}
+    runs = {sign_pattern(signs) for alike in race.classes.values() for signs in alike}
     asked = {(1,) * spec.dataset.samples: "all open"}
     for pathway in spec.pathways:
         if all(gate in (0, 1) for gate in pathway.gate):
             asked.setdefault(tuple(int(g != 0) for g in pathway.gate), pathway.name)
-    part = next(p for p in race.pieces if not p.piece.is_root and p.piece.sample is not None)
-    at = {race.parameter: part.piece.sample}
-    gates = enumerate_gates(spec.dataset.inputs.substitute(at))  # type: ignore[arg-type]
+    samples = (p.piece.sample for p in race.pieces if not p.piece.is_root)
+    at = {race.parameter: next(sample for sample in samples if sample is not None)}
+    gates = enumerate_gates(spec.dataset.inputs.substitute(at))
     found = []
     for gate, name in asked.items():
         if pattern(gate) in runs:
             continue
         spectrum = gate_spectrum(spec.dataset.inputs, spec.dataset.targets, gate)
-        modes = [mode for mode in spectrum.modes if not mode.is_null]
-        top = max(modes, key=lambda mode: mode.s.to_float(at), default=None)  # type: ignore[arg-type]
-        speed = None if top is None else top.s
+        speeds = [mode.s for mode in spectrum.modes if not mode.is_null]
+        top = max(speeds, key=lambda s: s.to_float(at), default=None)
         known = gates.index(gate) is not None
-        found.append(Unraced(name=name, gate=gate, speed=speed, realisable=known))
+        found.append(Unraced(name=name, gate=gate, speed=top, realisable=known))
     return tuple(found)
 
 
-def race_drawing(
-    race: Race,
-    spec: Spec,
-    others: Sequence[Unraced],
-    points: Sequence[RacePoint],
-    *,
-    names: Mapping[str, str] | None = None,
-    png: bool = False,
-) -> Drawing:
-    """Draw a race and the networks that were trained along it.
-
-    Args:
-        race: The race.
-        spec: Of its data, with a network where points are given.
-        others: Patterns that do not run.
-        points: Trained networks, or none.
-        names: What to call gates, by pattern; nothing is predicted of such races.
-        png: Whether to make a raster copy.
-    """
-    import sympy as sp
-
-    from symreln.gates.figure import BoundaryMark, SharePoints, race_figure
-
-    classes = classes_of(race)
-    curves = _predicted(race, spec) if points and names is None else {}
-    values = np.array([float(point.value) for point in points])
-    return race_figure(
-        sp.latex(sp.Symbol(race.parameter)),
-        _lines(race, others, names or {}),
-        [
-            BoundaryMark(
-                value=float(mark.value),
-                kind=mark.kind,
-                label=sp.latex(mark.value.to_sympy(), fold_short_frac=True),
-            )
-            for mark in race.boundaries
-        ],
-        [
-            SharePoints(
-                label=(names or {}).get(name, name),
-                values=values,
-                weight=np.array([point.shares[name] for point in points]),
-                spread=np.array([point.spread[name] for point in points]),
-                units=np.array([point.units[name] for point in points]),
-                curve=_curve(curves, name),
-            )
-            for name in (classes if points else ())
-        ],
-        png=png,
-    )
-
-
-def _lines(race: Race, others: Sequence[Unraced], names: Mapping[str, str]) -> list[Any]:
-    from symreln.gates.figure import SpeedLine
-
-    x: dict[str, list[float]] = {}
-    y: dict[str, list[float]] = {}
-    everywhere: list[float] = []
-    for place, part in enumerate(race.pieces):
-        if part.piece.is_root:
-            continue
-        low, high = piece_ends(race, place)
-        inner = np.linspace(low, high, DRAWN + 2)[1:-1]
-        everywhere += inner.tolist()
-        for rank in part.ranks:
-            for runner in rank:
-                if runner.rate is None:
-                    continue
-                # A gap where the gate ends: nan breaks the line.
-                x.setdefault(runner.pattern, []).extend([*inner.tolist(), np.nan])
-                y.setdefault(runner.pattern, []).extend(
-                    [*_along(runner.rate, race.parameter, inner), np.nan]
-                )
-    lines = [
-        SpeedLine(
-            label=_called(race, name, names), values=np.array(x[name]), speeds=np.array(y[name])
-        )
-        for name in classes_of(race)
-        if name in x
-    ]
-    for other in others:
-        if other.speed is not None and not other.realisable:
-            values = np.array(everywhere)
-            speeds = np.array(_along(other.speed, race.parameter, values))
-            label = f"{other.pattern} ({other.name}; of no ReLU unit)"
-            lines.append(SpeedLine(label=label, values=values, speeds=speeds, faint=True))
-    return lines
-
-
-def _called(race: Race, name: str, names: Mapping[str, str]) -> str:
-    more = len(classes_of(race)[name]) - 1
-    return names.get(name, name) + (f" and {more} alike" if more else "")
-
-
-def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[float]:
-    at = (Fraction(float(value)).limit_denominator(10_000) for value in values)
-    return [rate.to_float({parameter: value}) for value in at]
-
-
-def _predicted(race: Race, spec: Spec) -> dict[float, dict[str, float]]:
-    """Return predicted shares along the parameter, where they cost little."""
-    if spec.dataset.samples * len(classes_of(race)) > MANY or not race.complete:
-        return {}
-    found: dict[float, dict[str, float]] = {}
-    for place, part in enumerate(race.pieces):
-        if part.piece.is_root:
-            continue
-        low, high = piece_ends(race, place)
-        for k in range(PREDICTED):
-            value = low + (high - low) * (k + 0.5) / PREDICTED
-            shares = _shares_at(race, spec, value)
-            if any(shares.values()):
-                found[value] = shares
-    return found
-
-
-def _shares_at(race: Race, spec: Spec, value: float) -> dict[str, float]:
+def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
     """Return the predicted share of every class at a value of the parameter."""
     exact = Fraction(value).limit_denominator(10_000)
-    at = {race.parameter: exact}
-    start = finite_start(
-        spec.dataset.inputs.substitute(at).to_numpy(),
-        spec.dataset.targets.substitute(at).to_numpy(),
-        candidates_at(race, spec, exact),
-        race.group,
-        network_of(spec),
-    )
-    shares = dict.fromkeys(classes_of(race), 0.0)
-    if start is not None:
-        for each, share in zip(start.classes, start.shares, strict=True):
-            shares[each.pattern] += share
-    return shares
+    candidates = candidates_at(race, spec, exact)
+    start = finite_start(data_at(race, spec, exact), candidates, race.group, network_of(spec))
+    return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
 
 
-def seen_crossings(race: Race, spec: Spec) -> list[Json]:
+def seen_crossings(race: Race, spec: Spec) -> list[_Crossing]:
     """Return where networks of the spec's width and initial scale change sides.
 
-    That is where the predicted shares of two gates are equal whose speeds cross: the finite-init
-    error of the boundary is how far that is from it.
+    That is where the predicted shares of two gates are equal whose speeds cross.
 
     Args:
         race: The race.
@@ -240,150 +266,179 @@ def seen_crossings(race: Race, spec: Spec) -> list[Json]:
     """
     found = []
     for mark in race.boundaries:
-        if mark.kind != "speed" or not mark.winner:
+        if mark.kind != "speed" or not mark.changes_winner:
             continue
-        inside = [k for k, part in enumerate(race.pieces) if _touches(part, mark.value)]
-        ends = [piece_ends(race, k) for k in inside if not race.pieces[k].piece.is_root]
-        low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-        exact = float(mark.value)
-        at = _equal(race, spec, mark.between, (low, exact, high))
-        error = None if at is None else at - exact
-        found.append({"boundary": mark.value.to_json({}), "seen_at": at, "error": error})
+        ends = [
+            race.ends(k)
+            for k, part in enumerate(race.pieces)
+            if not part.piece.is_root
+            and any(end is not None and end == mark.value for end in part.piece.ends)
+        ]
+        exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
+        edge = EDGE * (high - low)
+        at = _equal(race, spec, mark.between, (low + edge, exact))
+        at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
+        found.append(_Crossing(mark.value, at, None if at is None else at - exact))
     return found
 
 
-def _touches(part: RacePiece, value: AlgebraicNumber) -> bool:
-    return any(end is not None and end == value for end in (part.piece.low, part.piece.high))
-
-
 def _equal(
-    race: Race, spec: Spec, between: tuple[str, ...], places: tuple[float, float, float]
+    race: Race, spec: Spec, between: tuple[str, ...], ends: tuple[float, float]
 ) -> float | None:
-    """Return where two predicted shares are equal, on either side of a boundary, or None."""
+    """Return where two predicted shares are equal in an interval, or None."""
     one, two = between[:2]
 
     def apart(value: float) -> float:
-        shares = _shares_at(race, spec, value)
+        shares = predicted_shares(race, spec, value)
         return shares[one] - shares[two]
 
-    low, middle, high = places
-    edge = EDGE * (high - low)
-    for start, end in ((low + edge, middle), (middle, high - edge)):
-        left, right = apart(start), apart(end)
-        if left * right >= 0:
-            continue
-        for _ in range(HALVINGS):
-            middle = (start + end) / 2
-            here = apart(middle)
-            if left * here > 0:
-                start = middle
-            else:
-                end = middle
-        return (start + end) / 2
-    return None
-
-
-def _curve(curves: Mapping[float, Mapping[str, float]], name: str) -> tuple[np.ndarray, np.ndarray]:
-    return np.array(list(curves)), np.array([shares[name] for shares in curves.values()])
-
-
-def confrontation_json(race: Race, points: Sequence[RacePoint], spec: Spec, seeds: int) -> Json:
-    """Return what trained networks took, and what was predicted for them."""
-    network = network_of(spec)
-    return {
-        "seeds": seeds,
-        "hidden": network.hidden,
-        "init_std": str(network.init_std),
-        "standard_errors": WITHIN,
-        "points": [_point(point, seeds) for point in points],
-        "crossings": seen_crossings(race, spec),
-        "fastest_taken": sum(point.fastest_taken for point in points),
-        "within_stated_error": sum(agrees(point, seeds) is True for point in points),
-    }
-
-
-def agrees(point: RacePoint, seeds: int) -> bool | None:
-    """Return whether all measured shares lie within the stated error of the predicted ones.
-
-    None where nothing is predicted: no class grows, the residual changes shape, or weights decay.
-    """
-    if point.predicted is None:
+    start, end = ends
+    left, right = apart(start), apart(end)
+    if left * right >= 0:
         return None
-    return all(_close(point, name, seeds) for name in point.shares)
+    for _ in range(HALVINGS):
+        middle = (start + end) / 2
+        if left * apart(middle) > 0:
+            start = middle
+        else:
+            end = middle
+    return (start + end) / 2
 
 
-def _close(point: RacePoint, name: str, seeds: int) -> bool:
-    # Both below a thousandth: sampled spreads of nearly nothing are no measure of it.
-    apart = abs(point.shares[name] - point.foretold[name])
-    return apart < 1e-3 or point.distance(name, seeds) <= WITHIN
-
-
-def _point(point: RacePoint, seeds: int) -> Json:
-    predicted = point.predicted
-    errors = {} if predicted is None else {
-        each.pattern: error
-        for each, error in zip(predicted.classes, predicted.errors, strict=True)
-    }  # fmt: skip
-    return {
-        "value": str(point.value),
-        "order": [list(rank) for rank in point.order],
-        "taken": list(point.taken),
-        "fastest_taken": point.fastest_taken,
-        "agrees": agrees(point, seeds),
-        "classes": [
-            {
-                "pattern": name,
-                "predicted": None if predicted is None else point.foretold[name],
-                "predicted_error": errors.get(name, 0.0),
-                "measured": point.shares[name],
-                "spread": point.spread[name],
-                "units": point.units[name],
-            }
-            for name in point.shares
-        ],
-        "kappa_settled": predicted is None or all(each.settled for each in predicted.classes),
-        "outside": point.outside,
-        "half_time_predicted": None if predicted is None else predicted.half_time * point.tau,
-        "half_time_measured": point.quarter,
-        "loss_left": point.left,
-        "steps": point.steps,
-    }
-
-
-def finding_table(
-    race: Race, others: Sequence[Unraced], points: Sequence[RacePoint], seeds: int
-) -> str:
+def finding_table(race: Race, others: Sequence[Unraced], points: Sequence[RacePoint]) -> str:
     """Return the table of finding 1 as Markdown: which gates win in theory and in networks."""
-    name = race.parameter
-    lines = [
-        f"| {name} | theory, fastest first | networks, most weight first | share of weight:"
-        " measured ± std (predicted) | share of units | half-time: measured (predicted) | fastest"
-        " taken | share as predicted |",
-        "|---|---|---|---|---|---|---|---|",
+    columns = [
+        (race.parameter, lambda point: point.value),
+        ("theory, fastest first", lambda point: _ordered(point.order) or "none"),
+        ("networks, most weight first", lambda point: " > ".join(point.taken)),
+        (
+            "share of weight: measured ± std (predicted)",
+            lambda point: ", ".join(
+                f"{each.pattern} {each.measured:.3f} ± {each.spread:.3f} "
+                f"({'–' if each.predicted is None else f'{each.predicted:.3f}'})"
+                for each in point.classes
+            ),
+        ),
+        (
+            "share of units",
+            lambda point: ", ".join(f"{each.pattern} {each.units:.3f}" for each in point.classes),
+        ),
+        (
+            "half-time: measured (predicted)",
+            lambda point: (
+                f"{'–' if point.quarter is None else point.quarter} "
+                f"({'–' if point.half_time is None else f'{point.half_time:.0f}'})"
+            ),
+        ),
+        ("fastest taken", lambda point: _yes(point.fastest_taken)),
+        ("share as predicted", lambda point: _yes(point.agrees)),
     ]
-    for point in points:
-        shares = ", ".join(
-            f"{key} {point.shares[key]:.3f} ± {point.spread[key]:.3f} ({_foretold(point, key)})"
-            for key in point.shares
-        )
-        units = ", ".join(f"{key} {value:.3f}" for key, value in point.units.items())
-        half = "–" if point.predicted is None else f"{point.predicted.half_time * point.tau:.0f}"
-        order = " > ".join(" = ".join(rank) for rank in point.order) or "none"
-        lines.append(
-            f"| {point.value} | {order} | {' > '.join(point.taken)} | {shares} | {units} | "
-            f"{'–' if point.quarter is None else point.quarter} ({half}) | "
-            f"{_yes(point.fastest_taken)} | {_yes(agrees(point, seeds))} |"
-        )
+    lines = table(points, columns)
     for other in others:
         speed = "0" if other.speed is None else str(other.speed.to_sympy())
         can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
         lines.append(f"\n{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it.")
-    lines += explained(name, points)
+    return "\n".join([*lines, *_explained(race.parameter, points)]) + "\n"
+
+
+def _crossing_notes(race: Race, confronted: Confronted) -> str:
+    """Return what finite initial weights do to boundaries, as Markdown."""
+    network = confronted.network
+    return "".join(
+        f"\nAt hidden = {network.hidden} and init_std = {network.init_std} shares are "
+        f"predicted to be equal at {race.parameter} = {each.seen_at:.4g}, and at "
+        f"{each.boundary.to_json({})['expr']} = {each.seen_at - each.error:.4g} as init_std "
+        f"goes to 0: the finite-init error is {each.error:.2g}.\n"
+        for each in confronted.crossings
+        if each.seen_at is not None and each.error is not None
+    )
+
+
+def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
+    """Return what – and a fastest class without most of the weight mean, where they occur."""
+    lines = []
+    if any(point.start is None for point in points):
+        lines.append(
+            "\n–: nothing is predicted. Shares are where some class grows, weights do not decay, "
+            "and each class by itself learns a multiple of the targets, so that the residual keeps "
+            "its shape."
+        )
+    late = [point for point in points if point.order and not point.fastest_taken]
+    for kind, why in (
+        (True, "shares were predicted for this width and init_std, and are compared in the last "
+         "column; speeds decide alone only as init_std goes to 0"),
+        (False, "these are shares at the end of training, when slower classes have learned too "
+         "what the fastest does not; how much there is to learn counts as well as speed"),
+    ):  # fmt: skip
+        here = [str(point.value) for point in late if (point.start is not None) is kind]
+        if here:
+            lines.append(
+                f"\nThe fastest class does not have most of the weight at {name} = "
+                f"{', '.join(here)}: {why}."
+            )
+    return lines
+
+
+def label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
+    """Return the pieces of a race by subset, and what networks took in them, as Markdown."""
+    names = race.names
+
+    def ordered(order: Sequence[Sequence[str]]) -> str:
+        return _ordered([[names[name] for name in rank] for rank in order])
+
+    def told(part: RacePiece) -> str:
+        if not part.decided or None in part.kept.values():
+            return "not decided"
+        return ", ".join(names[name] for name, value in part.kept.items() if value) or "none"
+
+    fastest = [
+        (race.parameter, _where),
+        (
+            "fastest first",
+            lambda part: (
+                "not decided at this value" if part.undecided else part.why or ordered(part.order)
+            ),
+        ),
+        ("self-consistent", told),
+    ]
+    lines = table(race.pieces, fastest)
+    if points:
+        lines += [
+            "",
+            f"Weight of {points[0].seeds} networks a point at the end of training, by the nearest "
+            "gate:",
+            "",
+            *table(
+                points,
+                [
+                    (race.parameter, lambda point: point.value),
+                    ("theory, fastest first", lambda point: ordered(point.order)),
+                    (
+                        "networks, mean ± std over seeds",
+                        lambda point: ", ".join(
+                            f"{names[each.pattern]} {each.measured:.3f} ± {each.spread:.3f}"
+                            for each in sorted(point.classes, key=lambda each: -each.measured)
+                            if each.pattern in point.taken
+                        ),
+                    ),
+                    ("fastest taken", lambda point: _yes(point.fastest_taken)),
+                ],
+            ),
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _foretold(point: RacePoint, name: str) -> str:
-    return "–" if point.predicted is None else f"{point.foretold[name]:.3f}"
+def _where(part: RacePiece) -> str:
+    low, high = part.piece.low, part.piece.high
+    if part.piece.is_root and low is not None:
+        return str(low.to_sympy())
+    left = "(-oo" if low is None else f"{'[' if part.closed[0] else '('}{low.to_sympy()}"
+    right = "oo)" if high is None else f"{high.to_sympy()}{']' if part.closed[1] else ')'}"
+    return f"{left}, {right}"
+
+
+def _ordered(order: Sequence[Sequence[str]]) -> str:
+    return " > ".join(" = ".join(rank) for rank in order)
 
 
 def _yes(value: bool | None) -> str:

@@ -1,4 +1,4 @@
-"""Replay: the gated linear network of given gates, from a ReLU network's own initial weights.
+r"""Replay: the gated linear network of given gates, from a ReLU network's own initial weights.
 
 Every hidden unit keeps its initial weights and takes a gate that is given, constant or constant
 piece by piece in time. With the gates that the ReLU network itself had at every step the replay is
@@ -8,17 +8,42 @@ well they imitate it: the quality of a rectified linear network.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.experiment.metrics import compare
+from symreln.experiment.metrics import compare, seed_floor
+from symreln.gates.clustering import squared_distances
+from symreln.gates.found_gates import (
+    WindowedGates,
+    check_alive,
+    unit_means,
+    unit_rows,
+    window_looks,
+    windowed_gates,
+    windows_of,
+)
+from symreln.gates.observed import ObservedNetworks, check_samples, observe, sample_steps
+from symreln.gates.serialise import Result
+from symreln.spec.model import Spec
 from symreln.train.deep import replay_gates
-from symreln.train.network import EdgeWeights, LayerWeights, TrainingSettings
+from symreln.train.network import EdgeWeights
+
+#: Numbers of gates and of windows of the curve; every unit's own gates also in more windows.
+CLUSTERS = (1, 2, 4, 8, 16, 32)
+WINDOWS = (1, 4, 16, 64)
+OWN_WINDOWS = (1, 4, 16, 64, 256, 1024)
+#: Bytes of sampled gates, of which the number of looks follows where none is given.
+SAMPLED_BYTES = 300_000_000
+#: Numbers of windows that are tried where none is given.
+TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
 
 
 @short_repr
@@ -47,25 +72,59 @@ class GateSchedule:
             raise InputError(msg)
 
 
-def replay_schedule(
-    inputs: np.ndarray,
-    targets: np.ndarray,
-    settings: TrainingSettings,
-    initial: LayerWeights,
-    schedule: GateSchedule,
-) -> np.ndarray:
+@dataclass(frozen=True, kw_only=True)
+class ReplayErrors(Result):
+    """How far replays are from their networks.
+
+    Attributes:
+        each: max |ΔL|/L(0) of each network that was replayed.
+    """
+
+    JSON = ("mean", "each")
+    each: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over networks."""
+        return float(np.mean(self.each))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityPoint(ReplayErrors):
+    """Replay error of one number of pathways and windows.
+
+    Attributes:
+        clusters: K, gates of each window; None where every unit has its own.
+        windows: W.
+    """
+
+    JSON = ("gates", "clusters", "windows", "mean", "each")
+    clusters: int | None
+    windows: int
+
+    @property
+    def gates(self) -> str:
+        """Whose gates are replayed."""
+        return "own" if self.clusters is None else "clusters"
+
+
+def seed_distance(losses: np.ndarray) -> float | None:
+    """Return max |ΔL|/L(0) of networks to the mean of the others, None of a single one."""
+    floor = seed_floor(losses)
+    return None if floor is None else floor.mean.max_abs_over_initial
+
+
+def replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
     """Return the losses of the gated linear network, shape (seeds, steps).
 
     Args:
-        inputs: X, shape (n_x, P).
-        targets: Y, shape (n_y, P).
-        settings: Those of the ReLU network.
-        initial: Its initial weights.
-        schedule: Gates of its hidden units.
+        trained: ReLU networks, whose data, settings and initial weights are taken.
+        schedule: Gates of the hidden units.
 
     Raises:
         InputError: Shapes do not fit, a window starts after the training, or it diverges.
     """
+    settings, initial = trained.settings, trained.initial
     if schedule.starts[-1] >= settings.steps:
         msg = (
             f"replay: a window starts at step {schedule.starts[-1]}, the training has "
@@ -81,13 +140,257 @@ def replay_schedule(
         constant = np.broadcast_to(
             gates[:, None].astype(float), (len(gates), steps, *gates.shape[1:])
         )
-        chunk = replay_gates(inputs, targets, constant, replace(settings, steps=steps), weights)
+        chunk = replay_gates(
+            trained.inputs, trained.targets, constant, replace(settings, steps=steps), weights
+        )
         losses.append(chunk.losses[:, : end - start])
         weights = [edge.matrix for edge in chunk.weights if isinstance(edge, EdgeWeights)]
     return np.concatenate(losses, axis=1)
 
 
-def replay_errors(losses: np.ndarray, network: np.ndarray) -> np.ndarray:
-    """Return max |ΔL|/L(0) of each seed's replay against its network, shape (seeds,)."""
-    pairs: Sequence[tuple[np.ndarray, np.ndarray]] = list(zip(losses, network, strict=True))
-    return np.array([compare(one, other).max_abs_over_initial for one, other in pairs])
+def schedule_errors(trained: ObservedNetworks, schedule: GateSchedule) -> ReplayErrors:
+    """Replay a schedule and compare it with each network."""
+    pairs = zip(replayed(trained, schedule), trained.losses, strict=True)
+    return ReplayErrors(each=tuple(compare(a, b).max_abs_over_initial for a, b in pairs))
+
+
+def _nearest(means: np.ndarray, centroids: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Return the gate of the centroid that is nearest to each unit's mean activity.
+
+    Args:
+        means: Shape (seeds, H, P).
+        centroids: Shape (K, P).
+        gates: Truth values, one a centroid, shape (K, P).
+    """
+    apart = squared_distances(means.reshape(-1, means.shape[-1]), centroids)
+    return gates[apart.argmin(axis=1)].reshape(means.shape)
+
+
+def static_schedule(trained: ObservedNetworks, found: WindowedGates) -> GateSchedule:
+    """Give every unit one gate of Algorithm 1 for the whole training.
+
+    It gets the cluster with the smallest sum of squared distances to its own rows: K-means' own
+    criterion, for rows that must stay together.
+    """
+    (only,) = found.found
+    gates = _nearest(trained.active.mean(axis=1), only.centroids, only.gates)
+    return GateSchedule(starts=(0,), gates=gates[None])
+
+
+def window_schedule(trained: ObservedNetworks, windowed: WindowedGates) -> GateSchedule:
+    """Give every unit of some networks the nearest gate of each window; none where it is dead.
+
+    Args:
+        trained: Networks looked at after the same steps as those that were clustered.
+        windowed: What was found.
+    """
+    gates = []
+    for (first, end), found in zip(windowed.windows, windowed.found, strict=True):
+        means, _ = unit_means(trained, first, end)
+        chosen = _nearest(means, found.centroids, found.gates)
+        gates.append(chosen & means.any(axis=-1, keepdims=True))
+    return GateSchedule(starts=windowed.starts, gates=np.array(gates))
+
+
+def own_schedule(trained: ObservedNetworks, windows: int) -> GateSchedule:
+    """Give every unit the gate that it has most of the time, by weight, in each window."""
+    spans, starts = windows_of(trained, window_looks(trained, windows))
+    gates = [unit_means(trained, first, end)[0] > 0.5 for first, end in spans]
+    return GateSchedule(starts=starts, gates=np.array(gates))
+
+
+def spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
+    """Give every unit the gate of a spec's pathways that is nearest to its own in each phase.
+
+    A unit that is open nowhere in a phase, or nearer to a gate that is closed on all samples than
+    to any of these, is closed.
+
+    Args:
+        spec: With gates of 0 and 1 that may switch.
+        trained: The networks.
+
+    Raises:
+        InputError: A gate has gains, or switches after the training.
+    """
+    gained = [pathway.name for pathway in spec.pathways if pathway.has_gains]
+    if gained:
+        msg = (
+            f"replay: pathway {gained[0]!r} has gains, which no ReLU unit has. Give gates of 0 "
+            "and 1"
+        )
+        raise InputError(msg)
+    starts = (0, *spec.switches)
+    steps, gates = np.array(trained.steps), []
+    for start, end in pairwise((*starts, trained.settings.steps)):
+        first = min(int(np.searchsorted(steps, start)), len(steps) - 1)
+        last = max(int(np.searchsorted(steps, end)), first + 1)
+        means, _ = unit_means(trained, first, last)
+        given = np.array([pathway.gate for pathway in spec.during(start).pathways], dtype=float)
+        given = np.concatenate([given, np.zeros((1, given.shape[1]))])
+        gates.append(_nearest(means, given, given > 0) & means.any(axis=-1, keepdims=True))
+    return GateSchedule(starts=starts, gates=np.array(gates))
+
+
+def choose_windows(
+    trained: ObservedNetworks,
+    judged: ObservedNetworks,
+    *,
+    clusters: int | None = None,
+    rng: int = 0,
+) -> tuple[WindowedGates, dict[int, float]]:
+    """Return the windows whose replay is nearest to some networks, and all errors by number.
+
+    Args:
+        trained: What is clustered.
+        judged: Networks, of those clustered, that are replayed; no others should choose.
+        clusters: As in :func:`symreln.gates.found_gates.windowed_gates`.
+        rng: Seed of K-means.
+    """
+    tried: dict[int, WindowedGates] = {}
+    for count in TRIED_WINDOWS:
+        if count <= len(trained.steps):
+            made = windowed_gates(trained, windows=count, clusters=clusters, rng=rng)
+            tried.setdefault(len(made.windows), made)
+    errors = {
+        count: schedule_errors(judged, window_schedule(judged, made)).mean
+        for count, made in tried.items()
+    }
+    best = min(errors, key=lambda count: (errors[count], count))
+    return tried[best], errors
+
+
+def quality_curve(
+    clustered: ObservedNetworks,
+    held: ObservedNetworks,
+    clusters: Sequence[int],
+    windows: Sequence[int],
+    *,
+    rng: int = 0,
+) -> list[QualityPoint]:
+    """Replay K gates in each of W windows, for all K and W that there are.
+
+    Args:
+        clustered: Networks whose units are clustered.
+        held: Other networks, looked at after the same steps, whose units take the gates.
+        clusters: Numbers of gates, K.
+        windows: Numbers of windows, W. Where the units of a window are fewer than K different
+            ones, windows are joined, and the point has the number that is left.
+        rng: Seed of K-means.
+    """
+    looks = len(clustered.steps)
+    most = len(unit_rows(clustered, 0, looks).values)
+    points: dict[tuple[int, int], QualityPoint] = {}
+    for count in (k for k in clusters if k <= most):
+        for pieces in (w for w in windows if w <= looks):
+            made = windowed_gates(clustered, windows=pieces, clusters=count, rng=rng)
+            key = count, len(made.windows)
+            if key not in points:
+                errors = schedule_errors(held, window_schedule(held, made))
+                points[key] = QualityPoint(clusters=count, windows=key[1], each=errors.each)
+    return list(points.values())
+
+
+def own_curve(held: ObservedNetworks, windows: Sequence[int]) -> list[QualityPoint]:
+    """Replay every unit's own gates, constant in each of W windows: K as large as it can be."""
+    points: dict[int, QualityPoint] = {}
+    for pieces in (w for w in windows if w <= len(held.steps)):
+        schedule = own_schedule(held, pieces)
+        count = len(schedule.starts)
+        if count not in points:
+            errors = schedule_errors(held, schedule)
+            points[count] = QualityPoint(clusters=None, windows=count, each=errors.each)
+    return list(points.values())
+
+
+@dataclass(frozen=True)
+class _SpecReplay:
+    """Replay errors of the spec's own gates."""
+
+    pathways: int
+    windows: int
+    mean: float
+    each: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayReport(Result):
+    """What replay.json holds.
+
+    Attributes:
+        seeds: Networks that were replayed.
+        rng: Seed of the networks.
+        looks: How often one was looked at.
+        seed_floor: How far networks are from each other.
+        spec: Of the spec's own gates.
+        curve: Errors by number of gates and windows.
+    """
+
+    JSON = ("format", "metric", "seeds", "rng", "looks", "seed_floor", "spec", "curve")
+    file, format = "replay.json", "symreln-replay/1"
+    metric = "max |dL|/L(0) against the same network"
+    seeds: int
+    rng: int
+    looks: int
+    seed_floor: float
+    spec: _SpecReplay
+    curve: list[QualityPoint]
+
+    def lines(self) -> Iterator[str]:
+        """What the terminal shows: max |ΔL|/L(0), in the mean over networks."""
+        when = f" that switch {self.spec.windows - 1} times" if self.spec.windows > 1 else ""
+        yield f"{self.spec.pathways} gates of the spec{when}: {100 * self.spec.mean:.2f} % of L(0)"
+        yield f"networks of other seeds: {100 * self.seed_floor:.2f} %"
+        windows = sorted({each.windows for each in self.curve})
+        if windows:
+            yield f"{'windows':>10}{''.join(f'{count:>9}' for count in windows)}"
+        for count in dict.fromkeys(each.clusters for each in self.curve):
+            found = {each.windows: each.mean for each in self.curve if each.clusters == count}
+            cells = [f"{100 * found[w]:>7.2f} %" if w in found else " " * 9 for w in windows]
+            name = "own gates" if count is None else f"K = {count}"
+            yield f"{name:>10}{''.join(cells)}".rstrip()
+
+
+def replay_report(
+    spec: Spec,
+    *,
+    curve: bool = False,
+    seeds: int = 2,
+    every: int | None = None,
+    rng: int = 0,
+) -> ReplayReport:
+    """Train networks and replay a spec's gates on them.
+
+    Args:
+        spec: Without free parameters.
+        curve: Whether to cluster as many more networks too.
+        seeds: Networks that are replayed.
+        every: Updates between two looks; None for as few as memory allows.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: All units are dead, or the network or a gate does not fit.
+    """
+    network, networks = network_of(spec), 2 * seeds if curve else max(seeds, 2)
+    size = network.steps * network.hidden * spec.dataset.samples * networks
+    looks = sample_steps(network.steps, every or max(1, ceil(size / SAMPLED_BYTES)))
+    with phase("training") as report:
+        check_samples(spec.dataset)
+        trained = observe(spec, seeds=networks, steps=looks, rng=rng, progress=report)
+    with phase("replaying"):
+        check_alive(trained)
+        held, floor = trained.networks(0, seeds), seed_distance(trained.losses)
+        assert floor is not None
+        own = schedule_errors(held, spec_schedule(spec, held))
+        points: list[QualityPoint] = []
+        if curve:
+            clustered = trained.networks(seeds, trained.seeds)
+            points = quality_curve(clustered, held, CLUSTERS, WINDOWS, rng=rng)
+            points += own_curve(held, (*OWN_WINDOWS, len(held.steps)))
+        return ReplayReport(
+            seeds=seeds,
+            rng=rng,
+            looks=len(trained.steps),
+            seed_floor=floor,
+            spec=_SpecReplay(len(spec.pathways), 1 + len(spec.switches), own.mean, own.each),
+            curve=points,
+        )

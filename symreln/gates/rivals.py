@@ -13,24 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
+from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.gates.subsets import count_observer, count_shares, label_values
-from symreln.gates.trained import train_and_look
-from symreln.spec.model import PathwaySpec
+from symreln.gates.label_race import count_observer, count_shares, label_values
+from symreln.gates.observed import observe
+from symreln.gates.serialise import Result, table
+from symreln.pipeline.derive import derive
+from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.train.gdln import train_gdln
 from symreln.train.record import Recording
-
-if TYPE_CHECKING:
-    from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.spec.model import Dataset, Spec
 
 #: Loss over the initial one at which times are compared: the last two say who is done first.
 LEVELS = (0.9, 0.5, 0.1, 0.01)
@@ -41,11 +41,9 @@ WITHIN = 2.0
 #: Stands for a step that is never reached.
 LATE = 1 << 60
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rival:
+class Rival(Result):
     """One architecture.
 
     Attributes:
@@ -61,10 +59,14 @@ class Rival:
         shares: Share of the weight ‖w1‖‖w2‖ at the end by kind of pathway.
     """
 
+    JSON = (
+        *("name", "pathways", "fastest", "slowest", "theory"),
+        *("measured", "distance_to_network=distance", "shares"),
+    )
     name: str
     pathways: int
-    fastest: AlgebraicNumber
-    slowest: AlgebraicNumber
+    fastest: sp.Expr
+    slowest: sp.Expr
     theory: tuple[int | None, ...]
     measured: tuple[int | None, ...]
     errors: tuple[float, ...]
@@ -74,7 +76,7 @@ class Rival:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Contest:
+class Contest(Result):
     """The three architectures on one spec.
 
     Attributes:
@@ -83,14 +85,21 @@ class Contest:
         taken: Share of the ReLU networks' weight at the end by number of values that a unit is
             open on, m = 0, 1, …
         seeds: Networks of each kind.
-        values: The values of the label.
+        title: What it is about.
     """
 
+    JSON = ("seeds", "levels", "network", "taken", "rivals")
+    file, levels = "rivals.json", LEVELS
     rivals: tuple[Rival, ...]
     network: tuple[int | None, ...]
     taken: tuple[float, ...]
     seeds: int
-    values: tuple[object, ...]
+    title: str
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """Theory's order, the measured order and the differences."""
+        return {"rivals.md": contest_table(self)}
 
 
 def rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
@@ -119,7 +128,7 @@ def rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec,
     return {"modular": tuple(modular), "mixed": tuple(mixed), "both": (*mixed, *modular)}
 
 
-def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
+def contest(spec: Spec, label: str, seeds: int, rng: int, title: str = "") -> Contest:
     """Derive and train the three architectures and the ReLU network of a spec.
 
     Args:
@@ -127,16 +136,19 @@ def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
         label: Whose values are the modules.
         seeds: Networks of each kind.
         rng: Seed of their weights.
+        title: What it is about; the spec's title and values if empty.
     """
+    if not title:
+        title = ", ".join([spec.title, *(f"{key} = {value}" for key, value in spec.values.items())])
     at = spec.at_values()
     values = label_values(at.dataset, label)
     last = network_of(at).steps - 1
-    looked = train_and_look(
+    looked = observe(
         at,
-        seeds,
-        rng,
+        seeds=seeds,
+        rng=rng,
         observers={"m": count_observer(at.dataset, label)},
-        steps=np.array([last]),
+        steps=[last],
     )
     taken = count_shares(looked.seen["m"], looked.weights, len(values)).mean(axis=0)[0]
     rivals = tuple(
@@ -148,17 +160,14 @@ def contest(spec: Spec, label: str, seeds: int, rng: int) -> Contest:
         network=times_to(looked.curve),
         taken=tuple(taken.tolist()),
         seeds=seeds,
-        values=values,
+        title=title,
     )
 
 
 def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Rival:
-    import symreln
-    from symreln.claims.prediction import predict_training
-
     # The spec's own number of contexts: its pathways for every number are not these.
-    derivation = symreln.derive(replace(spec, families=(), sizes=()))
-    assert isinstance(derivation, symreln.Derivation)
+    derivation = derive(replace(spec, families=(), sizes=()))
+    assert isinstance(derivation, Derivation)
     theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
     run = train_gdln(
@@ -186,14 +195,14 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> Ri
     )
 
 
-def _extremes(derivation: Derivation) -> tuple[AlgebraicNumber, AlgebraicNumber]:
+def _extremes(derivation: Derivation) -> tuple[sp.Expr, sp.Expr]:
     """Return the largest and the smallest s of modes that learn, by their value here."""
     values = derivation.spec.values
     found = [
         mode.s for pathway in derivation.pathways for mode in pathway.modes if not mode.is_null
     ]
     ordered = sorted(found, key=lambda s: s.to_float(values))
-    return ordered[-1], ordered[0]
+    return ordered[-1].to_sympy(), ordered[0].to_sympy()
 
 
 def _kinds(spec: Spec, weights: np.ndarray) -> dict[str, float]:
@@ -225,7 +234,7 @@ def _errors(losses: np.ndarray) -> tuple[float, ...]:
     return tuple(found)
 
 
-def differ(found: Contest, place: int) -> str:
+def _differ(found: Contest, place: int) -> str:
     """Return whether training puts two rivals in another order than theory: "yes", "no" or why not.
 
     Args:
@@ -249,48 +258,50 @@ def _late(time: int | None) -> int:
     return LATE if time is None else time
 
 
-def order_of(times: Mapping[str, int | None]) -> tuple[str, ...]:
-    """Return names by time, the first first; those that never get there last, in given order."""
-    return tuple(sorted(times, key=lambda name: (times[name] is None, times[name] or 0)))
-
-
 def order_text(times: Mapping[str, int | None]) -> str:
-    """Return names by time as text, those at the same step with = between them."""
-    names = order_of(times)
+    """Return names by time as text, those at the same step with = between them.
+
+    Those that never get there come last, in given order.
+    """
+    names = sorted(times, key=lambda name: _late(times[name]))
     text = names[0]
     for before, name in pairwise(names):
         text += (" = " if times[before] == times[name] else ", ") + name
     return text
 
 
-def contest_table(found: Contest, title: str) -> str:
-    """Return theory's order, the measured order and the differences, as Markdown.
-
-    Args:
-        found: The contest.
-        title: What it is about.
-    """
-    lines = [
-        f"{title}, {found.seeds} networks of each kind:",
-        "",
-        "| architecture | pathways | fastest mode | slowest mode | steps to 0.9, 0.5, 0.1, 0.01 of"
-        " L(0): theory | GDLN | to the ReLU network |",
-        "|---|---|---|---|---|---|---|",
+def contest_table(found: Contest) -> str:
+    """Return theory's order, the measured order and the differences, as Markdown."""
+    architectures = [
+        ("architecture", lambda each: each.name),
+        ("pathways", lambda each: each.pathways),
+        ("fastest mode", lambda each: each.fastest),
+        ("slowest mode", lambda each: each.slowest),
+        (
+            f"steps to {', '.join(map(str, LEVELS))} of L(0): theory",
+            lambda each: _steps(each.theory),
+        ),
+        ("GDLN", lambda each: _steps(each.measured)),
+        ("to the ReLU network", lambda each: f"{each.distance:.1%}"),
     ]
-    for each in found.rivals:
-        lines.append(
-            f"| {each.name} | {each.pathways} | {each.fastest.to_sympy()} | "
-            f"{each.slowest.to_sympy()} | {_steps(each.theory)} | {_steps(each.measured)} | "
-            f"{each.distance:.1%} |"
-        )
-    lines.append(f"| ReLU network | – | – | – | – | {_steps(found.network)} | 0 |")
-    lines += ["", "| loss/L(0) | theory, first first | measured | differ |", "|---|---|---|---|"]
-    for place, level in enumerate(LEVELS):
-        theory, measured = (
-            order_text({each.name: getattr(each, kind)[place] for each in found.rivals})
-            for kind in ("theory", "measured")
-        )
-        lines.append(f"| {level} | {theory} | {measured} | {differ(found, place)} |")
+
+    def order(place: int, kind: str) -> str:
+        return order_text({each.name: getattr(each, kind)[place] for each in found.rivals})
+
+    levels = [
+        ("loss/L(0)", lambda place: LEVELS[place]),
+        ("theory, first first", lambda place: order(place, "theory")),
+        ("measured", lambda place: order(place, "measured")),
+        ("differ", lambda place: _differ(found, place)),
+    ]
+    lines = [
+        f"{found.title}, {found.seeds} networks of each kind:",
+        "",
+        *table(found.rivals, architectures),
+        f"| ReLU network | – | – | – | – | {_steps(found.network)} | 0 |",
+        "",
+        *table(range(len(LEVELS)), levels),
+    ]
     both = next(each for each in found.rivals if each.name == "both")
     shares = ", ".join(f"{kind} {share:.2f}" for kind, share in both.shares.items())
     taken = ", ".join(f"m = {m}: {share:.2f}" for m, share in enumerate(found.taken))
@@ -305,26 +316,3 @@ def contest_table(found: Contest, title: str) -> str:
 
 def _steps(times: tuple[int | None, ...]) -> str:
     return ", ".join("never" if time is None else str(time) for time in times)
-
-
-def contest_json(found: Contest) -> Json:
-    """Return a contest as JSON."""
-    return {
-        "seeds": found.seeds,
-        "levels": list(LEVELS),
-        "network": list(found.network),
-        "taken": list(found.taken),
-        "rivals": [
-            {
-                "name": each.name,
-                "pathways": each.pathways,
-                "fastest": str(each.fastest.to_sympy()),
-                "slowest": str(each.slowest.to_sympy()),
-                "theory": list(each.theory),
-                "measured": list(each.measured),
-                "distance_to_network": each.distance,
-                "shares": each.shares,
-            }
-            for each in found.rivals
-        ],
-    }

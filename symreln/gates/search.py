@@ -1,29 +1,37 @@
-"""The self-consistent gates of one residual, full and partial, and a proof of the fastest."""
+"""The self-consistent gates of a residual, a proof of the fastest, and what it leaves behind."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from symreln.base.progress import Progress
+from symreln.base.progress import phase
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.gates.arrangement import without_parameters
 from symreln.gates.cone_bounds import none_faster
 from symreln.gates.consistent import (
     SelfConsistentGate,
     gated_correlation,
     self_consistent_gates,
+    sign_pattern,
 )
-from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, without_parameters
-from symreln.gates.orbits import SampleGroup, gate_orbits, moved_gates, sample_group
+from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates
 from symreln.gates.partial import every_partial_gate
+from symreln.gates.serialise import Result
 from symreln.gates.sizes import unit_samples
 from symreln.gates.sliding import sliding_gates
+from symreln.network.effective import effective_dataset
+from symreln.network.orbits import SampleGroup, moved_gates, sample_group
+from symreln.network.targets import Targets
+from symreln.spec.model import Dataset, PathwaySpec, Spec
+from symreln.verdict.residual import converged_outputs
 
 #: Gates whose singular values are computed at once.
 CHUNK = 4096
@@ -31,14 +39,13 @@ CHUNK = 4096
 #: Relative distance from which float64 may say that a singular vector opens a sample.
 UNSURE = 1e-6
 
-QUIET = Progress(quiet=True)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Search:
-    """What a residual selects.
+class GateStage(Result):
+    """What early training selects from one residual.
 
     Attributes:
+        residual: R, shape (n_y, P).
         candidates: Self-consistent gates of both kinds, one of each kind, the fastest first.
         group: Symmetries that make gates alike.
         complete: Whether all full and all partial gates were asked, so that there are no more.
@@ -46,13 +53,25 @@ class Search:
             not all faces were asked, not by more than one part in 10⁹.
         bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
             gates were sampled, or float64 has no room for it.
+        stage: Its number, from 1.
     """
 
+    JSON = (
+        "stage",
+        "candidates",
+        "winners=winner_patterns",
+        "complete",
+        "winner_proven=proven",
+        "bound",
+        "told",
+    )
+    residual: ExactMatrix
     candidates: tuple[SelfConsistentGate, ...]
     group: SampleGroup
     complete: bool
     proven: bool
     bound: float | None
+    stage: int = 1
 
     @property
     def fastest(self) -> tuple[SelfConsistentGate, ...]:
@@ -64,6 +83,11 @@ class Search:
         """Their signs with those of all that are alike: 1 open, -1 closed, 0 on the boundary."""
         images = (image for each in self.fastest for image in moved_gates(each.course, self.group))
         return tuple(dict.fromkeys(images))
+
+    @property
+    def winner_patterns(self) -> tuple[str, ...]:
+        """The winners as text."""
+        return tuple(sign_pattern(signs) for signs in self.winners)
 
     def __repr__(self) -> str:
         lines = [f"{len(self.candidates)} self-consistent gates, {self.told}"]
@@ -88,8 +112,7 @@ def search(
     inputs: ExactMatrix,
     residual: ExactMatrix,
     found: RealisableGates | None = None,
-    progress: Progress = QUIET,
-) -> Search:
+) -> GateStage:
     """Return the self-consistent gates of a residual, full and partial.
 
     All faces are asked where there are not too many. Else followed units propose partial gates,
@@ -99,7 +122,6 @@ def search(
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters, not zero.
         found: The gates that the inputs allow; enumerated if left out.
-        progress: Shows how far it is.
 
     Raises:
         InputError: A parameter occurs.
@@ -109,14 +131,14 @@ def search(
     if found is None:
         found = enumerate_gates(inputs, limit=LIMIT)
     group = sample_group(inputs, residual)
-    orbits = gate_orbits(found, group)
-    gates = found.gates[[orbit.index for orbit in orbits]]
-    with progress("self-consistent gates") as callback:
+    orbits = found.orbits(group)
+    gates = found.gates[[orbit.place for orbit in orbits]]
+    with phase("self-consistent gates") as callback:
         x, r, scale = unit_samples(inputs, residual)
         tops, likely = _likely(x, r, inputs, residual, gates)
         kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
         full = self_consistent_gates(inputs, residual, kinds, callback)
-    with progress("partial gates") as callback:
+    with phase("partial gates") as callback:
         try:
             partial, complete = every_partial_gate(inputs, residual, group, callback), True
         except LimitReachedError:
@@ -125,11 +147,12 @@ def search(
     candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
     proven = complete
     if not complete and not found.sampled and candidates:
-        with progress("bounds of all gates") as callback:
+        with phase("bounds of all gates") as callback:
             rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
             # Below, rounding is no longer far smaller than what the bounds prove.
             proven = rate > UNSURE and none_faster(x, r, gates, rate, group, callback)
-    return Search(
+    return GateStage(
+        residual=residual,
         candidates=candidates,
         group=group,
         complete=complete,
@@ -196,3 +219,82 @@ def _product(value: float, scale: Fraction) -> float | None:
         return float(Fraction(value) * scale)
     except OverflowError:
         return None
+
+
+def predicted_stages(
+    dataset: Dataset,
+    *,
+    most: int = 8,
+    limit: int = LIMIT,
+    found: RealisableGates | None = None,
+) -> Iterator[GateStage]:
+    """Yield the gates that are predicted to win, stage by stage, from the data alone.
+
+    In every stage the self-consistent gates of the largest growth rate converge, all of a kind
+    together, and leave a residual to the next: a partial one on what its inputs see off its
+    boundary samples. Ends where nothing is left, nothing grows, or the fastest is not proven.
+
+    Args:
+        dataset: Without parameters.
+        most: Stages after which to stop.
+        limit: Number of realisable gates above which the enumeration ends.
+        found: Gates to choose from; all that the dataset allows if left out.
+
+    Raises:
+        InputError: A parameter occurs.
+        LimitReachedError: There are more gates than ``limit``.
+    """
+    dataset = replace(
+        dataset,
+        inputs=without_parameters(dataset.inputs),
+        targets=without_parameters(dataset.targets),
+    )
+    gates = enumerate_gates(dataset.inputs, limit=limit) if found is None else found
+    residual = dataset.targets
+    for number in range(1, most + 1):
+        if residual.is_zero:
+            return
+        stage = replace(search(dataset.inputs, residual, gates), stage=number)
+        yield stage
+        if not stage.winners or not (stage.proven or gates.sampled):
+            return
+        residual = residual_after(dataset, residual, stage.winners)
+
+
+def residual_after(
+    dataset: Dataset, residual: ExactMatrix, winners: Sequence[Sequence[int]]
+) -> ExactMatrix:
+    """Return what pathways with these gates leave once they have converged together.
+
+    Args:
+        dataset: The data.
+        residual: R, shape (n_y, P).
+        winners: Signs: 1 open, -1 (or, of a full gate, 0) closed, 0 on the boundary.
+    """
+    return _left(dataset, residual, [_gate_pathway(dataset, signs) for signs in winners])
+
+
+def _gate_pathway(dataset: Dataset, signs: Sequence[int]) -> PathwaySpec:
+    """Return a pathway that is open where signs are 1, orthogonal to samples where they are 0."""
+    return PathwaySpec(
+        name=sign_pattern(signs),
+        gate=tuple(int(sign > 0) for sign in signs),
+        boundary=tuple(place for place, sign in enumerate(signs) if not sign),
+        inputs=tuple(range(dataset.n_x)),
+        outputs=tuple(range(dataset.n_y)),
+    )
+
+
+def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
+    """Return what each stage of a spec learns: its targets, then what converged stages leave."""
+    found = [spec.dataset.targets]
+    for stage in spec.stages[:-1]:
+        pathways = [pathway for pathway in spec.pathways if pathway.stage == stage]
+        found.append(_left(spec.dataset, found[-1], pathways))
+    return tuple(found)
+
+
+def _left(dataset: Dataset, residual: ExactMatrix, pathways: list[PathwaySpec]) -> ExactMatrix:
+    goal = Targets.of(residual)
+    stage = tuple(effective_dataset(dataset, pathway, goal) for pathway in pathways)
+    return (residual - converged_outputs(goal, stage)).reduced()

@@ -20,6 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.gates.enumerate import pattern
+from symreln.gates.observed import ObservedNetworks
+from symreln.gates.serialise import Result
+from symreln.train.network import LayerWeights
 
 
 @short_repr
@@ -38,6 +42,19 @@ class Selectivity:
     breadth: dict[str, np.ndarray]
     values: dict[str, int]
     mixed: np.ndarray | None
+
+    def summed(self, places: int | slice, weights: np.ndarray | None = None) -> Indices:
+        """Return the indices of one response, or the mean by weight of several."""
+
+        def mean(values: np.ndarray) -> float | None:
+            chosen = np.atleast_1d(values[places])
+            return weighted_mean(chosen, np.ones(len(chosen)) if weights is None else weights)
+
+        return Indices(
+            mixed=None if self.mixed is None else mean(self.mixed),
+            explained={name: mean(each) for name, each in self.explained.items()},
+            breadth={name: mean(each) for name, each in self.breadth.items()},
+        )
 
 
 def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> Selectivity:
@@ -81,6 +98,85 @@ def _indices(responses: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.n
         squares > 0, means.sum(axis=1) ** 2 / np.where(squares > 0, squares, 1), np.nan
     )
     return np.clip(explained, None, 1.0), breadth
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indices:
+    """Indices of one response, or their mean; None where they are not known.
+
+    Attributes:
+        mixed: 1 − the largest η²; None also where there are fewer than two labels.
+        explained: η² by label.
+        breadth: Effective number of values by label.
+    """
+
+    mixed: float | None
+    explained: dict[str, float | None]
+    breadth: dict[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PathwayIndices(Result):
+    """Indices of a gate.
+
+    Attributes:
+        pattern: The gate, 0 or 1 a sample.
+        of: Its indices.
+    """
+
+    JSON = ("pattern", "mixed=of.mixed", "explained=of.explained", "breadth=of.breadth")
+    pattern: str
+    of: Indices
+
+
+@dataclass(frozen=True)
+class SelectivityReport:
+    """Selectivity of hidden units at the start and the end of training, and of gates.
+
+    Attributes:
+        labels: How many values each label has.
+        units_at_start: Of hidden units at the start, the mean by weight.
+        units_at_end: Likewise at the end.
+        pathways: Of gates.
+    """
+
+    labels: dict[str, int]
+    units_at_start: Indices
+    units_at_end: Indices
+    pathways: tuple[_PathwayIndices, ...]
+
+
+def selectivity_report(
+    trained: ObservedNetworks, labels: Mapping[str, Sequence[object]], gates: np.ndarray
+) -> SelectivityReport | None:
+    """Return the selectivity of networks and gates, None where no label groups the samples.
+
+    Args:
+        trained: The networks.
+        labels: Labels of the samples.
+        gates: Truth values, shape (G, P).
+    """
+    found = selectivity(gates, labels)
+    if not found.values:
+        return None
+    return SelectivityReport(
+        found.values,
+        _units(trained, trained.initial, labels),
+        _units(trained, trained.last, labels),
+        tuple(
+            _PathwayIndices(pattern=pattern(gate), of=found.summed(place))
+            for place, gate in enumerate(gates)
+        ),
+    )
+
+
+def _units(
+    trained: ObservedNetworks, layer: LayerWeights, labels: Mapping[str, Sequence[object]]
+) -> Indices:
+    responses = np.maximum(layer.w1 @ trained.inputs, 0.0)
+    weights = np.linalg.norm(layer.w1, axis=2) * np.linalg.norm(layer.w2, axis=1)
+    found = selectivity(responses.reshape(-1, responses.shape[-1]), labels)
+    return found.summed(slice(None), weights.ravel())
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:

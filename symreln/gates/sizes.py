@@ -9,6 +9,9 @@ import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
 
+#: Singular values below this share of the largest are rounding.
+CLEAR = 1e-9
+
 Integers = Sequence[Sequence[int]]
 
 
@@ -16,12 +19,6 @@ def unit_floats(matrix: ExactMatrix) -> np.ndarray:
     """Return a matrix without parameters over a power of two: its largest entry is about one."""
     table = _integers(matrix)
     return _over(table, [_bits(value for row in table for value in row)] * matrix.shape[1])
-
-
-def unit_rows(rows: Sequence[Sequence[float]]) -> np.ndarray:
-    """Return rows of numbers, integers of any size too, each over its largest entry."""
-    sizes = (max(map(abs, row), default=0) or 1 for row in rows)
-    return np.array([[v / size for v in row] for row, size in zip(rows, sizes, strict=True)], float)
 
 
 def unit_samples(
@@ -61,3 +58,11 @@ def _over(table: Integers, sizes: Sequence[int]) -> np.ndarray:
     """Return integers over powers of two, one a column, rounded correctly."""
     rows = [[v / (1 << size) for v, size in zip(row, sizes, strict=True)] for row in table]
     return np.array(rows, dtype=float).reshape(len(table), len(sizes))
+
+
+def orthogonal_to(matrix: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of what is orthogonal to all columns, shape (rows, dimension)."""
+    if not matrix.any():
+        return np.eye(len(matrix))
+    u, s, _ = np.linalg.svd(matrix)
+    return u[:, int((s > CLEAR * s[0]).sum()) :]

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.dynamics.coupled_matrices import orthonormal_span
-from symreln.dynamics.gate_classes import gate_names, sample_relations
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate
-from symreln.gates.enumerate import without_parameters
-from symreln.gates.orbits import moved_gates, sample_group
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats
+from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.gate_classes import gate_names, sample_relations
+from symreln.network.orbits import moved_gates, sample_group
 
 #: Units that are followed, and the seed of their draw.
 UNITS, SEED = 1000, 77_003
@@ -34,7 +34,7 @@ RARE = 0.002
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Settled:
+class _Settled:
     """What units settled on.
 
     Attributes:
@@ -46,7 +46,7 @@ class Settled:
     shares: np.ndarray
 
 
-def settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> Settled:
+def settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> _Settled:
     """Follow units drawn from a normal law until they keep their direction.
 
     Args:
@@ -98,7 +98,7 @@ def _followed(
 
 def _proposals(
     seen: np.ndarray, pushes: np.ndarray, inputs: np.ndarray, residual: np.ndarray
-) -> Settled:
+) -> _Settled:
     """Gather units by signs; those that grow no longer are left out."""
     rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
     growing = rates > 1e-3 * rates.max()
@@ -114,7 +114,7 @@ def _proposals(
     shares = np.array([counts[places].sum() / len(rates) for places in alike])
     heaviest = [max(places, key=lambda k: counts[k]) for places in alike]
     kept = shares >= RARE
-    return Settled(signs=distinct[heaviest][kept], shares=shares[kept])
+    return _Settled(signs=distinct[heaviest][kept], shares=shares[kept])
 
 
 def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsistentGate, ...]:

@@ -3,7 +3,7 @@ r"""The closed form of a regular component: the depth-L family, with time divide
 Edges at place l of every pathway are used by :math:`n_l` pathways. Balanced, a mode's strength
 follows :math:`\tau\dot\pi = L N^{1/L} \pi^{2-2/L}(s - d\pi)` with :math:`N = \prod_l n_l`
 (:class:`symreln.graphs.chain.Chain`): the equation of one pathway of L layers, with
-:math:`\tau/N^{1/L}` for τ. So the families of :mod:`symreln.dynamics.solutions` solve it.
+:math:`\tau/N^{1/L}` for τ. So the families of :mod:`symreln.laws` solve it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.claim import Step
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import deep, shallow
-from symreln.dynamics.two_layer import TIME_CONSTANT
 from symreln.exact.truth import Truth
 from symreln.graphs.chain import STRENGTH, Chain
 from symreln.graphs.components import place_proofs
+from symreln.laws.choice import law_of, solve
+from symreln.laws.law import TIME_CONSTANT, Regime
 
 if TYPE_CHECKING:
-    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.laws.law import Law
 
 S, D = sp.symbols("s d", positive=True)
 
@@ -70,28 +69,22 @@ class SharedChain:
     @property
     def family(self) -> str:
         """Name of the family of solutions."""
-        return {1: shallow.NAME, 2: two_layer.NAME}.get(self.layers, deep.NAME)
+        return law_of(Regime(layers=self.layers)).name
 
     @cached_property
-    def mode(self) -> AbstractMode:
+    def mode(self) -> Law:
         """The trajectory of a mode from a balanced start, in symbols."""
         return self.solved(S, D)
 
-    def solved(self, s: sp.Expr, d: sp.Expr) -> AbstractMode:
+    def solved(self, s: sp.Expr, d: sp.Expr) -> Law:
         """Return the trajectory of a mode with these numbers."""
-        tau = TIME_CONSTANT / self.gain
-        if self.layers == 1:
-            return shallow.ShallowMode(s=s, d=d, tau=tau)
-        if self.layers == 2:
-            return two_layer.SigmoidalMode(s=s, d=d, tau=tau)
-        return deep.DeepMode(layers=sp.Integer(self.layers), s=s, d=d, tau=tau)
+        return solve(Regime(layers=self.layers), s, d, tau=TIME_CONSTANT / self.gain)
 
     def _same_equation(self) -> bool:
         """Whether the family's L π^(2-2/L) (s - dπ) over its time constant is the rate."""
         layers = sp.Integer(self.layers)
         family = layers * STRENGTH ** (2 - 2 / layers) * (S - D * STRENGTH)
-        *_, tau = self.mode.parts
-        return sp.simplify(sp.powsimp(family * TIME_CONSTANT / tau / self.rate)) == 1
+        return sp.simplify(sp.powsimp(family * TIME_CONSTANT / self.mode.tau / self.rate)) == 1
 
     @cached_property
     def checks(self) -> tuple[Step, ...]:

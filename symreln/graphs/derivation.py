@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Step, lines_of, steps_of
 from symreln.claims.derivation import Derived
-from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.graphs.components import LEVELS, components
 from symreln.graphs.conserved import balances, norm_balances
@@ -93,9 +92,7 @@ class NetworkDerivation(Derived):
         return self.recognised.reason
 
 
-def derive_network(
-    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress
-) -> NetworkDerivation:
+def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> NetworkDerivation:
     """Derive the reduced dynamics of a spec that describes its network by nodes and edges.
 
     Args:

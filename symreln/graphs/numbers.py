@@ -1,46 +1,16 @@
-"""The reduced equations of a chain of edges in float64."""
+"""Closed forms of a chain of three edges in float64."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
-from symreln.graphs.flow import steps_to
 from symreln.graphs.three_edges import ThreeEdges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def chain_strengths(
-    counts: Sequence[int],
-    s: float,
-    d: float,
-    start: Sequence[float],
-    times: Sequence[float],
-) -> np.ndarray:
-    """Return the strengths of a chain's edges at every time, shape (times, edges).
-
-    Args:
-        counts: How many pathways use each edge.
-        s: Singular value.
-        d: Input eigenvalue.
-        start: Strengths at times[0].
-        times: Ascending times, in units of tau.
-    """
-    uses = np.array(counts, dtype=float)
-
-    def rhs(_time: float, w: np.ndarray) -> np.ndarray:
-        others = np.array([np.prod(np.delete(w, place)) for place in range(len(w))])
-        return uses * others * (s - d * np.prod(w))
-
-    states = [np.array(start, dtype=float)]
-    for begin, end in pairwise(times):
-        states.append(steps_to(rhs, states[-1], begin, end))
-    return np.array(states)
 
 
 def equal_start(counts: Sequence[int], s: float, d: float, start: float) -> ThreeEdges:

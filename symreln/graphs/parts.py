@@ -20,17 +20,17 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
-from symreln.dynamics.solutions.deep import DeepMode
 from symreln.exact.truth import Truth
+from symreln.laws.depth import Depth
 
 if TYPE_CHECKING:
     from symreln.document.inlines import Content
-    from symreln.dynamics.solutions.common import AbstractMode
     from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.chains import SharedChain
     from symreln.graphs.components import Component
     from symreln.graphs.derivation import NetworkDerivation
     from symreln.graphs.diagonal import Diagonality
+    from symreln.laws.law import Law
     from symreln.spec.model import Spec
 
 #: Parts that are shown, and rows of a table and lines on a terminal; derivation.json has all.
@@ -244,9 +244,9 @@ def _form_values(form: SharedChain) -> dict[str, Any]:
     }
 
 
-def _solution(mode: AbstractMode) -> list[str]:
+def _solution(mode: Law) -> list[str]:
     """Return the lines of a solution: an implicit one has its function T in a line of its own."""
-    if not isinstance(mode, DeepMode) or mode.expr is not None:
+    if not isinstance(mode, Depth):
         return [mode.to_latex()]
     name = to_latex(mode.root)
     share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{to_latex(mode.root_power)}}}"

@@ -17,14 +17,12 @@ all values.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
 
@@ -91,33 +89,6 @@ def minimal_spaces(data: GraphData) -> NodeSpaces:
     return _closed(data, {node.name: fmpz_mat(node.size, 0) for node in ends})
 
 
-def spaces_of_start(data: GraphData, start: Sequence[ExactMatrix]) -> NodeSpaces:
-    """Return the smallest spaces of all nodes in which an exact start stays.
-
-    Args:
-        data: The graph on its data.
-        start: Exact weights, one matrix an edge.
-
-    Raises:
-        InputError: A matrix has another shape than its edge.
-    """
-    bases = dict(minimal_spaces(data).bases)
-    for place, edge in enumerate(data.graph.edges):
-        if start[place].shape != data.graph.shape(place):
-            msg = (
-                f"edge '{edge.name}': the start has shape {start[place].shape}, "
-                f"the edge {data.graph.shape(place)}"
-            )
-            raise InputError(msg)
-        for matrix in _coefficients([start[place]]):
-            for node, image in ((edge.target, matrix), (edge.source, matrix.transpose())):
-                size = data.graph.node(node).size
-                bases[node] = _grown(bases.get(node, fmpz_mat(size, 0)), [image])
-    for node in data.graph.nodes:
-        bases.setdefault(node.name, fmpz_mat(node.size, 0))
-    return _closed(data, bases)
-
-
 def _closed(data: GraphData, bases: dict[str, fmpz_mat]) -> NodeSpaces:
     """Return the spaces enlarged until nothing leads out of them; checked."""
     dimensions = None
@@ -162,14 +133,3 @@ def _contains(basis: fmpz_mat | None, columns: fmpz_mat) -> bool:
     if basis is None or integers.is_zero(columns):
         return True
     return bool(basis.ncols()) and integers.coordinates(basis, columns) is not None
-
-
-def open_directions(data: GraphData, spaces: NodeSpaces) -> Counter[str]:
-    """Return for every input and output node how many of its directions the space leaves out."""
-    return Counter(
-        {
-            node.name: node.size - spaces.dimension(node.name)
-            for node in data.graph.nodes
-            if not node.is_hidden
-        }
-    )

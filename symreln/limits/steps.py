@@ -1,32 +1,44 @@
-"""Finished steps on disk, one line of JSON each: what a killed worker has told is not lost."""
+"""Finished steps, written by the child as lines of JSON: what a killed child has told is not lost.
+
+The lines are read by :mod:`symreln.limits.partial`.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symreln.claims.claim import Step
-    from symreln.exact.spectrum import JointSpectrum, Mode
-    from symreln.graphs.derivation import PartsVerdict
-    from symreln.network.effective import EffectiveDataset
-    from symreln.spec.model import Spec
-    from symreln.verdict.judge import StageVerdict
+from symreln.base.provenance import library_versions
+from symreln.claims.claim import Step
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+from symreln.document.mathtext import to_latex
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
+from symreln.exact.spectrum_json import classes_to_json
+from symreln.graphs.derivation import PartsVerdict
+from symreln.network.effective import EffectiveDataset
+from symreln.report.derivation_json import pathway_to_json
+from symreln.report.spec_json import spec_to_json
+from symreln.spec.model import Spec
+from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict
 
 
 class StepWriter:
-    """Tells steps as they are finished.
+    """Writes steps as they are finished.
 
     A line goes to the file in one call, so that it is there whole or, where the process dies
     within the call, is recognised as cut.
+
+    Args:
+        path: The file.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self._path = str(path)
         self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._spec: Spec | None = None
         self._effective: dict[int, EffectiveDataset] = {}
@@ -37,13 +49,10 @@ class StepWriter:
         try:
             os.write(self._handle, line)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
+            raise OSError(error.errno, error.strerror, self._path) from error
 
     def spec(self, spec: Spec) -> None:
-        """Tell what is to be derived."""
-        from symreln.base.provenance import library_versions
-        from symreln.report.spec_json import spec_to_json
-
+        """Write what is to be derived."""
         self._spec = spec
         joint = len(spec.stages) == 1
         pathways = [
@@ -62,21 +71,19 @@ class StepWriter:
         self.say("spec", {**told, "versions": library_versions()})
 
     def progress(self, step: str, payload: object) -> None:
-        """Tell a step of :func:`symreln.pipeline.derive.derive`."""
+        """Write a step of :func:`symreln.pipeline.derive.derive`."""
+        assert self._spec is not None
         match step:
             case "effective datasets":
                 found = cast("Sequence[EffectiveDataset]", payload)
-                assert self._spec is not None
                 numbers = {p.name: i for i, p in enumerate(self._spec.pathways, start=1)}
                 self._effective |= {numbers[e.pathway.name]: e for e in found}
                 self.say("effective", {"pathways": [numbers[e.pathway.name] for e in found]})
             case "spectrum":
-                number, spectrum = cast("tuple[int, JointSpectrum]", payload)
-                self._spectrum(number, spectrum)
+                self._spectrum(self._spec, *cast("tuple[int, JointSpectrum]", payload))
             case "verdict":
                 verdict = cast("StageVerdict | PartsVerdict", payload)
                 found = {"level": verdict.level.value, "reasons": list(verdict.reasons)}
-                assert self._spec is not None
                 family = _family(verdict, self._spec)
                 self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
@@ -84,27 +91,30 @@ class StepWriter:
             case "conserved":
                 self.say("conserved", {"sentences": payload})
 
-    def _spectrum(self, number: int, spectrum: JointSpectrum) -> None:
-        from symreln.exact.spectrum_json import classes_to_json
+    def joint_spectrum(
+        self,
+        sigma_yx: ExactMatrix,
+        sigma_x: ExactMatrix,
+        values: Mapping[str, Fraction] | None = None,
+    ) -> JointSpectrum:
+        """Find a joint spectrum and write its classes."""
+        found = joint_spectrum(sigma_yx, sigma_x, values)
+        self.say("joint spectrum", {"classes": classes_to_json(found)})
+        return found
 
-        assert self._spec is not None
+    def _spectrum(self, spec: Spec, number: int, spectrum: JointSpectrum) -> None:
         # The exact classes first: they are what must not be lost, and the printed forms can take
         # longer than they did.
         self.say("classes", {"pathway": number, "classes": classes_to_json(spectrum)})
-        shown = pathway_entry(self._spec, number, self._effective[number], spectrum)
-        latex = [_latex(mode, self._spec) for mode in spectrum.modes]
-        self.say("spectrum", {"pathway": number, "entry": shown, "latex": latex})
+        entry = _pathway_entry(spec, number, self._effective[number], spectrum)
+        latex = [_latex(mode, spec) for mode in spectrum.modes]
+        self.say("spectrum", {"pathway": number, "entry": entry, "latex": latex})
 
 
-def pathway_entry(
+def _pathway_entry(
     spec: Spec, number: int, effective: EffectiveDataset, spectrum: JointSpectrum
 ) -> dict[str, Any]:
     """Return the entry of derivation.json of a pathway whose stage is not decided yet."""
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.report.derivation_json import pathway_to_json
-    from symreln.verdict.judge import DiagonalisabilityVerdict
-
-    why = "the stage's couplings were not decided"
     modes = tuple(
         ModeDerivation(
             number=place,
@@ -115,7 +125,7 @@ def pathway_entry(
             d_eff=None,
             multiplicity=mode.multiplicity,
             family="undecided",
-            why=why,
+            why="the stage's couplings were not decided",
             strength=None,
         )
         for place, mode in enumerate(spectrum.modes, start=1)
@@ -133,8 +143,6 @@ def pathway_entry(
 
 def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     """Return s and d as LaTeX, None where there is none or no form in square roots."""
-    from symreln.document.mathtext import to_latex
-
     numbers = {"s": mode.s, "d": mode.d}
     return {
         name: None
@@ -146,14 +154,14 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
 
 def _family(verdict: StageVerdict | PartsVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
-    from symreln.dynamics import coupled_matrices, coupled_modes, switchboard
-    from symreln.verdict.judge import Level
+    from symreln.laws import coupled_matrices, coupled_modes
+    from symreln.laws.choice import choose
+    from symreln.laws.law import Regime
 
     if spec.graph is not None:
         return "reduction per edge"
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
-        known = switchboard.Known.of_spec(spec, decoupled=True)
-        return switchboard.choose(known).name or coupled_matrices.NAME
+        return choose(Regime.of(spec)).name or coupled_matrices.NAME
     return coupled_modes.NAME if verdict.level is Level.COUPLED_MODES else coupled_matrices.NAME
 
 
@@ -164,12 +172,3 @@ def _step(step: Step) -> dict[str, str]:
         "check": step.check,
         "outcome": step.outcome.value,
     }
-
-
-def read_steps(path: str | Path) -> list[dict[str, Any]]:
-    """Return the steps that were told; a line that was cut is left out."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in data.split(b"\n")[:-1] if line]

@@ -6,9 +6,6 @@ import sys
 
 from symreln.base.processes import bound_itself, first_message
 
-#: Exit code where an allocation was refused; no command of the user's has it.
-REFUSED = 75
-
 
 def main() -> None:
     """Read a request from stdin, carry it out, and end with its exit code."""
@@ -18,6 +15,7 @@ def main() -> None:
     from symreln.cli.commands import Session
     from symreln.cli.main import guarded
     from symreln.cli.request import Request
+    from symreln.limits.partial import REFUSED
     from symreln.limits.steps import StepWriter
 
     streams.prepare()

@@ -8,7 +8,7 @@ from flint import fmpq, fmpq_poly
 
 from symreln.claims.claim import Step, steps_of
 from symreln.claims.convergence import convergence_of
-from symreln.claims.descending import flow_errors
+from symreln.claims.discretisation_bound import flow_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.half_speed import half_speed_steps
 from symreln.claims.solve import at_values
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
-    from symreln.dynamics.solutions.common import AbstractMode
+    from symreln.laws.law import Law
 
 
 def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[Step, ...]:
@@ -83,7 +83,7 @@ def _parts(count: int) -> str:
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:
-    proven: set[AbstractMode] = set()  # equal modes of several pathways share one trajectory
+    proven: set[Law] = set()  # equal modes of several pathways share one trajectory
     for mode in modes:
         if mode.strength is None or mode.strength in proven:
             continue
@@ -92,6 +92,12 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
         proven.add(mode.strength)
     null = sum(mode.s.is_zero for mode in modes)  # the document has no formula of these: 0
     among = f", {null} of them of null modes," if null else ""
+    if any(mode.strength is not None and not mode.strength.closed for mode in modes):
+        return Step(
+            name="trajectories",
+            statement=f"The equation that is integrated for {len(modes)} strengths is the flow's.",
+            check="the amplitudes' equations put in; every identity cancels to 0",
+        )
     return Step(
         name="trajectories",
         statement=(
@@ -103,8 +109,7 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
 
 def _reached(derivation: Derivation) -> str:
     """Say what reaches the least-squares loss."""
-    network = derivation.spec.network
-    if network is not None and network.weight_decay:
+    if derivation.known.weight_decay:
         return "Strengths s/d, which weight decay keeps them below, would reach"
     if derivation.ask(narrow_pathways):
         return "The plateaus of pathways that are wide enough would reach"

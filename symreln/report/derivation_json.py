@@ -11,7 +11,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.descending import flow_error
+from symreln.claims.discretisation_bound import flow_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
@@ -240,7 +240,7 @@ def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
         "family": mode.family,
         "strength0": _number(derivation, Fraction(0) if mode.is_null else derivation.strength0),
         "strength": None
-        if strength is None
+        if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},
         "half_time": _half_time(derivation, mode),
         "flow_error": flow_error(derivation, mode),

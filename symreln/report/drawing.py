@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from symreln.base.progress import phase
 from symreln.document.escape import clean
 from symreln.document.model import Drawing
 from symreln.errors import InputError
@@ -149,6 +151,32 @@ def drawing(name: str, ax: Axes, *, pdf: bool = True, png: bool = False) -> Draw
             pdf=_pdf(figure) if pdf else b"",
             png=_png(figure) if png else b"",
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sketch:
+    """A figure before it is drawn.
+
+    Attributes:
+        name: Of its files, without extension.
+        draws: Draws it; returns its axes, or the first of several.
+        shown: What it shows: the arguments of ``draws``.
+    """
+
+    name: str
+    draws: Callable[..., Axes | tuple[Axes, ...]]
+    shown: Mapping[str, Any]
+
+    def draw(self, *, pdf: bool = True) -> Drawing:
+        """Return the figure as files, with a PDF for LaTeX, which takes as long as all the rest."""
+        axes = self.draws(**self.shown)
+        return drawing(self.name, axes[0] if isinstance(axes, tuple) else axes, pdf=pdf)
+
+
+@phase("figures")
+def draw_all(sketches: Iterable[Sketch], *, pdf: bool) -> tuple[Drawing, ...]:
+    """Draw several figures."""
+    return tuple(sketch.draw(pdf=pdf) for sketch in sketches)
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from symreln.report.drawing import FONT_SIZE, INK, PALETTE, new_axes, plain, styled
 
@@ -53,15 +53,6 @@ class EdgeMark:
     uses: int
     gated: bool
     part: int
-
-
-def graph_sketch(nodes: Sequence[NodeMark], edges: Sequence[EdgeMark]) -> dict[str, Any]:
-    """Return the sketch of a graph, as JSON values; see :mod:`symreln.report.sketches`."""
-    return {
-        "name": "graph",
-        "nodes": [asdict(node) for node in nodes],
-        "edges": [asdict(edge) for edge in edges],
-    }
 
 
 @styled

@@ -14,18 +14,17 @@ from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free
 from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report import jsonio
-from symreln.report.drawer import Drawer
 from symreln.report.figures import LossCurve
 from symreln.report.folder import together
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
-from symreln.report.sketches import loss_sketch
+from symreln.report.plots import loss_sketch
 from symreln.report.validation_json import FORMAT
 
 if TYPE_CHECKING:
     from symreln.experiment.graph_start import GraphStart
     from symreln.experiment.graphs import GraphValidation
-    from symreln.report.sketches import Sketch
+    from symreln.report.drawing import Sketch
     from symreln.train.network import TrainingRun
 
 
@@ -87,22 +86,18 @@ def _start_json(start: GraphStart | str) -> dict[str, Any] | None:
 
 
 @phase("figures")
-def write_graph_validation(
-    validation: GraphValidation, directory: str | Path, *, drawer: Drawer | None = None
-) -> list[Path]:
+def write_graph_validation(validation: GraphValidation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figure of the losses; return the files.
 
     Args:
         validation: What is written.
         directory: Folder, made if it is not there.
-        drawer: Who draws the figure; this process by default.
     """
     with together(Path(directory)) as draft:
-        drawn = (drawer or Drawer()).draw([confronted_losses(validation)], pdf=False)
         names = ("curves.npz", "loss.svg", "validation.json")
         written = [draft.folder / name for name in names]
         jsonio.write_bytes(written[0], _curves(validation))
-        jsonio.write_text(written[1], drawn()[0].svg)
+        jsonio.write_text(written[1], confronted_losses(validation).draw(pdf=False).svg)
         jsonio.write_json(written[2], validation.to_json())
         return draft.moved(written)
 

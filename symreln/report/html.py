@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from symreln.base.progress import phase
 from symreln.document.escape import escape_html
 from symreln.document.model import (
     Block,
@@ -53,32 +54,13 @@ _LEADS_AWAY = (Link, Reference, Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
 
 
-class Page:
-    """A page that lacks its font only, whose characters are known once all else is written.
-
-    Attributes:
-        characters: What formulas draw; where there are none, the page needs no font.
-    """
-
-    def __init__(self, document: Document) -> None:
-        self._renderer = _Renderer(document)
-        self._body = self._renderer.body()
-        self.characters = frozenset(self._renderer.characters)
-
-    def text(self, cut: bytes) -> str:
-        """Return the page.
-
-        Args:
-            cut: What :func:`symreln.report.font.math_font` makes of the characters; not looked
-                at where there are none.
-        """
-        return self._renderer.page(self._body, font.data_uri(cut) if self.characters else "")
-
-
 def render(document: Document) -> str:
     """Return ``document`` as the text of an HTML page."""
-    page = Page(document)
-    return page.text(font.math_font(page.characters) if page.characters else b"")
+    renderer = _Renderer(document)
+    body = renderer.body()
+    with phase("font"):
+        cut = font.data_uri(font.math_font(renderer.characters)) if renderer.characters else ""
+    return renderer.page(body, cut)
 
 
 def framed(document: Document, summary: str) -> str:

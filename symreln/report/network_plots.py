@@ -8,10 +8,10 @@ import numpy as np
 
 from symreln.graphs.described import described
 from symreln.graphs.in_numbers import in_numbers
+from symreln.report.drawing import Sketch
 from symreln.report.figures import LossCurve, PathwayModes
-from symreln.report.graph_figure import EdgeMark, NodeMark, graph_sketch
-from symreln.report.plots import MOST_CURVES
-from symreln.report.sketches import CLOSED, GAIN, OPEN, Sketch, loss_sketch, modes_sketch
+from symreln.report.graph_figure import EdgeMark, NodeMark, graph_figure
+from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
 
 if TYPE_CHECKING:
     from symreln.graphs.curves import Curves
@@ -48,24 +48,23 @@ def _graph(derivation: NetworkDerivation) -> Sketch:
     part = {e: n for n, c in enumerate(derivation.components) for e in c.edges}
     columns = node_columns(graph)
     places = {node.name: k for k, node in enumerate(graph.nodes)}
-    return graph_sketch(
-        [
-            NodeMark(
-                label=node.name, kind=node.kind, column=columns[node.name], gate=_letters(node.gate)
-            )
-            for node in graph.nodes
-        ],
-        [
-            EdgeMark(
-                source=places[edge.source],
-                target=places[edge.target],
-                uses=uses[place],
-                gated=edge.gate is not None,
-                part=part.get(place, -1),
-            )
-            for place, edge in enumerate(graph.edges)
-        ],
-    )
+    nodes = [
+        NodeMark(
+            label=node.name, kind=node.kind, column=columns[node.name], gate=_letters(node.gate)
+        )
+        for node in graph.nodes
+    ]
+    edges = [
+        EdgeMark(
+            source=places[edge.source],
+            target=places[edge.target],
+            uses=uses[place],
+            gated=edge.gate is not None,
+            part=part.get(place, -1),
+        )
+        for place, edge in enumerate(graph.edges)
+    ]
+    return Sketch(name="graph", draws=graph_figure, shown={"nodes": nodes, "edges": edges})
 
 
 def node_columns(graph: Network) -> dict[str, int]:
@@ -80,7 +79,7 @@ def node_columns(graph: Network) -> dict[str, int]:
 def _letters(gate: tuple[Gain, ...] | None) -> str:
     if gate is None:
         return ""
-    return "".join(CLOSED if g == 0 else OPEN if g == 1 else GAIN for g in gate)
+    return "".join("0" if g == 0 else "1" if g == 1 else "g" for g in gate)
 
 
 def _modes(curves: Curves) -> Sketch:
@@ -93,8 +92,7 @@ def _modes(curves: Curves) -> Sketch:
                 plateaus=item.plateaus[:MOST_CURVES],
             )
             for item in curves.strengths[:MOST_GROUPS]
-        ],
-        r"time $t$ (full-batch steps)",
+        ]
     )
 
 

@@ -12,27 +12,27 @@ from symreln.claims.alike import alike, decays, heights_latex, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.report.figures import GateShare, LossCurve, PathwayModes, PathwaySpectrum
-from symreln.report.loss_unit import loss_unit
-from symreln.report.sketches import (
-    CLOSED,
-    GAIN,
-    OPEN,
-    Sketch,
-    draw,
-    gate_motion_sketch,
-    gates_sketch,
-    loss_sketch,
-    modes_sketch,
-    spectrum_sketch,
+from symreln.report.drawing import Sketch
+from symreln.report.figures import (
+    GateShare,
+    LossCurve,
+    PathwayModes,
+    PathwaySpectrum,
+    gate_motion,
+    gate_pattern,
+    loss_curves,
+    mode_trajectories,
+    singular_values,
 )
+from symreln.report.loss_unit import loss_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.claims.prediction import ModeCurve, Prediction
-    from symreln.document.model import Drawing
-    from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
+    from symreln.laws.mean_field import MeanField
     from symreln.train.network import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
@@ -83,12 +83,13 @@ def _gates(derivation: Derivation) -> Sketch:
         for pathway, first in zip(phase.spec.pathways, derivation.spec.pathways, strict=True):
             if not begin or any(switch.step == begin for switch in first.then):
                 gates[in_phase(pathway.name, begin)] = pathway.gate
-    rows = ["".join(map(_letter, gate)) for gate in gates.values()]
-    return gates_sketch(rows, list(gates), _sample_groups(derivation))
-
-
-def _letter(gate: object) -> str:
-    return CLOSED if gate == 0 else OPEN if gate == 1 else GAIN
+    shown = {
+        "gates": np.array([[gain != 0 for gain in gate] for gate in gates.values()]),
+        "pathways": list(gates),
+        "gains": np.array([[gain not in (0, 1) for gain in gate] for gate in gates.values()]),
+        "groups": _sample_groups(derivation),
+    }
+    return Sketch(name="gates", draws=gate_pattern, shown=shown)
 
 
 def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
@@ -109,15 +110,15 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _spectrum(derivation: Derivation) -> Sketch:
     groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
-    network = derivation.effective_network
-    decay = 0.0 if network is None else float(network.weight_decay)
-    return spectrum_sketch(
-        [
+    decay = float(derivation.known.weight_decay)
+    shown = {
+        "pathways": [
             _pathway_spectrum(group.first, in_phase(group.short_name, begin), decay)
             for begin, group in groups
         ],
-        heights_latex([group for _, group in groups], decay=decays(derivation)),
-    )
+        "height": heights_latex([group for _, group in groups], decay=decays(derivation)),
+    }
+    return Sketch(name="spectrum", draws=singular_values, shown=shown)
 
 
 def _pathway_spectrum(pathway: PathwayDerivation, label: str, decay: float) -> PathwaySpectrum:
@@ -160,20 +161,29 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
         )
         for name, (begin, end) in spans.items()
     }
-    return modes_sketch(
-        [
-            PathwayModes(
-                label=_shared_phase(group),
-                times=times,
-                strengths=strengths[group[0]],
-                plateaus=np.array(
-                    [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
-                ),
-            )
-            for group in _coinciding(list(spans), strengths, _twins(derivation))
-        ],
-        r"time $t$ (full-batch steps)",
-    )
+    shown = [
+        PathwayModes(
+            label=_shared_phase(group),
+            times=times,
+            strengths=strengths[group[0]],
+            plateaus=np.array(
+                [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
+            ),
+        )
+        for group in _coinciding(list(spans), strengths, _twins(derivation))
+    ]
+    return modes_sketch(shown)
+
+
+def modes_sketch(pathways: Sequence[PathwayModes]) -> Sketch:
+    """Return the figure of strengths over time."""
+    shown = {"pathways": pathways, "time_label": r"time $t$ (full-batch steps)"}
+    return Sketch(name="modes", draws=mode_trajectories, shown=shown)
+
+
+def loss_sketch(curves: Sequence[LossCurve], unit: str = "mean over samples") -> Sketch:
+    """Return the figure of losses over time, taken over ``unit``."""
+    return Sketch(name="loss", draws=loss_curves, shown={"curves": curves, "unit": unit})
 
 
 def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:
@@ -239,11 +249,6 @@ def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     return (_loss_sketch(validation), *more)
 
 
-def loss_figure(validation: Validation, *, pdf: bool = True) -> Drawing:
-    """Draw the loss of theory, GDLN and network with the bands over seeds."""
-    return draw(_loss_sketch(validation), pdf=pdf)
-
-
 def _loss_sketch(validation: Validation) -> Sketch:
     prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     chosen = _thinned(prediction.times)
@@ -301,19 +306,17 @@ def _predicted_edges(
 
 
 def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
-    shown = found.classes[:MOST_GATES]
-    return gate_motion_sketch(
-        [
-            GateShare(
-                label=f"{letter(place)} {each.alike} alike",
-                gate="".join(map(str, each.gate)),
-                shares=each.shares,
-            )
-            for place, each in enumerate(shown)
-        ],
-        found.steps.astype(float),
-        _sample_groups(derivation),
-    )
+    classes = [
+        GateShare(
+            label=f"{letter(place)} {each.alike} alike",
+            gate="".join(map(str, each.gate)),
+            shares=each.shares,
+        )
+        for place, each in enumerate(found.classes[:MOST_GATES])
+    ]
+    times, groups = found.steps.astype(float), _sample_groups(derivation)
+    shown = {"classes": classes, "times": times, "groups": groups}
+    return Sketch(name="mean_field", draws=gate_motion, shown=shown)
 
 
 def letter(place: int) -> str:

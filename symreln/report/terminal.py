@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symreln.experiment.graphs import GraphValidation
     from symreln.experiment.rules import RuleComparison
 
-#: What is printed of a derivation, as JSON values: it is kept in the cache.
+#: What is printed of a derivation.
 Summary = dict[str, Any]
 #: Rows of the table of edges.
 MOST_EDGES = 24
@@ -60,11 +60,7 @@ def show_summary(summary: Summary) -> None:
     """Print what :func:`summary_of` says, the table as wide as the terminal."""
     for line in summary["head"]:
         click.echo(line)
-    if sys.stdout.isatty():
-        title, header, rows = summary["table"]
-        render_table(title, header, rows)
-    else:
-        click.echo(summary["plain"], nl=False)
+    _table(*summary["table"])
     for phase in summary.get("phases", ()):
         show_summary(phase)
     for line in summary["tail"]:
@@ -72,7 +68,7 @@ def show_summary(summary: Summary) -> None:
 
 
 def summary_of(derivation: Derived) -> Summary:
-    """Return the verdict, the modes or edges, and the checks as text, JSON values only."""
+    """Return the verdict, the modes or edges, and the checks as text."""
     if isinstance(derivation, NetworkDerivation):
         return _network_summary(derivation)
     assert isinstance(derivation, Derivation)
@@ -117,25 +113,21 @@ def _network_summary(derivation: NetworkDerivation) -> Summary:
     ]
     if len(rows) > MOST_EDGES:
         rows = [*rows[:MOST_EDGES], [f"… {len(rows) - MOST_EDGES} more", "", "", ""]]
-    table = ("edges", ["edge", "from", "to", "pathways"], rows)
     return {
         "head": network_head(derivation),
-        "table": list(table),
-        "plain": plain_table(*table),
+        "table": ("edges", ["edge", "from", "to", "pathways"], rows),
         "tail": [*network_lines(derivation), checks_line(derivation)],
     }
 
 
 def _modes_of(derivation: Derivation, when: str) -> Summary:
     """Return the verdict and the modes of one phase, as :func:`show_summary` takes them."""
-    table = (f"modes{when}", _MODE_HEADER, _mode_rows(derivation))
     return {
         "head": [
             f"verdict{when}: {derivation.verdict.level.value}",
             *(f"  - {reason}" for reason in derivation.verdict.reasons),
         ],
-        "table": list(table),
-        "plain": plain_table(*table),
+        "table": (f"modes{when}", _MODE_HEADER, _mode_rows(derivation)),
         "tail": lines_of(derivation, exceptional_sets),
     }
 
@@ -362,23 +354,6 @@ def _spec_text(name: str) -> str:
         msg = f"tasks: found no ready-made spec '{name}'. There are: {', '.join(names)}"
         raise InputError(msg)
     return spec_path(name).read_text(encoding="utf-8")
-
-
-def show_cache(found: dict[str, Any], *, as_json: bool) -> None:
-    """Print where the cache is and what it holds."""
-    if as_json:
-        click.echo(dumps(found), nl=False)
-        return
-    if found["removed"]:
-        click.echo(f"removed {_counted(found['removed'])}")
-    megabytes = found["bytes"] / (1 << 20)
-    bound = found["most_bytes"] / (1 << 20)
-    held = _counted(found["entries"])
-    click.echo(f"{found['folder']}: {held}, {megabytes:.1f} of at most {bound:.0f} MB")
-
-
-def _counted(entries: int) -> str:
-    return "1 entry" if entries == 1 else f"{entries} entries"
 
 
 def show_info(*, as_json: bool) -> None:

@@ -12,22 +12,18 @@ from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
-from symreln.dynamics.integrate import DRAWN
 from symreln.errors import InputError, NotSupportedError
 from symreln.graphs.derivation import NetworkDerivation
+from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.drawer import Drawer
+from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together
 from symreln.report.loss_unit import loss_unit
 from symreln.report.network_plots import network_sketches
-from symreln.report.plots import (
-    derivation_sketches,
-    drawn_times,
-    validation_sketches,
-)
+from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
     from symreln.document.model import Drawing
     from symreln.experiment.confront import Validation
     from symreln.experiment.graphs import GraphValidation
-    from symreln.report.sketches import Sketch
+    from symreln.report.drawing import Sketch
 
 FORMATS = ("json", "tex", "html")
 
@@ -49,7 +45,6 @@ def write_derivation(
     *,
     validation: Validation | GraphValidation | None = None,
     formats: Sequence[str] | None = None,
-    drawer: Drawer | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
 
@@ -59,27 +54,20 @@ def write_derivation(
         validation: The confrontation that the documents are to contain.
         formats: Some of "json", "tex" and "html"; all by default. The certificate is always
             written: a formula without it is not proven to its reader.
-        drawer: Who draws the figures and cuts the font; this process by default.
 
     Returns:
         The files written.
     """
     wanted = set(formats or FORMATS)
     with together(Path(directory)) as draft:
-        documents = None
-        if wanted & {"tex", "html"}:
-            documents = _Documents(derivation, validation, wanted, drawer or Drawer())
         written = _write_proven(derivation, draft.folder, wanted)
-        if documents is not None:
-            documents.compose()
-            written += documents.write(draft.folder)
+        if wanted & {"tex", "html"}:
+            written += _write_documents(derivation, validation, draft.folder, wanted)
         return draft.moved(written)
 
 
 def write_proven(
-    derivation: Derived,
-    directory: str | Path,
-    formats: Sequence[str] | None = None,
+    derivation: Derived, directory: str | Path, formats: Sequence[str] | None = None
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
@@ -96,77 +84,57 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
     return written
 
 
-class _Documents:
-    """The documents of a derivation under way: what the drawer does is asked for early.
+def _write_documents(
+    derivation: Derived,
+    validation: Validation | GraphValidation | None,
+    folder: Path,
+    wanted: set[str],
+) -> list[Path]:
+    """Write those documents that are wanted, each with its provenance."""
+    figures = _figures(derivation, validation, pdf="tex" in wanted)
+    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
+    document = whole_document(derivation, chapters, figures)
 
-    Args:
-        derivation: What is written.
-        validation: Its confrontation, or None.
-        wanted: Some of "tex" and "html", among others.
-        drawer: Who draws.
-    """
+    def seal(name: str, text: str) -> str:
+        return sealed_text(name, text, derivation.ask(certificate))
 
-    def __init__(
-        self,
-        derivation: Derived,
-        validation: Validation | GraphValidation | None,
-        wanted: set[str],
-        drawer: Drawer,
-    ) -> None:
-        self.derivation, self.validation = derivation, validation
-        self.wanted, self.drawer = wanted, drawer
-        sketches = _sketches(derivation, validation)
-        self.names = [sketch["name"] for sketch in sketches]
-        self.drawn = drawer.draw(sketches, pdf="tex" in wanted)
-        self.more: tuple[Drawing, ...] = ()
-        if validation is not None and isinstance(derivation, Derivation):
-            self.more = _representations(cast("Validation", validation), "tex" in wanted)
-        self.names += [each.name for each in self.more]
-
-    def compose(self) -> None:
-        """Put the document together, and have the page's font cut."""
-        chapters = derivation_chapters(self.derivation, self.validation, self.names)
-        figures = (*self.drawn(), *self.more)
-        self.document = whole_document(self.derivation, chapters, figures)
-        if "html" in self.wanted:
-            self.page = html.Page(self.document)
-            characters = self.page.characters
-            self.cut = self.drawer.font(characters) if characters else bytes
-
-    def seal(self, name: str, text: str) -> str:
-        """Return a document with its provenance."""
-        return sealed_text(name, text, self.derivation.ask(certificate))
-
-    def write(self, folder: Path) -> list[Path]:
-        """Write what is wanted; return the files."""
-        written = []
-        if "tex" in self.wanted:
-            written.append(folder / "derivation.tex")
-            latex.save(self.document, written[-1], self.seal)
-            written += [folder / "figures" / f"{name}.pdf" for name in self.names]
-        if "html" in self.wanted:
-            written.append(folder / "derivation.html")
-            text = self.seal(written[-1].name, self.page.text(self.cut()))
-            jsonio.write_text(written[-1], text)
-        return written
+    written = []
+    if "tex" in wanted:
+        written.append(folder / "derivation.tex")
+        latex.save(document, written[-1], seal)
+        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
+    if "html" in wanted:
+        written.append(folder / "derivation.html")
+        jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
+    return written
 
 
-def _sketches(
-    derivation: Derived, validation: Validation | GraphValidation | None
-) -> Sequence[Sketch]:
-    """Sketch a derivation, and its confrontation where there is one."""
-    if isinstance(derivation, Derivation):
-        shown = cast("Validation | None", validation)
-        sketches = derivation_sketches(derivation, _prediction(derivation, shown))
-        return sketches + (() if shown is None else validation_sketches(shown))
-    assert isinstance(derivation, NetworkDerivation)
+def _figures(
+    derivation: Derived, validation: Validation | GraphValidation | None, *, pdf: bool
+) -> tuple[Drawing, ...]:
+    """Draw a derivation, and its confrontation where there is one."""
+    if isinstance(derivation, NetworkDerivation):
+        return draw_all(
+            _edge_sketches(derivation, cast("GraphValidation | None", validation)), pdf=pdf
+        )
+    assert isinstance(derivation, Derivation)
+    confronted = cast("Validation | None", validation)
+    sketches = derivation_sketches(derivation, _prediction(derivation, confronted))
+    if confronted is None:
+        return draw_all(sketches, pdf=pdf)
+    drawn = draw_all((*sketches, *validation_sketches(confronted)), pdf=pdf)
+    return (*drawn, *_representations(confronted, pdf=pdf))
+
+
+def _edge_sketches(
+    derivation: NetworkDerivation, validation: GraphValidation | None
+) -> list[Sketch]:
     sketches = network_sketches(derivation)
     if validation is None:
         return sketches
     from symreln.report.graph_validation import confronted_losses
 
-    losses = confronted_losses(cast("GraphValidation", validation))
-    return [*(sketch for sketch in sketches if sketch["name"] != "loss"), losses]
+    return [*(each for each in sketches if each.name != "loss"), confronted_losses(validation)]
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
@@ -193,29 +161,23 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 
 @phase("figures")
-def write_validation(
-    validation: Validation, directory: str | Path, *, drawer: Drawer | None = None
-) -> list[Path]:
+def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:
         validation: What is written.
         directory: Folder, made if it is not there.
-        drawer: Who draws; this process by default.
     """
     with together(Path(directory)) as draft:
-        return draft.moved(_write_validation(validation, draft.folder, drawer or Drawer()))
+        return draft.moved(_write_validation(validation, draft.folder))
 
 
-def _write_validation(validation: Validation, folder: Path, drawer: Drawer) -> list[Path]:
-    sketches = validation_sketches(validation)
-    drawn = drawer.draw(sketches, pdf=False)
+def _write_validation(validation: Validation, folder: Path) -> list[Path]:
+    drawn = draw_all(validation_sketches(validation), pdf=False)
     curves = folder / "curves.npz"
     jsonio.write_bytes(curves, _curves(validation))
-    figures = [folder / f"{sketch['name']}.svg" for sketch in sketches]
-    for figure, drawing in zip(figures, drawn(), strict=True):
-        jsonio.write_text(figure, drawing.svg)
-    for drawing in _representations(validation, pdf=False):
+    figures = []
+    for drawing in (*drawn, *_representations(validation, pdf=False)):
         figures.append(folder / f"{drawing.name}.svg")
         jsonio.write_text(figures[-1], drawing.svg)
     result = folder / "validation.json"
@@ -223,7 +185,7 @@ def _write_validation(validation: Validation, folder: Path, drawer: Drawer) -> l
     return [curves, *figures, result]
 
 
-def _representations(validation: Validation, pdf: bool) -> tuple[Drawing, ...]:
+def _representations(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw what hidden layers hold, where that was compared."""
     if validation.representations is None:
         return ()

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import platform
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
-from symreln.cache.key import program_source, spec_content
 from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError, SymrelnError
 from symreln.report.jsonio import write_json
 from symreln.spec.model import Spec
 from symreln.sweep.axes import Axis, Combination, combinations
+from symreln.sweep.content import content_of, digest, program
 from symreln.sweep.files import TaskFolder
 from symreln.tasks.load import load
 
@@ -28,13 +23,6 @@ FORMAT = "symreln-sweep-plan/1"
 PLAN, TASKS = "plan.json", "tasks"
 #: A folder with more files than this is no place for results.
 MOST_TASKS = 1_000_000
-
-
-@lru_cache(maxsize=1)
-def program() -> str:
-    """Return the digest of what computes: source, libraries that decide results, processor."""
-    known = [program_source(), library_versions(), sys.version, platform.machine()]
-    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
 @short_repr
@@ -141,7 +129,7 @@ class Plan:
             "over": {axis.key: list(axis.values) for axis in self.axes},
             "seeds": self.seeds,
             "rng": self.rng,
-            "content": _sha(*(row.content for row in self.rows)),
+            "content": digest(*(row.content for row in self.rows)),
             "program": program(),
         }
 
@@ -213,22 +201,5 @@ def _check(spec: Spec) -> None:
     check_before_deriving(spec)
 
 
-def content_of(source: str, overrides: Sequence[str], *, allow_outside: bool) -> str:
-    """Return the digest of what a spec says after its overrides, data files included.
-
-    Raises:
-        InputError: It cannot be read (any more).
-    """
-    found = spec_content(source, overrides, allow_outside=allow_outside)
-    if found is None:
-        msg = f"{source}: it cannot be read any more"
-        raise InputError(msg)
-    return _sha(*found)
-
-
 def _name(kind: str, *parts: str | int) -> str:
-    return f"{kind}-{_sha(kind, program(), *parts)}.npz"
-
-
-def _sha(*parts: str | int) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return f"{kind}-{digest(kind, program(), *parts)}.npz"

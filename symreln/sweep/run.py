@@ -1,33 +1,28 @@
-"""A sweep from its plan to its files: what is missing is found, done, and looked for again."""
+"""A sweep from its plan to its files: what is missing is found and done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
+from symreln.base.signals import interrupts_held
 from symreln.errors import InputError
-from symreln.experiment.intervals import CHUNK_BYTES
-from symreln.experiment.switching import gated_phases
-from symreln.experiment.trained import gated_settings, training_settings
-from symreln.sweep.board import Board, Failure
-from symreln.train.gdln import GatedModel
-from symreln.train.memory import CACHE_BYTES
-from symreln.train.relu import ReluModel
-
-if TYPE_CHECKING:
-    from symreln.spec.model import Spec
-    from symreln.sweep.plan import Plan
+from symreln.sweep.executors import processes
+from symreln.sweep.plan import Plan
+from symreln.sweep.tasks import Failed, Task, attempt
 
 #: Seeds that are trained together at most: all of them are repeated where their worker is killed.
 MOST_TOGETHER = 16
-#: How often files are looked for again that were damaged or removed while the sweep ran.
-ROUNDS = 3
-#: A worker with the exact core loaded and a small derivation done, measured as its resident set.
-WORKER_BYTES = 180 << 20
 Progress = Callable[[int, int], None]
 Seeds = dict[int, tuple[int, ...]]
 """Seeds by number of the combination."""
+Outcome = dict[str, bytes] | Failed | None
+"""Of a task; None where the process that did it died."""
+_Answer = Future[dict[str, bytes] | Failed]
+_DIED = "the process that did it died, again and again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +34,8 @@ class Shard:
         parts: Of how many.
     """
 
-    index: int
-    parts: int
+    index: int = 1
+    parts: int = 1
 
     @classmethod
     def read(cls, text: str) -> Shard:
@@ -68,137 +63,218 @@ class Shard:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """What a run will do and take.
+class Missing:
+    """What of a sweep, or of a part of it, is to be done.
 
     Attributes:
-        theories: Combinations whose theory is missing.
-        networks: Networks, of each kind, that are missing.
+        theories: Numbers of the combinations whose theory is missing.
+        seeds: Seeds of the networks that are missing.
         there: Tasks whose files are there.
-        worker: Bytes of a worker.
-        summary: Bytes of the process that compares.
-        files: Bytes of all result files of the sweep.
     """
 
-    theories: int
-    networks: int
+    theories: tuple[int, ...]
+    seeds: Seeds
     there: int
-    worker: int
-    summary: int
-    files: int
 
-    def sentence(self, workers: int) -> str:
+    @classmethod
+    def of(cls, plan: Plan, wanted: Seeds) -> Missing:
+        """Look for files; damaged ones are removed."""
+        read = plan.results.read
+        theories = tuple(row for row in wanted if read(plan.rows[row].theory) is None)
+        seeds = {
+            row: tuple(seed for seed in all_ if read(plan.rows[row].networks[seed]) is None)
+            for row, all_ in wanted.items()
+        }
+        every = len(wanted) + sum(map(len, wanted.values()))
+        left = len(theories) + sum(map(len, seeds.values()))
+        return cls(theories=theories, seeds=seeds, there=every - left)
+
+    @property
+    def count(self) -> int:
+        """Tasks in all."""
+        return len(self.theories) + sum(map(len, self.seeds.values()))
+
+    def sentence(self, plan: Plan) -> str:
         """Say it before the run."""
-        worker, summary, files = (
-            -(-size // (1 << 20)) for size in (self.worker, self.summary, self.files)
-        )
+        steps = (row.spec.network.steps for row in plan.rows if row.spec.network is not None)
+        files = sum(2 * (plan.seeds + 1) * 8 * each for each in steps)
         return (
-            f"{self.theories + self.networks} tasks to do ({self.theories} of theory, "
-            f"{self.networks} of training), {self.there} done before; memory about "
-            f"{workers} × {worker} MiB, {summary} MiB for the summary; files {files} MiB"
+            f"{self.count} tasks to do ({len(self.theories)} of theory, "
+            f"{self.count - len(self.theories)} of training), {self.there} done before; "
+            f"files {-(-files // (1 << 20))} MiB"
         )
 
 
-def missing(plan: Plan, wanted: Seeds) -> Seeds:
-    """Return the seeds that have no whole file; damaged ones are removed."""
-    found = {}
-    for row, seeds in wanted.items():
-        names = plan.rows[row].networks
-        left = tuple(seed for seed in seeds if plan.results.read(names[seed]) is None)
-        if left or plan.results.read(plan.rows[row].theory) is None:
-            found[row] = left
-    return found
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A task that could not be done.
 
+    Attributes:
+        row: Number of the combination.
+        seed: Number of the network, or None for the theory.
+        message: Why.
+        exit_code: What the program ends with for it.
+    """
 
-def estimate(plan: Plan, wanted: Seeds, left: Seeds) -> Estimate:
-    """Say what a run will do and take."""
-    theories = sum(plan.results.read(plan.rows[row].theory) is None for row in left)
-    networks = sum(map(len, left.values()))
-    every = sum(map(len, wanted.values())) + len(wanted)
-    curves = [8 * _steps(row.spec) for row in plan.rows]
-    largest = max(
-        _working_bytes(row.spec) * _together(row.spec, plan.seeds) + 4 * MOST_TOGETHER * curve
-        for row, curve in zip(plan.rows, curves, strict=True)
-    )
-    return Estimate(
-        theories=theories,
-        networks=networks,
-        there=every - theories - networks,
-        worker=WORKER_BYTES + largest,
-        # Files, curves of both kinds put together, and chunks of resampled ones with differences.
-        summary=WORKER_BYTES + 4 * (plan.seeds + 1) * max(curves) + 6 * CHUNK_BYTES,
-        files=sum(2 * (plan.seeds + 1) * curve for curve in curves),
-    )
+    row: int
+    seed: int | None
+    message: str
+    exit_code: int
 
 
 def sweep(
     plan: Plan,
-    wanted: Seeds,
-    left: Seeds,
-    work: Callable[[Board], None],
+    left: Missing,
+    start: Callable[[], AbstractContextManager[Executor]],
     workers: int,
     progress: Progress | None = None,
 ) -> list[Failure]:
-    """Do what is missing.
+    """Do what is missing; theories come first, as the start of networks takes their κ.
 
     Args:
         plan: The sweep, settled in its folder.
-        wanted: What this run is to do.
-        left: What of that is missing, :func:`missing`.
-        work: Does all jobs of a board.
-        workers: How many will, so that each gets its share.
+        left: What is to be done.
+        start: Starts what does the tasks.
+        workers: How many at a time, so that each gets its share.
         progress: Called with (tasks done, tasks in all).
 
     Returns:
         What could not be done.
     """
     failures: list[Failure] = []
-    for _ in range(ROUNDS):
-        sizes = [
-            _together(row.spec, len(left.get(number, ())), workers)
-            for number, row in enumerate(plan.rows)
-        ]
-        board = Board(plan, left, sizes, progress)
-        work(board)
-        failures += board.failures
-        left = _without(missing(plan, wanted), failures)
-        if not left:
-            break
+    done = 0
+    with _Crew(start) as crew:
+        for stage in (_theories, _trainings):
+            for task, outcome in crew.outcomes(stage(plan, left, workers)):
+                if isinstance(outcome, Failed):
+                    failures.append(_failure(task, outcome))
+                    continue
+                for name in task.names:
+                    plan.results.write(name, outcome[name])
+                done += len(task.names)
+                if progress is not None:
+                    progress(done, left.count)
     return failures
 
 
-def _without(left: Seeds, failures: list[Failure]) -> Seeds:
-    theories = {failure.row for failure in failures if failure.seed is None}
-    failed = {(failure.row, failure.seed) for failure in failures}
-    return {
-        row: kept
-        for row, seeds in left.items()
-        if row not in theories
-        for kept in [tuple(seed for seed in seeds if (row, seed) not in failed)]
-        if kept or not seeds  # of the latter the theory is missing
-    }
+def _theories(plan: Plan, left: Missing, _workers: int) -> list[Task]:
+    return [Task.theory(plan, number) for number in left.theories]
 
 
-def _together(spec: Spec, seeds: int, workers: int = 1) -> int:
-    """Return how many seeds are trained in one batch: what stays in a processor's cache."""
-    share = -(-seeds // workers) or 1
-    return max(1, min(CACHE_BYTES // _working_bytes(spec), share, MOST_TOGETHER))
+def _trainings(plan: Plan, left: Missing, workers: int) -> list[Task]:
+    """Return the trainings of combinations whose theory is there."""
+    found = []
+    for number, seeds in left.seeds.items():
+        row = plan.rows[number]
+        theory = plan.results.read(row.theory)
+        if theory is not None:
+            size = min(-(-len(seeds) // workers), MOST_TOGETHER)
+            found += [
+                Task.theory(plan, number).training(row, first, count, theory.values["kappas"])
+                for first, count in runs(seeds, size)
+            ]
+    return found
 
 
-def _steps(spec: Spec) -> int:
-    assert spec.network is not None  # the plan has seen to it
-    return spec.network.steps
+def runs(seeds: Sequence[int], size: int) -> list[tuple[int, int]]:
+    """Return (first, count) of runs of consecutive seeds, each of at most ``size``.
+
+    Example:
+        >>> runs([0, 1, 2, 5, 6], 2)
+        [(0, 2), (2, 1), (5, 2)]
+    """
+    found: list[tuple[int, int]] = []
+    for seed in seeds:
+        if found and sum(found[-1]) == seed and found[-1][1] < size:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((seed, 1))
+    return found
 
 
-def _working_bytes(spec: Spec) -> int:
-    """Return the bytes of one seed in training, of the kind that takes more."""
-    numbers = spec.at_values()
-    settings = training_settings(numbers)
-    data = numbers.dataset.inputs.to_numpy(), numbers.dataset.targets.to_numpy()
-    staged = numbers.network is not None and numbers.network.training == "staged"
-    gated = gated_phases(numbers)[0][1]
-    models = (
-        ReluModel(*data, settings),
-        GatedModel(*data, gated, gated_settings(numbers, settings), staged=staged),
+class _Crew:
+    """Does tasks, also those that cannot be done together and those that end their process.
+
+    What several seeds cannot do together, each tries by itself. Where a process dies, all that was
+    open is done once more; where that happens again, one task after the other, so that the one
+    that ends its process is found.
+    """
+
+    def __init__(self, start: Callable[[], AbstractContextManager[Executor]]) -> None:
+        self._start, self._deaths = start, 0
+        self._pools = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start what does the tasks."""
+        self._executor = self._pools.enter_context(self._start())
+        return self
+
+    def __exit__(self, *error: Any) -> bool | None:
+        """Leave no process behind."""
+        return self._pools.__exit__(*error)
+
+    def outcomes(self, tasks: list[Task]) -> Iterator[tuple[Task, dict[str, bytes] | Failed]]:
+        """Yield tasks with their outcomes as they end."""
+        while tasks:
+            lost: list[Task] = []
+            apart: list[Task] = []
+            alone = self._deaths > 1
+            for task, outcome in _one_by_one(tasks) if alone else _together(self._executor, tasks):
+                if isinstance(outcome, dict):
+                    yield task, outcome
+                elif outcome is None and not alone:
+                    lost.append(task)
+                elif len(task.names) > 1:
+                    apart += task.apart()
+                else:
+                    yield task, outcome or Failed(message=_DIED, exit_code=1)
+            if lost:
+                self._deaths += 1
+                if self._deaths == 1:
+                    self._executor = self._pools.enter_context(self._start())
+            tasks = lost + apart
+
+
+def _one_by_one(tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
+    """Yield tasks with their outcomes, from one process, or several where tasks end it."""
+    waiting = iter(tasks)
+    while (task := next(waiting, None)) is not None:
+        with processes(1) as executor:
+            while task is not None:
+                [(_, outcome)] = _together(executor, [task])
+                yield task, outcome
+                task = None if outcome is None else next(waiting, None)
+
+
+def _together(executor: Executor, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
+    """Yield tasks with their outcomes as they end."""
+    with interrupts_held():  # the processes that are started here end with this one, silently
+        pending = {_submitted(executor, task): task for task in tasks}
+    for future in as_completed(pending):
+        yield pending.pop(future), _outcome(future)
+
+
+def _submitted(executor: Executor, task: Task) -> _Answer:
+    try:
+        return executor.submit(attempt, task)
+    except BrokenExecutor as error:
+        future: _Answer = Future()
+        future.set_exception(error)
+        return future
+
+
+def _outcome(future: _Answer) -> Outcome:
+    try:
+        return future.result()
+    except BrokenExecutor:
+        return None
+    except Exception as error:
+        # Whatever it is, the other tasks have their own chance.
+        what = f"{type(error).__name__}: {error}"
+        return Failed(message=f"a bug of symreln, or of the cluster: {what}", exit_code=1)
+
+
+def _failure(task: Task, failed: Failed) -> Failure:
+    return Failure(
+        row=task.row, seed=task.first, message=failed.message, exit_code=failed.exit_code
     )
-    return max(model.working_bytes for model in models)

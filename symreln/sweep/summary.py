@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.sweep.axes import Combination
-    from symreln.sweep.board import Failure
     from symreln.sweep.files import Result
     from symreln.sweep.plan import Plan, Row
+    from symreln.sweep.run import Failure
 
 FORMAT = "symreln-sweep/1"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.

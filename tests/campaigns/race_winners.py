@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.real import Real
+from symreln.exact.real_algebraic import Real
 from symreln.gates.search import search
 
 #: Largest relative difference between the winner's rate and the growth of the fastest unit.

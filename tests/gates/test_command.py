@@ -1,6 +1,7 @@
 """``symreln gates`` and ``symreln race`` as a user calls them."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,9 +11,13 @@ from click.testing import CliRunner
 from symreln.base import progress
 from symreln.cli.main import cli
 from symreln.errors import InputError
-from symreln.gates.found_lines import candidate_line, number_text
-from symreln.gates.line import parameter_range
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+from symreln.gates.exact_finders import candidate_line
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
+from symreln.gates.race_pieces import Runner
+from symreln.gates.serialise import number_text
 from symreln.tasks.load import load
 
 
@@ -173,10 +178,13 @@ def test_race_of_full_and_partial_gates(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_long_exact_number_is_shown_by_its_decimals() -> None:
-    long = {"expr": "7432739684032619133*sqrt(73462)/2290253985265503399200", "decimal": "0.87962"}
-    each = {"size": 1, "speed": long, "fractions": [{"expr": "1/3", "decimal": "0.333"}, long]}
+    root = Scalar.of(Fraction(7432739684032619133, 2290253985265503399200) ** 2 * 73462)
+    long = replace(AlgebraicNumber.rational(root), is_sqrt=True)
+    third = AlgebraicNumber.rational(Scalar.of(Fraction(1, 3)))
+    each = Runner(signs=(1, 0), size=1, s=long, fractions=(third, long))
     assert candidate_line("1/", each) == (
-        "1/  orbit of size 1  speed 0.87962  fractions 1/3, 0.87962"
+        "1/  orbit of size 1  speed 0.879623  fractions 1/3, 0.879623"
     )
-    symbolic = {"expr": "sqrt(a**2 + 1)*" + "a*" * 20 + "b", "decimal": None}
-    assert number_text(symbolic) == symbolic["expr"]
+    a = Scalar.symbol("a", ("a",))
+    symbolic = AlgebraicNumber.rational((a + 1) ** 5 / (a - 2) ** 3)
+    assert number_text(symbolic) == symbolic.to_json({})["expr"]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from symreln.errors import InputError
+from symreln.exact.linear_programming import dot, fractions
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.consistent import gate_spectrum, self_consistent_gates, singular_pairs
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.programming import dot, fractions
-from symreln.gates.stages import predicted_stages, residual_after, stage_residuals
+from symreln.gates.search import predicted_stages, residual_after, stage_residuals
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
 from tests.strategies import seeds

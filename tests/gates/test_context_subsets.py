@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.gates.context_subsets import (
@@ -13,22 +14,38 @@ from symreln.gates.context_subsets import (
     C,
     M,
     N,
+    SubsetFormulas,
     comparisons,
-    fastest,
     formulas,
-    proofs,
     require_equal_structures,
 )
-from symreln.gates.stages import residual_after
-from symreln.gates.subsets import count_observer, count_shares, fastest_counts, label_subsets
-from symreln.gates.subsets_report import SubsetStage, subset_stages, subsets_table
+from symreln.gates.label_race import (
+    SubsetStage,
+    count_observer,
+    count_shares,
+    label_subsets,
+    subset_stages,
+)
+from symreln.gates.label_report import subsets_report
+from symreln.gates.search import residual_after
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
+from tests.gates.subset_identities import proofs
 
 
 def data(contexts: int, items: int, scale: str) -> Dataset:
     keys = [f"parameters.C.value={contexts}", f"dataset.items={items}"]
     return load("contextual-C", [*keys, f'parameters.c.value="{scale}"']).at_values().dataset
+
+
+def formulas_at(contexts: int, size: int, items: int, scale: Fraction) -> SubsetFormulas:
+    at = {C: contexts, M: size, N: items, SCALE: sp.Rational(scale)}
+    return SubsetFormulas(**{name: value.subs(at) for name, value in vars(formulas()).items()})
+
+
+def middle(contexts: int) -> tuple[int, ...]:
+    """The m next to C/2: the fastest on the residual for every n and c."""
+    return tuple(sorted({contexts // 2, -(-contexts // 2)}))
 
 
 def test_every_formula_is_proven() -> None:
@@ -49,13 +66,13 @@ def test_formulas_are_the_largest_singular_values(contexts: int, items: int, sca
         found = label_subsets(dataset, residual, "context")
         assert len(found) == contexts
         for each in found:
-            wanted = getattr(formulas().at(contexts, each.count, items, Fraction(scale)), name)
+            wanted = getattr(formulas_at(contexts, each.count, items, Fraction(scale)), name)
             speed = 0 if each.speed is None else each.speed.to_sympy()
             assert (speed**2 - wanted**2).equals(0)
             assert each.realisable
             assert each.self_consistent is (name == "first" and each.count == contexts)
-        stage = "first stage" if name == "first" else "residual"
-        assert fastest_counts(found) == fastest(contexts)[stage]
+        fastest = SubsetStage(stage=1, subsets=found, partial=()).fastest
+        assert fastest == ((contexts,) if name == "first" else middle(contexts))
 
 
 def test_who_is_faster() -> None:
@@ -66,23 +83,17 @@ def test_who_is_faster() -> None:
             at = {C: contexts, M: size, N: 8, SCALE: 2}
             signs = {name: float(value.subs(at)) for name, value in steps.items()}
             assert signs["first stage"] > 0
-            middle = np.sign(contexts - 2 * size - 1)
-            assert np.sign(signs["residual"]) == middle
+            turn = np.sign(contexts - 2 * size - 1)
+            assert np.sign(signs["residual"]) == turn
             if size < contexts - 1:
-                assert np.sign(signs["residual, partial gate"]) == middle
-    assert [contexts - 1 in fastest(contexts)["residual"] for contexts in range(2, 7)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+                assert np.sign(signs["residual, partial gate"]) == turn
+    assert [contexts for contexts in range(2, 7) if contexts - 1 in middle(contexts)] == [2, 3]
 
 
 def test_partial_speeds_are_below_the_whole_ones() -> None:
     """Units that slide give up directions: the partial gate is slower for every m."""
     for contexts, size in ((3, 1), (3, 2), (4, 2), (6, 5)):
-        found = formulas().at(contexts, size, 8, Fraction(1))
+        found = formulas_at(contexts, size, 8, Fraction(1))
         assert 0 < float(found.partial) < float(found.residual)
         assert 0 < float(found.inside) < 1
         assert 0 < float(found.outside) < 1
@@ -108,19 +119,21 @@ def test_other_structures_have_speeds_and_no_formulas() -> None:
     """Ring and cross: contexts differ, and so do the speeds of subsets of one size."""
     spec = load("contextual-different").at_values()
     first = label_subsets(spec.dataset, spec.dataset.targets, "context")
-    assert fastest_counts(first) == (3,)
+    stage = SubsetStage(stage=1, subsets=first, partial=())
+    assert stage.fastest == (3,)
     assert len([each for each in first if each.count == 2]) > 1
     speeds = [float(each.speed) for each in first if each.speed is not None]
     assert all(a >= b for a, b in pairwise(speeds))
-    stage = SubsetStage(number=1, subsets=first, partial=())
-    assert "For all C" not in subsets_table(spec, "context", (stage,), None)
+    assert "For all C" not in subsets_report(spec, "context", (stage,), None).tables["subsets.md"]
     with pytest.raises(NotSupportedError, match="equal structures"):
         require_equal_structures(spec.dataset)
 
 
 def test_the_table_says_what_holds() -> None:
     spec = load("contextual-4", ["dataset.items=2"]).at_values()
-    text = subsets_table(spec, "context", subset_stages(spec, "context"), None)
+    text = subsets_report(spec, "context", subset_stages(spec, "context"), None).tables[
+        "subsets.md"
+    ]
     assert "Fastest: m = 4. m = 3 is not among them." in text
     assert "Fastest: m = 2. m = 3 is not among them." in text
     assert "For all C, m, n and c, proven" in text

@@ -1,5 +1,6 @@
 """Algorithm 1: planted gates, what it says of them, data in which there is nothing to find."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,15 +8,16 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.activity import check_samples, sample_steps
-from symreln.gates.clustering import distinct_rows
-from symreln.gates.kmeans import (
+from symreln.gates.found_gates import (
+    FoundGates,
+    _Spread,
     algorithm_one,
     coverage,
-    matched_distance,
     stability,
-    static_gates,
+    stacked_rows,
 )
+from symreln.gates.observed import ObservedNetworks, check_samples, sample_steps
+from symreln.gates.replay import static_schedule
 from symreln.spec.model import Dataset
 from tests.gates.trained import planted
 
@@ -32,6 +34,11 @@ def noisy(seed: int, flips: float, seeds: int = 2, looks: int = 8, hidden: int =
     return planted(active ^ (random.random(active.shape) < flips), np.ones((seeds, looks, hidden)))
 
 
+def clusters_of(trained: ObservedNetworks, clusters: int | None = None) -> FoundGates:
+    (only,) = algorithm_one(trained, clusters=clusters).found
+    return only
+
+
 def test_samples_are_those_of_the_paper() -> None:
     assert sample_steps(402, 100) == (1, 101, 201, 301, 401)
     assert sample_steps(401, 100) == (1, 101, 201, 301)
@@ -41,15 +48,16 @@ def test_samples_are_those_of_the_paper() -> None:
 
 
 def test_planted_gates_are_found_with_their_number() -> None:
-    found = algorithm_one(noisy(0, 0.05))
+    every = algorithm_one(noisy(0, 0.05))
+    (found,) = every.found
     assert len(found.centroids) == 4
-    assert found.silhouettes[4] == max(found.silhouettes.values())
+    assert every.silhouettes[4] == max(every.silhouettes.values())
     assert {tuple(gate) for gate in found.gates.tolist()} == {tuple(g) for g in WIDE.tolist()}
     assert not found.partial.any()
     # The cluster of units that are open nowhere is no pathway.
     assert len(found.pathways) == 3
     given = algorithm_one(noisy(0, 0.05), clusters=2)
-    assert (given.given, len(given.centroids), given.silhouettes) == (True, 2, {})
+    assert (given.clusters, given.silhouettes) == (2, {})
 
 
 def test_more_clusters_are_tried_while_they_are_better() -> None:
@@ -57,9 +65,10 @@ def test_more_clusters_are_tried_while_they_are_better() -> None:
     gates = random.random((14, 60)) < 0.5
     active = np.broadcast_to(gates[np.arange(84) % 14], (1, 6, 84, 60))
     trained = planted(active ^ (random.random(active.shape) < 0.02), np.ones(84))
-    found = algorithm_one(trained)
+    every = algorithm_one(trained)
+    (found,) = every.found
     assert len(found.centroids) == 14
-    assert max(found.silhouettes) == 17  # three more, none of them better
+    assert max(every.silhouettes) == 17  # three more, none of them better
     assert {tuple(gate) for gate in found.gates.tolist()} == {tuple(g) for g in gates.tolist()}
     assert max(algorithm_one(noisy(0, 0.05)).silhouettes) == 10
 
@@ -68,9 +77,9 @@ def test_a_gate_that_is_open_half_of_the_time_is_partial() -> None:
     active = np.broadcast_to(GATES[1], (1, 10, 20, 6)).copy()
     active[:, ::2, :, 0] = True
     active[:, 0, 0, 5] = False
-    (centroid,) = algorithm_one(planted(active, np.ones(20)), clusters=1).centroids
+    found = clusters_of(planted(active, np.ones(20)), 1)
+    (centroid,) = found.centroids
     np.testing.assert_allclose(centroid, [0.5, 0, 1, 1, 1, 1 - 1 / 200])
-    found = algorithm_one(planted(active, np.ones(20)), clusters=1)
     assert found.partial.tolist() == [[True, False, False, False, False, False]]
     # Open exactly as often as closed is not open.
     assert found.gates.tolist() == [[False, False, True, True, True, True]]
@@ -78,7 +87,7 @@ def test_a_gate_that_is_open_half_of_the_time_is_partial() -> None:
 
 def test_units_keep_the_cluster_that_most_of_their_rows_are_in() -> None:
     trained = noisy(3, 0.02)
-    gates = static_gates(trained, algorithm_one(trained, clusters=4))
+    gates = static_schedule(trained, algorithm_one(trained, clusters=4)).gates
     assert gates.shape == (1, 2, 40, 24)
     assert (gates[0] == WIDE[np.arange(40) % 4]).all()
 
@@ -86,39 +95,42 @@ def test_units_keep_the_cluster_that_most_of_their_rows_are_in() -> None:
 def test_coverage_counts_weight() -> None:
     active = np.array([[[GATES[0], GATES[1], [0, 1, 1, 1, 1, 1], GATES[3]]]])
     weights = np.array([[[4.0, 3.0, 2.0, 1.0]]])
-    found = coverage(planted(active, weights), GATES[:2])
+    found = coverage(planted(active, weights), [GATES[:2]])
     # Weights 4 and 3 of 10 agree on all samples; the third differs on one of six, the last on four.
     np.testing.assert_allclose(found.exact, [0.7])
     np.testing.assert_allclose(found.agreement, [0.7 + 0.2 * 5 / 6 + 0.1 * 2 / 6])
     np.testing.assert_allclose(found.patterns, [3])
-    nothing = coverage(planted(active, weights), np.zeros((0, 6), dtype=bool))
+    nothing = coverage(planted(active, weights), [np.zeros((0, 6), dtype=bool)])
     assert (nothing.exact[0], nothing.agreement[0]) == (0, 0)
 
 
 def test_runs_are_compared() -> None:
-    trained = [noisy(seed, 0.05, seeds=1) for seed in range(4)]
-    runs = [algorithm_one(each, clusters=4) for each in trained]
-    stack = np.concatenate([each.active for each in trained]).reshape(-1, 24)
-    found = stability(runs, distinct_rows(stack))
-    assert found.finds(WIDE).all()
-    assert not found.finds(WIDE[:1] ^ WIDE[1:2]).any()
-    assert (len(found.rand), len(found.distances)) == (6, 6)
-    assert min(found.rand) > 0.9
-    assert max(found.distances) < 0.05
+    trained = noisy(0, 0.05, seeds=4)
+    runs = [clusters_of(trained.networks(k, k + 1), 4) for k in range(4)]
+    found = stability(runs, stacked_rows(trained), WIDE)
+    assert (found.runs, found.clusters, found.pathways) == (4, {4: 4}, {3: 4})
+    assert (found.runs_with_all_spec_gates, found.runs_with_spec_gate) == (4, (4, 4, 4, 4))
+    assert found.adjusted_rand is not None
+    assert found.matched_distance is not None
+    assert found.adjusted_rand.least > 0.9
+    assert found.matched_distance.largest < 0.05
+    other = stability(runs, stacked_rows(trained), WIDE[:1] ^ WIDE[1:2])
+    assert (other.runs_with_all_spec_gates, other.runs_with_spec_gate) == (0, (0,))
+    # In another order centroids are matched all the same.
+    turned = replace(runs[0], clustering=runs[0].clustering.ordered(np.array([2, 0, 3, 1])))
+    same = stability([runs[0], turned], stacked_rows(trained), WIDE[:0])
+    assert same.adjusted_rand == _Spread(1, 1, 1)
+    assert same.matched_distance == _Spread(0, 0, 0)
+    assert same.runs_with_all_spec_gates is None
 
 
 def test_runs_of_different_sizes_are_not_matched() -> None:
     trained = noisy(0, 0.05)
-    runs = [algorithm_one(trained, clusters=count) for count in (3, 4)]
-    found = stability(runs, distinct_rows(trained.active.reshape(-1, 24)))
-    assert found.distances == ()
-    assert 0 < found.rand[0] < 1
-
-
-def test_matching_ignores_the_order() -> None:
-    first = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])
-    assert matched_distance(first, first[[2, 0, 1]]) == 0
-    assert matched_distance(first, first[[2, 0, 1]] + 0.1) == pytest.approx(0.1)
+    runs = [clusters_of(trained, count) for count in (3, 4)]
+    found = stability(runs, stacked_rows(trained), WIDE)
+    assert found.matched_distance is None
+    assert found.adjusted_rand is not None
+    assert 0 < found.adjusted_rand.mean < 1
 
 
 def test_dead_units() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.enumerate import enumerate_gates, sample_gates
-from symreln.gates.orbits import gate_orbits, moved_gates, sample_group
+from symreln.network.orbits import moved_gates, sample_group
 from symreln.tasks.load import load
 from tests.gates.test_enumerate import contextual
 from tests.strategies import seeds
@@ -41,11 +41,11 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     found = enumerate_gates(inputs)
     gates = {tuple(int(v) for v in gate) for gate in found.gates}
     classes = {frozenset(tuple(g[i] for i in p) for p in everyone) for g in gates}
-    orbits = gate_orbits(found, group)
+    orbits = found.orbits(group)
     assert sorted(o.size for o in orbits) == sorted(len(c) for c in classes)
     assert sum(o.size for o in orbits) == found.count
     for orbit in orbits:
-        gate = tuple(int(v) for v in found.gates[orbit.index])
+        gate = tuple(int(v) for v in found.gates[orbit.place])
         assert len(moved_gates(gate, group)) == orbit.size
 
 
@@ -55,7 +55,7 @@ def test_contextual_task(items: int, contexts: int, order: int) -> None:
     inputs = contextual(items, contexts)
     group = sample_group(inputs)
     found = enumerate_gates(inputs)
-    orbits = gate_orbits(found, group)
+    orbits = found.orbits(group)
     assert group.order == order
     assert sum(orbit.size for orbit in orbits) == found.count
     assert all(group.order % orbit.size == 0 for orbit in orbits)
@@ -84,5 +84,5 @@ def test_repeated_samples_permute_freely() -> None:
 def test_sampled_gates_are_joined_where_both_are_listed() -> None:
     inputs = contextual(3, 2)
     some = sample_gates(inputs, draws=40)
-    orbits = gate_orbits(some, sample_group(inputs))
+    orbits = some.orbits(sample_group(inputs))
     assert sum(orbit.size for orbit in orbits) == some.count

@@ -10,18 +10,17 @@ from hypothesis import given, settings
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates import faces
+from symreln.exact.real_algebraic import Real
+from symreln.gates import arrangement
+from symreln.gates.arrangement import flats
 from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
-from symreln.gates.context_subsets import formulas
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.faces import flats
-from symreln.gates.orbits import sample_group
 from symreln.gates.partial import every_partial_gate, partial_gates
-from symreln.gates.real import Real
-from symreln.gates.search import search
+from symreln.gates.search import predicted_stages, residual_after, search
 from symreln.gates.sliding import settle, settled_signs, sliding_gates
-from symreln.gates.stages import predicted_stages, residual_after
+from symreln.network.orbits import sample_group
 from symreln.tasks.load import load
+from tests.gates.test_context_subsets import formulas_at
 from tests.strategies import seeds
 
 
@@ -47,7 +46,7 @@ def number(value: object) -> float:
 
 def is_kept(gate: SelfConsistentGate, x: np.ndarray, r: np.ndarray) -> None:
     """Substitute into the flow with floats: w and b keep their direction and grow with s."""
-    h = np.array([float(value) for value in gate.values])
+    h = np.array([float(value) for value in gate.times_open])
     v = np.array([number(value) for value in gate.v])
     v = v / np.linalg.norm(v)
     s, count = float(gate.s), x.shape[1]
@@ -74,10 +73,10 @@ def is_kept(gate: SelfConsistentGate, x: np.ndarray, r: np.ndarray) -> None:
 def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale: str) -> None:
     inputs, residual = residual_of(contexts, items, scale)
     for size in range(1, contexts):
-        wanted = formulas().at(contexts, size, items, Fraction(scale))
+        wanted = formulas_at(contexts, size, items, Fraction(scale))
         (found,) = partial_gates(inputs, residual, [(subset_signs(contexts, items, size), 1)])
         assert (found.s.to_sympy() ** 2 - wanted.partial**2).equals(0)
-        fractions = {str(value.to_sympy()) for value in found.values}
+        fractions = {str(value.to_sympy()) for value in found.times_open}
         assert fractions == {"0", "1", str(wanted.inside), str(wanted.outside)}
         is_kept(found, inputs.to_numpy(), residual.to_numpy())
 
@@ -136,17 +135,32 @@ def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
         assert best * (1 - 1e-9) <= float(found.candidates[0].s) <= best * (1 + 3e-4)
 
 
-@given(seeds)
-@settings(max_examples=15, deadline=None)
-def test_float64_leaves_no_partial_gate_out(seed: int) -> None:
+def check_that_none_is_left_out(inputs: ExactMatrix, residual: ExactMatrix) -> None:
     """Every face asked exactly gives what is found with float64 in between."""
-    _, _, inputs, residual = random_data(seed, 2)
     every = [(tuple(signs), 1) for flat in flats(inputs) for signs in flat.signs.tolist()]
     slow = {gate.pattern: gate.s for gate in partial_gates(inputs, residual, every)}
     alone = sample_group(ExactMatrix.identity(inputs.shape[1]), inputs, residual)
     fast = every_partial_gate(inputs, residual, alone)
     assert sum(gate.size for gate in fast) == len(slow)
     assert all(slow[gate.pattern] == gate.s for gate in fast)
+
+
+@given(seeds)
+@settings(max_examples=15, deadline=None)
+def test_float64_leaves_no_partial_gate_out(seed: int) -> None:
+    _, _, inputs, residual = random_data(seed, 2)
+    check_that_none_is_left_out(inputs, residual)
+
+
+@pytest.mark.parametrize("seed", [3, 16, 29])
+def test_dependent_inputs_hide_no_partial_gate(seed: int) -> None:
+    """Rows of X that depend on others count for lengths: gates of these data were left out."""
+    random = Random(seed)
+    x = [[random.randint(-2, 2) for _ in range(6)] for _ in range(3)]
+    weights = [random.randint(-3, 3) for _ in range(3)]
+    x.append([sum(k * v for k, v in zip(weights, c, strict=True)) for c in zip(*x, strict=True)])
+    r = [[random.randint(-3, 3) for _ in range(6)] for _ in range(random.randint(1, 2))]
+    check_that_none_is_left_out(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
 
 
 def test_a_partial_gate_beside_a_full_one_wins() -> None:
@@ -199,7 +213,7 @@ def test_stages_say_so() -> None:
     stages = list(predicted_stages(dataset))
     assert [stage.candidates[0].kind for stage in stages[:2]] == ["full", "partial"]
     assert len(stages[1].winners) == 12
-    assert all(stage.found.proven for stage in stages)
+    assert all(stage.proven for stage in stages)
     # Partial winners converge too, on what they see off their boundary: a third stage is left.
     powers = [np.linalg.norm(stage.residual.to_numpy()) for stage in stages]
     assert all(after < before for before, after in pairwise(powers))
@@ -210,7 +224,7 @@ def test_many_samples_are_bounded_by_singular_values() -> None:
     dataset = load("contextual-3", ["dataset.items=4"]).at_values().dataset
     monkey = pytest.MonkeyPatch()
     with monkey.context() as patch:
-        patch.setattr(faces, "MOST_CHOICES", 10)
+        patch.setattr(arrangement, "MOST_CHOICES", 10)
         found = search(dataset.inputs, dataset.targets)
     assert not found.complete
     assert found.proven

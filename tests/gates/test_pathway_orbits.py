@@ -7,8 +7,8 @@ import pytest
 import symreln as sr
 from symreln.api import derive
 from symreln.claims.early import EarlyStrengths
-from symreln.gates.pathway_orbits import pathway_orbits
-from symreln.gates.support import why_unsupported
+from symreln.claims.gate_support import why_unsupported
+from symreln.network.orbits import pathway_orbits
 from symreln.tasks.load import load
 
 

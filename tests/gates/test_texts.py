@@ -7,11 +7,11 @@ import numpy as np
 from symreln.gates.confronted import confront
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.line import parameter_range
-from symreln.gates.orbits import sample_group
+from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
+from symreln.gates.search import predicted_stages
 from symreln.gates.sliding import settled_signs
-from symreln.gates.stages import predicted_stages
+from symreln.network.orbits import sample_group
 from symreln.tasks.load import load
 
 
@@ -27,7 +27,7 @@ def test_texts_are_short() -> None:
         stages,
         stages[0].candidates,
         confront(found, spec, Fraction(1, 2), 1, 0),
-        confusion(numbers, predicted_classes(numbers, stages), 1, 0),
+        confusion(numbers, predicted_classes(stages), 1, 0),
         enumerate_gates(many.inputs),
         sample_group(many.inputs),
         settled_signs(np.eye(30), np.ones((1, 30))),

@@ -4,18 +4,22 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.gates.kmeans import algorithm_one
-from symreln.gates.quality import own_curve, quality_curve
-from symreln.gates.replay import GateSchedule, replay_errors, replay_schedule
-from symreln.gates.trained_command import switching_pathways
-from symreln.gates.windows import (
-    choose_windows,
-    own_schedule,
-    schedule_errors,
+from symreln.gates.found_gates import (
+    algorithm_one,
     weighted_rows,
     window_looks,
-    window_schedule,
     windowed_gates,
+)
+from symreln.gates.network_finders import switching_pathways
+from symreln.gates.replay import (
+    GateSchedule,
+    choose_windows,
+    own_curve,
+    own_schedule,
+    quality_curve,
+    replayed,
+    schedule_errors,
+    window_schedule,
 )
 from symreln.train.gdln import train_gdln
 from symreln.train.network import GatedPathway, LayerWeights, TrainingSettings
@@ -77,7 +81,7 @@ def test_light_and_dead_units_do_not_count() -> None:
     assert sorted(found.found[0].gates.tolist()) == sorted(EARLY.tolist())
     np.testing.assert_allclose(found.found[0].clustering.weights.sum(), 1, rtol=1e-6)
     # Algorithm 1 counts rows alone: half of them are dead here.
-    assert [0, 0, 0, 0] in algorithm_one(trained, clusters=2).gates.astype(int).tolist()
+    assert [0, 0, 0, 0] in algorithm_one(trained, clusters=2).found[0].gates.astype(int).tolist()
     # Units that are dead stay closed, whatever gate would be nearest.
     assert not window_schedule(trained, found).gates[0, 0, 40:].any()
 
@@ -101,19 +105,13 @@ def test_windows_without_enough_units_are_joined() -> None:
     assert len(window_looks(trained, 4)) == 3
     found = windowed_gates(trained, windows=4, clusters=3)
     # One different unit up to look 3, three in between, two from look 6 on.
-    assert found.looks == (0,)
+    assert found.windows == ((0, 9),)
     assert len(found.found[0].gates) == 3
-    assert windowed_gates(trained, windows=4, clusters=2).looks == (0, 6)
+    assert windowed_gates(trained, windows=4, clusters=2).windows == ((0, 6), (6, 9))
     with pytest.raises(InputError, match="K = 4 for 3 different"):
         windowed_gates(trained, windows=3, clusters=4)
     with pytest.raises(InputError, match="found 10 windows for 9 looks"):
         windowed_gates(trained, windows=10, clusters=2)
-
-
-def replayed(trained, schedule: GateSchedule) -> np.ndarray:
-    return replay_schedule(
-        trained.inputs, trained.targets, trained.settings, trained.initial, schedule
-    )
 
 
 def test_own_gates_at_every_step_are_the_network() -> None:
@@ -126,7 +124,7 @@ def test_own_gates_at_every_step_are_the_network() -> None:
     late = GateSchedule(
         starts=trained.steps, gates=np.moveaxis(trained.active[:, [0, *range(39)]], 1, 0)
     )
-    assert replay_errors(replayed(trained, late), trained.losses).min() > 1e-6
+    assert min(schedule_errors(trained, late).each) > 1e-6
 
 
 def test_replay_is_the_gdln_of_its_gates() -> None:
@@ -168,7 +166,7 @@ def test_more_windows_of_own_gates_come_down_to_the_network() -> None:
     assert points[1] > 10 * points[max(points)]
     schedule = own_schedule(trained, 40)
     assert len(schedule.starts) == max(points)
-    assert schedule_errors(trained, schedule).mean() == points[max(points)]
+    assert schedule_errors(trained, schedule).mean == points[max(points)]
 
 
 def test_curve_and_choice_are_errors_of_replays() -> None:
@@ -177,11 +175,11 @@ def test_curve_and_choice_are_errors_of_replays() -> None:
     assert {point.clusters for point in points} == {1, 3}
     for point in points:
         made = windowed_gates(trained, windows=point.windows, clusters=point.clusters)
-        if len(made.looks) == point.windows:
+        if len(made.windows) == point.windows:
             errors = schedule_errors(trained, window_schedule(trained, made))
-            assert point.errors == tuple(errors)
+            assert point.each == errors.each
     best, errors = choose_windows(trained, trained, clusters=3)
-    assert errors[len(best.looks)] == min(errors.values())
+    assert errors[len(best.windows)] == min(errors.values())
     assert min(errors) == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symreln.gates.activity import TrainedGates
+from symreln.gates.observed import ObservedNetworks
 from symreln.train.network import LayerWeights, TrainingSettings
 from symreln.train.randomness import gaussian_weights, seed_children
 from symreln.train.record import Recording
@@ -13,11 +13,11 @@ from symreln.train.relu import train_network
 
 def planted(
     active: np.ndarray, weights: np.ndarray, losses: np.ndarray | None = None
-) -> TrainedGates:
+) -> ObservedNetworks:
     """Networks that had these gates, shape (seeds, T, H, P), at updates 1, 2, …, T."""
     seeds, looks, hidden, samples = active.shape
     layer = LayerWeights(w1=np.ones((seeds, hidden, 2)), w2=np.ones((seeds, 1, hidden)))
-    return TrainedGates(
+    return ObservedNetworks(
         inputs=np.ones((2, samples)),
         targets=np.ones((1, samples)),
         settings=TrainingSettings(
@@ -25,14 +25,16 @@ def planted(
         ),
         initial=layer,
         steps=tuple(range(1, looks + 1)),
-        active=active.astype(bool),
-        weights=np.broadcast_to(weights, active.shape[:3]).astype(float),
+        seen={
+            "activity": active.astype(bool),
+            "contribution": np.broadcast_to(weights, active.shape[:3]).astype(float),
+        },
         losses=np.ones((seeds, looks + 1)) if losses is None else losses,
         last=layer,
     )
 
 
-def trained_network(steps: int = 40, hidden: int = 12, seeds: int = 2) -> TrainedGates:
+def trained_network(steps: int = 40, hidden: int = 12, seeds: int = 2) -> ObservedNetworks:
     """ReLU networks on data without structure, whose gates move, looked at before every update."""
     random = np.random.default_rng(5)
     inputs, targets = random.standard_normal((3, 9)), random.standard_normal((2, 9))
@@ -44,14 +46,13 @@ def trained_network(steps: int = 40, hidden: int = 12, seeds: int = 2) -> Traine
     looks = tuple(range(steps))
     record = Recording(quantities=("activity", "contribution"), steps=looks)
     run = train_network(inputs, targets, settings, initial=initial, record=record)
-    return TrainedGates(
+    return ObservedNetworks(
         inputs=inputs,
         targets=targets,
         settings=settings,
         initial=initial,
         steps=looks,
-        active=run.snapshots["activity"],
-        weights=run.snapshots["contribution"],
+        seen=run.snapshots,
         losses=run.losses,
         last=run.weights[0],
     )

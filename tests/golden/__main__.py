@@ -18,7 +18,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.golden.commands import Command, all_commands
+from tests.golden.commands import EXPECTED, Command, all_commands
 from tests.golden.compare import differences
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +92,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         run_all(commands, ROOT, Path(folder), asked.jobs)
         for command in commands:
+            if reason := EXPECTED.get(command.name):
+                print(f"{command.name}: not compared, {reason}")
+                continue
             found = differences(before / "results" / command.name, Path(folder) / command.name)
             count += len(found)
             for line in found:

@@ -14,7 +14,13 @@ from tests.spec.corpus import cases
 #: Of so many wrong specs one is derived: each starts a process.
 EVERY = 20
 DERIVE = ("--format", "json", "--format", "tex", "--out", "out", "-q")
+GATES = ("--out", "out")
 SEEDS = ("--seeds", "2", "--out", "out", "-q")
+#: Commands whose results differ from earlier revisions on purpose, and why.
+EXPECTED = {
+    f"{command}-decay-unequal": "unbalanced layers with weight decay are integrated"
+    for command in ("derive", "validate")
+}
 
 
 @dataclass(frozen=True)
@@ -45,13 +51,45 @@ def all_commands() -> Iterator[Command]:
     for method in ("enumerate", "self-consistent"):
         yield Command(f"gates-xor-{method}", ("gates", "xor", "--method", method, "--out", "out"))
         yield _own("gates", "closed-by-symmetry", "--method", method, "--out", "out")
-    yield Command("gates-xor-kmeans", ("gates", "xor", "--method", "kmeans", "--out", "out", "-q"))
-    yield Command("race-xor", ("race", "xor", "--out", "out", "-q"))
-    yield Command("race-by-context", ("race", "contextual-3", "--by", "context", "--out", "out"))
+    yield from _gates()
     yield _own("sweep", "decay", "--over", "network.hidden=4,8", *SEEDS)
     for listing in ("tasks", "schema"):
         yield Command(listing, (listing,))
     yield from _refusals()
+
+
+def _gates() -> Iterator[Command]:
+    """Yield gates, races and replays of every method; networks are small."""
+    few = ("--set", "network.hidden=40", "--set", "network.steps=601")
+    kmeans = ("gates", "xor", "--method", "kmeans")
+    yield Command("gates-xor-kmeans", (*kmeans, "--out", "out", "-q"))
+    yield Command("gates-xor-kmeans-given", (*kmeans, *few, "--clusters", "3", *GATES, "-q"))
+    windows = ("gates", "xor", "--method", "windows", *few, "--runs", "2", *GATES, "-q")
+    yield Command("gates-xor-windows", windows)
+    yield Command("gates-xor-windows-given", (*windows, "--windows", "3", "--json"))
+    exact = ("gates", "xor", "--method", "self-consistent")
+    yield Command("gates-xor-against", (*exact, "--against", "2", *few, *GATES, "-q"))
+    yield Command("gates-xor-sampled", (*exact, "--samples", "50", "--rng", "3", *GATES, "-q"))
+    for name in ("one-parameter", "cubic", "coupled-matrices", "boundary"):
+        yield _own("gates", name, "--method", "self-consistent", *GATES, "-q")
+    for wrong in (("--windows", "2"), ("--samples", "3"), ("--clusters", "900")):
+        yield Command(f"gates-refused{wrong[0][1:]}", (*kmeans, *wrong, *few, *GATES, "-q"))
+    yield Command("race-xor-speeds", ("race", "xor", *GATES))
+    trained = ("--seeds", "2", "--points", "1", *few)
+    yield Command("race-xor-trained", ("race", "xor", *trained, *GATES))
+    yield _own("race", "one-parameter", *GATES)
+    by = ("race", "contextual-3", "--by", "context")
+    yield Command("race-by-context", (*by, "--out", "out"))
+    yield Command("race-by-context-trained", (*by, "--seeds", "1", *few, *GATES))
+    yield Command("race-by-context-over-c", (*by, "--over", "c", *GATES))
+    yield Command("race-by-context-stage-2", (*by, "--over", "c", "--stage", "2", *GATES))
+    yield Command("race-by-context-over-trained", (*by, "--over", "c", *trained, *GATES))
+    rivals = ("race", "contextual-3", "--rivals", "context", "--seeds", "1", *few, *GATES)
+    yield Command("race-rivals", rivals)
+    yield Command("race-refused", ("race", "contextual-3", "--rivals", "context", "--over", "c"))
+    replay = ("replay", "xor", *few, "--seeds", "1", *GATES, "-q")
+    yield Command("gates-replay", replay)
+    yield Command("gates-replay-curve", (*replay, "--curve"))
 
 
 def _own(command: str, name: str, *options: str) -> Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -12,6 +13,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.graphs.curves import pathway_modes
 from symreln.graphs.data import GraphData
+from symreln.graphs.flow import steps_to
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Gain, Node
 from symreln.spec.model import Dataset, PathwaySpec, Spec
@@ -96,19 +98,6 @@ def start(data: GraphData, seed: int, denominator: int = 8) -> list[ExactMatrix]
         table = [[random.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
         found.append(ExactMatrix.from_rows(table).scale(Fraction(1, denominator)))
     return found
-
-
-def thin_start(data: GraphData, seed: int, denominator: int = 8) -> list[ExactMatrix]:
-    """Exact weights of rank one, with one direction a node: hidden spaces have dimension one."""
-    random = Random(seed)
-    columns = {
-        node.name: ExactMatrix.from_rows([[random.choice([-1, 1, 1, 2])] for _ in range(node.size)])
-        for node in data.graph.nodes
-    }
-    return [
-        (columns[edge.target] @ columns[edge.source].T).scale(Fraction(1, denominator))
-        for edge in data.graph.edges
-    ]
 
 
 def gains_of(item: Node | Edge, samples: int) -> np.ndarray:
@@ -214,3 +203,31 @@ def aligned(data: GraphData, strength: float) -> list[np.ndarray]:
         for node in data.graph.nodes
     }
     return [strength * bases[e.target] @ bases[e.source].T for e in data.graph.edges]
+
+
+def chain_strengths(
+    counts: Sequence[int],
+    s: float,
+    d: float,
+    start: Sequence[float],
+    times: Sequence[float],
+) -> np.ndarray:
+    """Return the strengths of a chain's edges at every time, shape (times, edges).
+
+    Args:
+        counts: How many pathways use each edge.
+        s: Singular value.
+        d: Input eigenvalue.
+        start: Strengths at times[0].
+        times: Ascending times, in units of tau.
+    """
+    uses = np.array(counts, dtype=float)
+
+    def rhs(_time: float, w: np.ndarray) -> np.ndarray:
+        others = np.array([np.prod(np.delete(w, place)) for place in range(len(w))])
+        return uses * others * (s - d * np.prod(w))
+
+    states = [np.array(start, dtype=float)]
+    for begin, end in pairwise(times):
+        states.append(steps_to(rhs, states[-1], begin, end))
+    return np.array(states)

@@ -9,7 +9,6 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.dynamics.two_layer import TIME_CONSTANT
 from symreln.exact.truth import Truth
 from symreln.graphs import components as parts
 from symreln.graphs.chains import SharedChain
@@ -17,6 +16,7 @@ from symreln.graphs.components import components, place_proofs
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
+from symreln.laws.law import TIME_CONSTANT
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec
 from tests.graphs.test_components import NETWORK

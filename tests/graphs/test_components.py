@@ -17,12 +17,11 @@ from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.numbers import chain_strengths
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Gain, Node
 from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, dataset, gate, spec_of
+from tests.graphs.examples import aligned, chain_strengths, dataset, gate, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 NETWORK = NetworkSpec(

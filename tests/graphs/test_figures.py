@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +12,9 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 import symreln as sr
 from symreln.report import html, latex, network_plots
 from symreln.report.content import derivation_document
-from symreln.report.graph_figure import EdgeMark, NodeMark, graph_figure
+from symreln.report.drawing import draw_all
+from symreln.report.graph_figure import graph_figure
 from symreln.report.network_plots import network_sketches, node_columns
-from symreln.report.sketches import draw
 from tests.graphs.examples import random_data, shared_spec, spec_of
 from tests.graphs.test_components import NETWORK
 from tests.strategies import seeds
@@ -34,8 +33,7 @@ def test_the_graph_shows_every_node_edge_and_gate() -> None:
     derivation = sr.derive(spec_of(random_data(22)))
     (sketch,) = network_sketches(derivation)
     graph = derivation.graph
-    nodes = [NodeMark(**values) for values in sketch["nodes"]]
-    edges = [EdgeMark(**values) for values in sketch["edges"]]
+    nodes, edges = sketch.shown["nodes"], sketch.shown["edges"]
     gates = {node.label: node.gate for node in nodes}
     for node in graph.nodes:
         expected = "" if node.gate is None else "".join(
@@ -53,14 +51,11 @@ def test_the_graph_shows_every_node_edge_and_gate() -> None:
     assert {text.get_text() for text in ax.texts} == {node.name for node in graph.nodes}
 
 
-def test_figures_stand_in_both_documents_and_do_not_depend_on_json() -> None:
+def test_figures_stand_in_both_documents() -> None:
     derivation = sr.derive(replace(shared_spec(), network=NETWORK))
     sketches = network_sketches(derivation)
-    assert [sketch["name"] for sketch in sketches] == ["graph", "modes", "loss"]
-    drawn = tuple(draw(sketch, pdf=False) for sketch in sketches)
-    again = tuple(draw(json.loads(json.dumps(sketch)), pdf=False) for sketch in sketches)
-    assert [a.svg for a in drawn] == [b.svg for b in again]
-    document = derivation_document(derivation, figures=drawn)
+    assert [sketch.name for sketch in sketches] == ["graph", "modes", "loss"]
+    document = derivation_document(derivation, figures=draw_all(sketches, pdf=False))
     page, paper = html.render(document), latex.render(document)
     for name in ("graph", "modes", "loss"):
         assert f"figures/{name}" in paper
@@ -79,6 +74,6 @@ def test_losses_below_rounding_are_not_drawn() -> None:
     small = ["parameters.M.value=2", "dataset.items=2", *(f"network.{text}" for text in numbers)]
     derivation = sr.derive(sr.load("routing", small))
     *_, loss = network_sketches(derivation)
-    values = np.array(loss["curves"][0]["loss"], dtype=float)
+    values = loss.shown["curves"][0].loss
     assert np.isnan(values[-1])
     assert np.nanmin(values) > 1e-13 * values[0]

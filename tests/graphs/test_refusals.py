@@ -15,13 +15,13 @@ from symreln.exact.truth import Truth
 from symreln.graphs.curves import Curves
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
 from symreln.report import html
 from symreln.spec.model import NetworkSpec
 from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 from symreln.verify import verify
+from tests.graphs.reduction import reduce_edges
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90

@@ -19,11 +19,11 @@ from symreln.graphs.counting import EdgeFamily, Index, regular_uses, uses
 from symreln.graphs.curves import pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.numbers import chain_strengths, equal_start, half_time
+from symreln.graphs.numbers import equal_start, half_time
 from symreln.graphs.recognise import recognise
 from symreln.graphs.routing import DOMAINS, PARTNERS, RoutingNetwork
 from symreln.graphs.three_edges import ThreeEdges, X, balanced_time
-from tests.graphs.examples import aligned
+from tests.graphs.examples import aligned, chain_strengths
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()

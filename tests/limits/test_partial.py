@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import symreln as sr
 from symreln.base.units import megabytes, seconds
 from symreln.errors import InputError
 from symreln.exact.spectrum_json import spectrum_from_json
-from symreln.limits.partial import TOO_LATE, Reached, Told, partial_derivation
-from symreln.limits.steps import StepWriter, read_steps
-from symreln.limits.witness import witness
+from symreln.limits.partial import Finished, Reached, partial_derivation, read_steps
+from symreln.limits.steps import StepWriter
 from symreln.report import html, latex
 from symreln.report.chapters.limits import limited_document
 from symreln.report.derivation_json import derivation_to_json
@@ -51,30 +48,20 @@ def told(tmp_path_factory):
     return derivation, read_steps(path)
 
 
-@pytest.fixture(scope="module")
-def boxes(tmp_path_factory):
-    path = tmp_path_factory.mktemp("boxes") / "boxes"
-    writer = StepWriter(path)
-    spec = sr.load("contextual-3")
-    writer.spec(spec)
-    witness(spec, writer, lambda: False)
-    return read_steps(path)
-
-
 @pytest.mark.parametrize("place", range(len(PLACES)))
 def test_the_place_is_what_was_under_way(told, place):
-    assert Told(told[1][:place], []).place == PLACES[place]
+    assert Finished(told[1][:place]).place == PLACES[place]
 
 
 def test_after_the_last_step_only_writing_is_left(told):
-    assert Told(told[1], []).place == "writing the results"
-    assert Told(told[1][:-1], []).place == "the closed forms and the checks"
+    assert Finished(told[1]).place == "writing the results"
+    assert Finished(told[1][:-1]).place == "the closed forms and the checks"
 
 
 def test_what_was_finished_reads_as_in_the_whole_derivation(told):
     derivation, lines = told
     whole = derivation_to_json(derivation)
-    found = partial_derivation(Told(lines, []), REACHED)
+    found = partial_derivation(Finished(lines), REACHED)
     assert found.keys() == whole.keys() | {"limits", *WHERE_ANY}
     unknown = ("couplings", "convergence", *WHERE_ANY)
     assert all(found[key] is None for key in unknown), "left out would say that there is none"
@@ -86,7 +73,7 @@ def test_what_was_finished_reads_as_in_the_whole_derivation(told):
     assert {key: found[key] for key in known} == {key: whole[key] for key in known}
     assert found["versions"] == whole["versions"]
     for part, entry in zip(found["pathways"], whole["pathways"], strict=True):
-        assert part.keys() == entry.keys() | {"enclosures", "enclosed_at", "proven"}
+        assert part.keys() == entry.keys() | {"proven"}
         assert [m["family"] for m in part["modes"]] == [m["family"] for m in entry["modes"]]
         assert part["commutes"] == entry["commutes"]
         for mode, expected in zip(part["modes"], entry["modes"], strict=True):
@@ -99,7 +86,7 @@ def test_what_was_finished_reads_as_in_the_whole_derivation(told):
 
 def test_a_pathway_that_was_not_finished_claims_no_mode(told):
     cut = next(i for i, line in enumerate(told[1]) if line["step"] == "verdict")
-    found = partial_derivation(Told(told[1][:cut], []), REACHED)
+    found = partial_derivation(Finished(told[1][:cut]), REACHED)
     assert found["verdict"]["level"] == "numeric only"
     assert found["verdict"]["stages"][0]["level"] == "numeric only"
     first, *others = found["pathways"]
@@ -111,7 +98,7 @@ def test_a_pathway_that_was_not_finished_claims_no_mode(told):
         assert pathway["modes"] == []
         assert pathway["proven"] == {"spectrum": False, "stage": False}
     assert found["loss"] == {"initial": None, "final": None, "expr": None}
-    assert any("which are not enclosed" in line for line in found["limits"]["undecided"])
+    assert any("the spectra of 'off_1'" in line for line in found["limits"]["undecided"])
 
 
 @pytest.mark.parametrize("name", ["contextual-3-modular", "iris", "contextual-3"])
@@ -120,7 +107,7 @@ def test_families_and_keys_are_those_of_every_level(name, tmp_path):
     writer = StepWriter(tmp_path / "steps")
     writer.spec(spec)
     whole = derivation_to_json(sr.derive(spec, progress=writer.progress))
-    found = partial_derivation(Told(read_steps(tmp_path / "steps"), []), REACHED)
+    found = partial_derivation(Finished(read_steps(tmp_path / "steps")), REACHED)
     for part, entry in zip(found["pathways"], whole["pathways"], strict=True):
         for mode, expected in zip(part["modes"], entry["modes"], strict=True):
             assert mode["family"] == expected["family"]
@@ -128,44 +115,18 @@ def test_families_and_keys_are_those_of_every_level(name, tmp_path):
 
 
 @pytest.mark.parametrize("cut", range(10))
-def test_every_cut_has_the_keys_of_a_whole_derivation(told, boxes, cut):
+def test_every_cut_has_the_keys_of_a_whole_derivation(told, cut):
     derivation, lines = told
     whole = derivation_to_json(derivation)
-    entry = whole["pathways"][0].keys() | {"enclosures", "enclosed_at", "proven"}
-    for seen in ([], boxes):
-        found = partial_derivation(Told(lines[:cut], seen), REACHED)
-        assert found.keys() == whole.keys() | {"limits", *WHERE_ANY}
-        assert all(pathway.keys() == entry for pathway in found["pathways"])
-        for pathway in found["pathways"]:
-            if pathway["commutator"] is not None:
-                assert pathway["commutator"]["witness"]["index_base"] == 0
-
-
-def test_a_worse_line_does_not_take_an_enclosure_away(boxes):
-    number = next(line["pathway"] for line in boxes if line["step"] == "boxes")
-    known = Told([], boxes).boxes[number]
-    worse = {**known, "enclosures": None}
-    assert Told([], [*boxes, worse]).boxes[number] == known
-    assert Told([], [worse, *boxes]).boxes[number] == known
-
-
-def test_what_is_not_enclosed_says_why(told, boxes):
-    start = told[1][:1]
-    assert (
-        partial_derivation(Told(start, boxes), REACHED, "no room")["limits"]["enclosures"] is None
-    )
-    found = partial_derivation(Told(start, []), REACHED, "no room")["limits"]
-    assert found["enclosures"] == "no room"
-    assert any(line.endswith("not enclosed either: no room") for line in found["undecided"])
-    bare = {"step": "bare", "why": "no value is declared for c"}
-    found = partial_derivation(Told(start, [bare]), REACHED)["limits"]
-    assert found["enclosures"] == "no value is declared for c"
-    assert partial_derivation(Told(start, []), REACHED)["limits"]["enclosures"] == TOO_LATE
+    entry = whole["pathways"][0].keys() | {"proven"}
+    found = partial_derivation(Finished(lines[:cut]), REACHED)
+    assert found.keys() == whole.keys() | {"limits", *WHERE_ANY}
+    assert all(pathway.keys() == entry for pathway in found["pathways"])
 
 
 def test_stored_classes_are_the_spectrum(told):
     derivation, lines = told
-    found = partial_derivation(Told(lines, []), REACHED)
+    found = partial_derivation(Finished(lines), REACHED)
     for part, pathway in zip(found["pathways"], derivation.pathways, strict=True):
         spectrum = pathway.spectrum
         again = spectrum_from_json(
@@ -189,33 +150,15 @@ def test_a_line_that_was_cut_is_left_out(tmp_path):
         ]
 
 
-def test_parameters_without_values_leave_the_commutators(tmp_path):
-    tables = {
-        "title": "own",
-        "dataset": {"X": [["a", "0"], ["0", "1"]], "Y": [["1", "2"]]},
-        "parameters": {"a": {"positive": True}},
-        "pathway": [{"name": "all", "gate": "all"}],
-    }
-    spec = sr.load(tables)
-    writer = StepWriter(tmp_path / "boxes")
-    witness(spec, writer, lambda: False)
-    bare, line = read_steps(tmp_path / "boxes")
-    assert bare == {"step": "bare", "why": "no value is declared for a"}
-    assert line["enclosures"] is None
-    assert line["commutes"] == sr.derive(spec).pathways[0].commutes.value
-
-
 @pytest.mark.parametrize("cut", [0, 1, 2, 4, 6, 9, 99])
-def test_the_document_says_what_is_what_at_every_cut(told, boxes, cut):
-    partial = partial_derivation(Told(told[1][:cut], boxes if cut else []), REACHED)
-    partial = json.loads(json.dumps(partial))  # as the witness reads it
+def test_the_document_says_what_is_what_at_every_cut(told, cut):
+    partial = partial_derivation(Finished(told[1][:cut]), REACHED)
     page = html.render(limited_document(partial))
     text = latex.render(limited_document(partial))
     for shown in (page, text):
         assert "not complete" in shown
         assert "time limit of 3 s" in shown
-    if 1 <= cut <= 6:
-        assert "Certified enclosures for pathway" in page
+    assert ("What is proven" in page) == (cut > 2)
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1e9", "5 weeks", "ten", "1" * 30, "٣", "nan"])

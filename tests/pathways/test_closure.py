@@ -15,11 +15,11 @@ import pytest
 
 import symreln as sr
 from symreln.claims.prediction import learning_modes, overlap_matrices, probe_bases
-from symreln.dynamics.coupled_modes import integrate_modes
-from symreln.dynamics.two_layer import strength_float
+from symreln.laws.coupled_modes import integrate_modes
 from symreln.verdict.judge import Level
 from tests.cases import matrix_spec
-from tests.dynamics.full_flow import GatedNetwork, aligned_start, strengths
+from tests.laws.floats import two_layers
+from tests.laws.full_flow import GatedNetwork, aligned_start, strengths
 from tests.pathways.examples import all_examples, random_races
 
 EXAMPLES = all_examples()
@@ -97,7 +97,7 @@ def test_closed_strengths_follow_the_closed_form(name):
     derivation, times, curves, _ = observed(name)
     s = per_column(derivation, lambda m: m.s.to_float())[:, None]
     d = per_column(derivation, lambda m: m.d_eff.to_float())[:, None]
-    expected = strength_float(s, d, np.full_like(s, STRENGTH0), times, 1.0)
+    expected = two_layers(s, d, np.full_like(s, STRENGTH0), times, 1.0)
     np.testing.assert_allclose(curves, expected, rtol=0, atol=ON_MODES * np.max(s / d))
 
 
@@ -122,7 +122,7 @@ def test_couplings_are_what_closes_them(name):
     derivation, times, curves, _ = observed(name)
     s = per_column(derivation, lambda m: m.s.to_float())[:, None]
     d = per_column(derivation, lambda m: m.d.to_float())[:, None]
-    alone = strength_float(s, d, np.full_like(s, STRENGTH0), times, 1.0)
+    alone = two_layers(s, d, np.full_like(s, STRENGTH0), times, 1.0)
     assert np.abs(curves - alone).max() > 0.1 * np.abs(curves).max()
 
 

@@ -25,8 +25,8 @@ from symreln.verdict.judge import Level
 from symreln.verdict.refinement import split_spectrum
 from symreln.verify import digest, verify
 from tests.cases import matrix_spec
-from tests.dynamics.full_flow import GatedNetwork, aligned_start, strengths
 from tests.exact.test_spectrum_edges import proven
+from tests.laws.full_flow import GatedNetwork, aligned_start, strengths
 from tests.pathways.examples import (
     cancelling_speeds,
     common_and,

@@ -22,7 +22,6 @@ from symreln.document.model import (
     plain_text,
     walk,
 )
-from symreln.report import sketches
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter
@@ -82,20 +81,11 @@ def test_heights_of_coupled_pathways_are_over_d_eff(three):
     assert r"s/d_{\mathrm{eff}}" in caption(section)
 
 
-def test_the_figure_of_plateaus_draws_where_the_curves_end(three, monkeypatch):
-    drawn = {}
-    for name in ("singular_values", "mode_trajectories"):
-        original = getattr(sketches, name)
-
-        def kept(pathways, *, name=name, original=original, **options):
-            drawn[name] = pathways
-            return original(pathways, **options)
-
-        monkeypatch.setattr(sketches, name, kept)
+def test_the_figure_of_plateaus_draws_where_the_curves_end(three):
     late = np.array([0.0, 1e7])
-    for sketch in derivation_sketches(three, closed_forms(three.at_values, late)):
-        sketches.draw(sketch, pdf=False)
-    for spectrum, modes in zip(drawn["singular_values"], drawn["mode_trajectories"], strict=True):
+    found = derivation_sketches(three, closed_forms(three.at_values, late))
+    shown = {sketch.name: sketch.shown.get("pathways") for sketch in found}
+    for spectrum, modes in zip(shown["spectrum"], shown["modes"], strict=True):
         np.testing.assert_allclose(spectrum.plateau, modes.strengths[:, -1], rtol=1e-9)
 
 

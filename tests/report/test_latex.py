@@ -17,9 +17,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.report import latex
-from symreln.report.latexmk import LatexError, compile_pdf
 from symreln.report.numbering import anchors
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
@@ -121,48 +119,6 @@ def test_latex_gives_the_numbers_that_references_say(tmp_path):
     given = dict(re.findall(r"\\newlabel\{([^}]+)\}\{\{([^}]*)\}", aux))
     ours = {label: anchor.number for label, anchor in anchors(document()).items()}
     assert {label: given[label] for label in ours} == ours
-
-
-@needs_latexmk
-def test_pdf_is_the_same_twice(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        latex.save(document(), tmp_path / name / "d.tex")
-        compile_pdf(tmp_path / name / "d.tex")
-    first, second = ((tmp_path / name / "d.pdf").read_bytes() for name in ("a", "b"))
-    assert first == second
-    assert first.startswith(b"%PDF")
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["d.pdf", "d.tex", "figures"]
-
-
-@needs_latexmk
-def test_compiler_runs_and_reads_nothing_else(tmp_path, monkeypatch):
-    secret = tmp_path / "secret.tex"
-    secret.write_text("x")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".latexmkrc").write_text(f"system('touch {tmp_path}/ran');")
-    tex = tmp_path / "d.tex"
-    tex.write_text(
-        r"\documentclass{article}\begin{document}\immediate\write18{touch ran}"
-        rf"\input{{{secret}}}\end{{document}}"
-    )
-    with pytest.raises(LatexError, match="!"):
-        compile_pdf(tex)
-    assert not (tmp_path / "ran").exists()
-
-
-@needs_latexmk
-def test_compiler_stops_in_time(tmp_path):
-    tex = tmp_path / "d.tex"
-    tex.write_text(r"\documentclass{article}\begin{document}\loop\iftrue\repeat\end{document}")
-    with pytest.raises(LimitReachedError, match="stopped after 1 s"):
-        compile_pdf(tex, timeout=1.0)
-
-
-def test_without_latexmk_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotSupportedError, match="read the HTML"):
-        compile_pdf(tmp_path / "d.tex")
 
 
 def test_a_summary_has_one_stop():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,9 +44,9 @@ def derivation() -> Derivation:
 
 
 @lru_cache(maxsize=1)
-def sketches() -> dict[str, dict]:
+def sketches() -> dict[str, Any]:
     found = derivation_sketches(derivation(), derivation().evaluate())
-    return {sketch["name"]: sketch for sketch in found}
+    return {sketch.name: sketch.shown for sketch in found}
 
 
 def test_phases_are_the_derivation_and_those_after_each_switch():
@@ -84,15 +85,16 @@ def test_a_spec_whose_gates_stay_is_shown_as_ever(capsys):
 
 def test_gates_have_a_row_from_each_step_at_which_they_switch():
     gates = sketches()["gates"]
-    assert dict(zip(gates["names"], gates["rows"], strict=True)) == {
-        "stays": "10",
-        "turns": "01",
-        "turns, step 60": "11",
+    assert dict(zip(gates["pathways"], gates["gates"].tolist(), strict=True)) == {
+        "stays": [True, False],
+        "turns": [False, True],
+        "turns, step 60": [True, True],
     }
+    assert not gates["gains"].any()
 
 
 def test_the_spectrum_has_the_modes_of_every_phase():
-    found = {each["label"]: each["s"] for each in sketches()["spectrum"]["pathways"]}
+    found = {each.label: each.s for each in sketches()["spectrum"]["pathways"]}
     assert found == {
         "stays": (1.5,),
         "turns": (1.0,),
@@ -103,10 +105,10 @@ def test_the_spectrum_has_the_modes_of_every_phase():
 
 def test_strengths_are_drawn_while_the_gates_of_their_modes_hold():
     prediction = derivation().evaluate()
-    curves = {each["label"]: each for each in sketches()["modes"]["pathways"]}
+    curves = {each.label: each for each in sketches()["modes"]["pathways"]}
     assert set(curves) == {"stays", "turns", "stays, step 60", "turns, step 60"}
     for label, each in curves.items():
-        times, values = np.array(each["times"]), np.array(each["strengths"])
+        times, values = each.times, each.strengths
         held = times >= 60 if label.endswith("step 60") else times < 60
         assert np.isnan(values[:, ~held]).all()
         known = [mode.best for mode in prediction.modes if mode.pathway == label]

@@ -13,9 +13,9 @@ import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.document.blocks import Equation
 from symreln.document.words import scalar_latex
-from symreln.dynamics.solutions.deep import DeepMode
 from symreln.exact.scalar import Scalar
 from symreln.graphs.parts import _solution
+from symreln.laws.depth import Depth
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.plots import derivation_sketches
@@ -43,7 +43,7 @@ def derived(**changes) -> Derivation:
 def test_the_parts_of_an_implicit_solution_are_the_time(layers, start):
     """Two routes: factor, variable and T put together again, and dt/dπ of the equation summed."""
     s, d = sp.Rational(3, 2), sp.Rational(1, 2)
-    mode = DeepMode(layers=sp.Integer(layers), s=s, d=d, strength0=start, tau=sp.Integer(7))
+    mode = Depth(layers=sp.Integer(layers), s=s, d=d, strength0=start, tau=sp.Integer(7))
     pi = sp.Symbol("pi", positive=True)
     for value in (sp.Rational(1, 3), sp.Rational(5, 2)) if start < 1 else (sp.Integer(4),):
         roots = [(d * each / s) ** mode.root_power for each in (value, start)]
@@ -74,20 +74,20 @@ def test_implicit_solutions_are_printed_in_short_lines(layers):
 
 def test_the_solution_of_a_shared_chain_has_two_lines():
     s, d, tau = sp.Rational(1, 2), sp.Rational(1, 4), sp.Symbol("tau", positive=True)
-    first, second = _solution(DeepMode(layers=sp.Integer(3), s=s, d=d, tau=tau))
+    first, second = _solution(Depth(layers=sp.Integer(3), s=s, d=d, tau=tau))
     assert first.startswith("t &=")
     assert second.startswith(r"T(\rho) &=")
 
 
 def test_heights_are_lowered_by_weight_decay_in_figures_and_words():
     found = derived(weight_decay="3/4")
-    sketches = {each["name"]: each for each in derivation_sketches(found, found.evaluate())}
+    sketches = {each.name: each.shown for each in derivation_sketches(found, found.evaluate())}
     (spectrum,) = sketches["spectrum"]["pathways"]
     assert sketches["spectrum"]["height"] == r"(s - \lambda)/d"
     # s = 3/2 and 1/2, d = 1/2: (3/2 − 3/4)/(1/2), and 0 where s is below.
-    assert spectrum["plateau"] == (1.5, 0.0)
+    assert spectrum.plateau == (1.5, 0.0)
     (modes,) = sketches["modes"]["pathways"]
-    np.testing.assert_allclose(modes["plateaus"], [1.5, 0.0])
+    np.testing.assert_allclose(modes.plateaus, [1.5, 0.0])
     text = str(spectrum_chapter(found, figures=True)) + str(dynamics_chapter(found, figures=True))
     assert text.replace("\\\\", "\\").count(r"(s - \lambda)/d") >= 3
     assert "0 where" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from symreln.cli import main as cli
 from symreln.sweep.axes import read_axes
 from symreln.sweep.plan import Plan
+from symreln.sweep.run import Failure, Missing, Shard, sweep
 
 SPEC = """\
 title = "Two numbers"
@@ -75,3 +77,21 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+class Here(Executor):
+    """Does tasks in this process, at once."""
+
+    def submit(self, work, /, *arguments, **named):
+        """Return what is done already."""
+        future = Future()
+        try:
+            future.set_result(work(*arguments, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def swept(found: Plan, workers: int = 1) -> list[Failure]:
+    """Do what is missing of a sweep in this process."""
+    return sweep(found, Missing.of(found, Shard().seeds(found)), Here, workers)

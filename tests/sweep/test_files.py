@@ -41,7 +41,6 @@ def test_numpy_reads_it_without_pickle():
         assert np.array_equal(data["gdln"], result().arrays["gdln"])
         head = json.loads(data["header.json"])
     assert head["values"] == result().values
-    assert len(head["digest"]) == 64
 
 
 def test_a_changed_byte_is_seen_wherever_it_is():
@@ -74,7 +73,7 @@ def test_a_file_under_anothers_name_is_no_result():
         decode(NAME.replace("a", "b"), encode(NAME, result()))
 
 
-def test_an_archive_with_its_own_right_digest_but_an_odd_content_is_refused():
+def test_an_archive_that_another_program_packed_is_refused():
     other = encode(NAME, result())
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(other)) as source, zipfile.ZipFile(buffer, "w") as target:

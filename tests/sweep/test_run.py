@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-import time
+from concurrent.futures import BrokenExecutor, Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,31 +16,28 @@ import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.experiment.metrics import seed_floor
-from symreln.sweep import board as boards
-from symreln.sweep import local, tasks
+from symreln.sweep import executors, run, tasks
 from symreln.sweep.axes import read_axes
-from symreln.sweep.board import MOST_DEATHS, Board
-from symreln.sweep.run import Shard, missing, sweep
 from symreln.tasks.load import load
-from tests.sweep.examples import SEEDS, SPEC, arguments, command, contents, plan, spec
+from tests.sweep.examples import (
+    SEEDS,
+    SPEC,
+    Here,
+    arguments,
+    command,
+    contents,
+    plan,
+    spec,
+    swept,
+)
 
 __all__ = ["spec"]
-WHOLE = Shard(index=1, parts=1)
-
-
-def run_here(board: Board, workers: int = 1) -> None:
-    """Do a board's jobs in this process."""
-    while (task := board.next(wait=False)) is not None:
-        job, request = task
-        for name, data in tasks.perform(json.loads(json.dumps(request))).items():
-            board.plan.results.write(name, data)
-        board.finish(job)
 
 
 @pytest.fixture
 def here(monkeypatch):
     """Let the command use no other process."""
-    monkeypatch.setattr(local, "run_local", run_here)
+    monkeypatch.setattr(executors, "processes", lambda _: Here())
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +47,7 @@ def undisturbed(tmp_path_factory) -> Path:
     source, out = folder / "two.toml", folder / "out"
     source.write_text(SPEC)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local, "run_local", run_here)
-        patch.setenv("SYMRELN_CACHE", "off")
+        patch.setattr(executors, "processes", lambda _: Here())
         assert cli._guarded([*arguments(source, out), "--json"]) == 0
     return out
 
@@ -103,8 +100,7 @@ def test_relu_networks_with_a_derived_start_are_those_of_validate(tmp_path):
     axes = read_axes(["parameters.Delta.value=1/2"])
     small = ("network.hidden=6", "network.steps=30", "network.init_std=1/10")
     found = plan("xor", tmp_path / "out", seeds=3, rng=4, overrides=small, axes=axes)
-    left = missing(found, WHOLE.seeds(found))
-    assert sweep(found, WHOLE.seeds(found), left, run_here, 1) == []
+    assert swept(found) == []
     own = sr.validate(sr.derive(load("xor", found.rows[0].overrides)), seeds=3, rng=4)
     assert own.kappas, "a κ that the trainings must hear of"
     for seed, name in enumerate(found.rows[0].networks):
@@ -113,10 +109,9 @@ def test_relu_networks_with_a_derived_start_are_those_of_validate(tmp_path):
         assert np.array_equal(result.arrays["gdln"], own.gdln.losses[seed])
 
 
-@pytest.mark.parametrize("size", [1, 2])
-def test_bytes_do_not_depend_on_what_is_trained_together(spec, tmp_path, reference, size):
+def test_bytes_do_not_depend_on_what_is_trained_together(spec, tmp_path, reference):
     found = plan(spec, tmp_path / "out")
-    run_here(Board(found, WHOLE.seeds(found), [size] * 4))
+    assert swept(found, workers=3) == []
     for name in found.names:
         assert (found.results.path / name).read_bytes() == reference[f"tasks/{name}"]
 
@@ -131,31 +126,13 @@ def test_starting_again_does_only_what_is_missing(spec, done, capsys, reference,
     (out / "tasks" / f".{gone[0]}.{'0' * 16}.tmp").write_bytes(b"half of")
     made = []
     genuine = tasks.perform
-    monkeypatch.setattr(tasks, "perform", lambda r: made.extend(r["names"]) or genuine(r))
+    monkeypatch.setattr(tasks, "perform", lambda task: made.extend(task.names) or genuine(task))
     assert command(capsys, *arguments(spec, out))[0] == 0
     assert sorted(made) == sorted(gone)
     assert contents(out) == reference
     made.clear()
     assert command(capsys, *arguments(spec, out, "--collect"))[0] == 0
     assert made == []
-
-
-def test_a_file_that_is_damaged_while_the_sweep_runs_is_made_again(spec, tmp_path, reference):
-    found = plan(spec, tmp_path / "out")
-    wanted = WHOLE.seeds(found)
-    rounds = []
-
-    def careless(board: Board) -> None:
-        run_here(board)
-        if not rounds:
-            (found.results.path / found.rows[1].networks[0]).write_bytes(b"PK")
-            (found.results.path / found.rows[3].theory).unlink()
-        rounds.append(board.total)
-
-    assert sweep(found, wanted, missing(found, wanted), careless, 1) == []
-    assert rounds == [24, 2]
-    for name in found.names:
-        assert (found.results.path / name).read_bytes() == reference[f"tasks/{name}"]
 
 
 def test_shards_add_up_to_the_whole(spec, tmp_path, capsys, here, reference):
@@ -172,13 +149,12 @@ def test_shards_add_up_to_the_whole(spec, tmp_path, capsys, here, reference):
 
 def test_two_runs_at_once_do_no_harm(spec, tmp_path, reference):
     found = plan(spec, tmp_path / "out")
-    wanted = WHOLE.seeds(found)
     failures = []
 
-    def run():
-        failures.extend(sweep(found, wanted, missing(found, wanted), run_here, 2))
+    def work():
+        failures.extend(swept(found, workers=2))
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
+    threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -191,25 +167,12 @@ def test_two_runs_at_once_do_no_harm(spec, tmp_path, reference):
 def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path, capsys, here, monkeypatch):
     genuine = tasks._networks
 
-    def diverging(numbers, request):
-        seeds = range(request["first"], request["first"] + len(request["names"]))
-        if numbers.network.hidden == 5 and 4 in seeds:
+    def diverging(numbers, task, first):
+        if numbers.network.hidden == 5 and 4 in range(first, first + len(task.names)):
             msg = "training diverged"
             raise InputError(msg)
-        return genuine(numbers, request)
+        return genuine(numbers, task, first)
 
-    def telling(board: Board, workers: int) -> None:
-        while (task := board.next(wait=False)) is not None:
-            try:
-                found = tasks.perform(task[1])
-            except InputError as error:
-                board.fail(task[0], str(error), 2)
-                continue
-            for name, data in found.items():
-                board.plan.results.write(name, data)
-            board.finish(task[0])
-
-    monkeypatch.setattr(local, "run_local", telling)
     monkeypatch.setattr(tasks, "_networks", diverging)
     out = tmp_path / "out"
     code, said, err = command(capsys, *arguments(spec, out, "--json"))
@@ -222,58 +185,40 @@ def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path, capsys, here, m
 
 
 def test_a_spec_that_changes_while_the_sweep_runs_is_no_part_of_it(spec, tmp_path):
-    found = plan(spec, tmp_path / "out")
-    request = tasks.theory_request(found, found.rows[0])
+    task = tasks.Task.theory(plan(spec, tmp_path / "out"), 0)
     with pytest.raises(InputError, match="another version"):
-        tasks.perform({**request, "program": "0"})
+        tasks.perform(replace(task, program="0"))
     spec.write_text(spec.read_text().replace('"2", "0"', '"3", "0"'))
     with pytest.raises(InputError, match="changed while"):
-        tasks.perform(request)
+        tasks.perform(task)
 
 
-def test_a_task_that_ends_its_worker_again_and_again_fails_alone(
-    spec, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr(local, "PROCESS", "tests.sweep.deadly_worker")
+class Deadly(Here):
+    """Ends with seed 2 of the first combination, as a pool does whose process dies."""
+
+    def submit(self, work, /, task):
+        """Return what is done already; nothing is after the deadly task."""
+        first = task.first
+        self.dead = getattr(self, "dead", False) or (
+            first is not None and task.row == 0 and 2 in range(first, first + len(task.names))
+        )
+        if not self.dead:
+            return super().submit(work, task)
+        future = Future()
+        future.set_exception(BrokenExecutor())
+        return future
+
+
+def test_a_task_that_ends_its_process_fails_alone(spec, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(executors, "processes", lambda _: Deadly())
+    monkeypatch.setattr(run, "processes", lambda _: Deadly())
     out = tmp_path / "out"
     code, said, err = command(capsys, *arguments(spec, out, "--json", "--workers", "1"))
     assert code == 1
-    assert f"died, {MOST_DEATHS} times" in err
+    assert "seed 2: the process that did it died" in err
     rows = json.loads(said)["rows"]
     assert [row["seeds"] for row in rows] == [4, 5, 5, 5]
     assert [f["seed"] for row in rows for f in row["failures"]] == [2]
-
-
-def test_workers_that_do_not_start_end_the_sweep(spec, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(local, "PROCESS", "tests.sweep.deadly_worker")
-    monkeypatch.setenv("DEADLY_WORKER", "at once")
-    code, _, err = command(capsys, *arguments(spec, tmp_path / "out", "--workers", "1"))
-    assert code == 1
-    assert "workers end before they begin" in err
-
-
-def test_a_board_waits_for_theories_and_counts_deaths(spec, tmp_path):
-    found = plan(spec, tmp_path / "out")
-    board = Board(found, {0: (0, 1)}, [2] * 4)
-    job, request = board.next(wait=False)
-    assert request["kind"] == "theory"
-    assert board.next(wait=False) is None, "networks need the theory's κ"
-    for name, data in tasks.perform(request).items():
-        found.results.write(name, data)
-    board.finish(job)
-    (pair, request) = board.next(wait=False)
-    assert (pair.first, pair.count, request["first"]) == (0, 2, 0)
-    board.die(pair)
-    singles = [board.next(wait=False)[0] for _ in range(2)]
-    assert [job.first for job in singles] == [0, 1]
-    for _ in range(boards.MOST_DEATHS - 2):
-        board.die(singles[1])
-        singles[1], _ = board.next(wait=False)
-    board.die(singles[1])
-    assert [(f.row, f.seed) for f in board.failures] == [(0, 1)]
-    assert not board.over
-    board.finish(singles[0])
-    assert board.over
 
 
 def test_more_seeds_keep_those_that_are_there(here, spec, tmp_path, capsys, reference):
@@ -300,16 +245,3 @@ def test_more_seeds_do_not_hide_another_difference(here, spec, tmp_path, capsys)
     code, _, err = command(capsys, *arguments(spec, out), "--rng", "7")
     assert code == 2
     assert "another --rng" in err
-
-
-def test_a_waiting_thread_hears_of_the_end(spec, tmp_path):
-    board = Board(plan(spec, tmp_path / "out"), {0: (0,)}, [1] * 4)
-    job, _ = board.next()
-    heard = []
-    thread = threading.Thread(target=lambda: heard.append(board.next()))
-    thread.start()
-    time.sleep(0.05)
-    assert thread.is_alive()
-    board.fail(job, "no theory", 2)
-    thread.join(5)
-    assert heard == [None]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
-from symreln.sweep import local
+from symreln.sweep import executors
 from symreln.sweep.axes import read_axes
 from symreln.sweep.figure import numbers
-from symreln.sweep.run import WORKER_BYTES, Shard, estimate, missing
-from tests.sweep.examples import command, plan, spec
-from tests.sweep.test_run import run_here
+from symreln.sweep.run import Missing, Shard
+from tests.sweep.examples import Here, command, plan, spec
 
 __all__ = ["spec"]
 
@@ -34,15 +32,14 @@ def test_values_are_drawn_where_all_are_numbers(values, found):
 
 
 def test_a_row_a_combination_and_a_figure_a_number(spec, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(local, "run_local", run_here)
+    monkeypatch.setattr(executors, "processes", lambda _: Here())
     out = tmp_path / "out"
     asked = ("--over", "network.loss=sum,mean", "--over", "network.hidden=3,40")
     code, said, err = command(
         capsys, "sweep", str(spec), *asked, "--seeds", "2", "--workers", "3", "--out", str(out)
     )
     assert code == 0
-    assert "12 tasks to do (4 of theory, 8 of training), 0 done before" in err
-    assert re.search(r"memory about 3 × \d+ MiB, \d+ MiB for the summary; files 1 MiB", err)
+    assert "12 tasks to do (4 of theory, 8 of training), 0 done before; files 1 MiB" in err
     summary = json.loads((out / "sweep.json").read_text("utf-8"))
     lines = [line.split() for line in said.splitlines()]
     for row in summary["rows"]:
@@ -60,8 +57,5 @@ def test_what_is_foretold_is_what_is_done(spec, tmp_path):
     found = plan(spec, tmp_path / "out", seeds=3)
     wanted = Shard(index=1, parts=2).seeds(found)
     (found.results.path / found.rows[0].networks[0]).write_bytes(b"")
-    told = estimate(found, wanted, missing(found, wanted))
-    assert (told.theories, told.networks, told.there) == (2, 6, 0)
-    # Curves of 80 steps: two a network, of eight bytes a step, and a theory's two at most.
-    assert told.files == 4 * (3 + 1) * 2 * 8 * 80
-    assert WORKER_BYTES < told.worker < WORKER_BYTES + (1 << 20)
+    left = Missing.of(found, wanted)
+    assert (len(left.theories), left.count, left.there) == (2, 8, 0)

@@ -74,7 +74,7 @@ def test_nothing_symbolic_is_imported():
 
     code = (
         "import sys, symreln.train.relu, symreln.train.gdln, symreln.train.worker;"
-        "heavy = {'sympy', 'flint', 'scipy', 'mpmath', 'symreln.exact', 'symreln.dynamics'};"
+        "heavy = {'sympy', 'flint', 'scipy', 'mpmath', 'symreln.exact', 'symreln.laws'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     found = subprocess.run(

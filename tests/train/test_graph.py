@@ -16,7 +16,6 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.experiment.scalar_modes import gated_graph
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.graphs.reduction import reduce_edges
 from symreln.graphs.spaces import minimal_spaces
 from symreln.train import memory, topology
 from symreln.train.batches import Batches, batch_keys
@@ -27,6 +26,7 @@ from symreln.train.randomness import seed_children
 from symreln.train.record import Recording
 from symreln.train.topology import GatedEdge, GatedGraph, GatedNode, chain_graph
 from tests.graphs.examples import backpropagated, random_data, start
+from tests.graphs.reduction import reduce_edges
 from tests.graphs.test_flow import arrays, inside
 
 SEEDS = st.integers(0, 10**6)

@@ -12,9 +12,6 @@ from symreln.claims.early import mode_kappas, pathway_kappas
 from symreln.claims.integration import descending_flow, mode_probes, reduced_flow
 from symreln.claims.prediction import predict_training
 from symreln.claims.switched import SwitchedNetworks
-from symreln.dynamics.early_phase import EarlyStrength
-from symreln.dynamics.many_descents import ManyDescents
-from symreln.dynamics.reduced_flow import ModeStart
 from symreln.errors import NotSupportedError
 from symreln.experiment import band
 from symreln.experiment.band import (
@@ -28,8 +25,11 @@ from symreln.experiment.foretold import TOO_LONG, foretell
 from symreln.experiment.metrics import seed_floor
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.laws.early_phase import EarlyStrength
+from symreln.laws.many_descents import ManyDescents
+from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.plots import loss_figure
+from symreln.report.plots import validation_sketches
 from symreln.report.write import write_validation
 from symreln.train.gdln import train_gdln
 
@@ -250,9 +250,11 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
     # The band is the reduction's: where closed forms are judged, theirs is not drawn.
     for judged, more in (("closed", 0), ("reduced", 2)):
         areas = [
-            loss_figure(
-                replace(each, prediction=replace(each.prediction, judged=judged)), pdf=False
-            ).svg.count("PolyCollection")
+            validation_sketches(replace(each, prediction=replace(each.prediction, judged=judged)))[
+                0
+            ]
+            .draw(pdf=False)
+            .svg.count("PolyCollection")
             for each in (found, without)
         ]
         assert areas[0] == areas[1] + more

@@ -88,7 +88,7 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
     distances = []
     for rate, steps in (("1/20", 601), ("1/40", 1201)):
         numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": steps}).at_values
-        start = closed_start(network_of(numbers.spec))
+        start = closed_start(numbers)
         predicted = predict_closed(numbers, start).closed_loss
         found = train_aligned(numbers, start).losses[0]
         assert found[-1] < 0.8 * found[0]  # weight decay keeps a part of it
@@ -102,7 +102,7 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
 def test_finite_steps_on_the_modes_are_the_aligned_network_to_rounding(kind, rate):
     """However large the steps are, where the closed forms are up to 14 % off."""
     numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": 300}).at_values
-    start = closed_start(network_of(numbers.spec))
+    start = closed_start(numbers)
     found = train_aligned(numbers, start).losses[0]
     np.testing.assert_allclose(predict_aligned(numbers, start), found, atol=1e-12 * found[0])
     flow = predict_closed(numbers, start).closed_loss
@@ -146,7 +146,7 @@ def test_closed_forms_hang_on_the_step_and_the_reduction_does_not(kind):
 def test_aligned_weights_are_what_the_closed_forms_start_from(kind):
     numbers = derived(**KINDS[kind]).at_values
     network = network_of(numbers.spec)
-    start = closed_start(network)
+    start = closed_start(numbers)
     pathways = gated_pathways(numbers.spec)
     for one in aligned_weights(numbers, pathways, start).values():
         product = one[0]

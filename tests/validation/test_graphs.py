@@ -11,13 +11,13 @@ import pytest
 import symreln as sr
 from symreln.cli.commands import execute
 from symreln.cli.request import Request
-from symreln.dynamics.chain_start import chain_start
 from symreln.errors import NotSupportedError
 from symreln.experiment.graph_start import GraphStart, blow_up, early_flow, graph_start
 from symreln.experiment.graphs import validate_graph
 from symreln.experiment.scalar_modes import ScalarModes, gated_graph
 from symreln.experiment.trained import training_settings
 from symreln.experiment.words import percent
+from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.graph_agreement import chapter
 from symreln.train.graph import train_graph
 

@@ -16,8 +16,7 @@ from symreln.experiment.findings import start_of
 from symreln.experiment.metrics import compare
 from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.plots import loss_figure, validation_sketches
-from symreln.report.sketches import draw
+from symreln.report.plots import validation_sketches
 
 
 @lru_cache(maxsize=1)
@@ -95,11 +94,11 @@ def test_the_record_and_the_document_hold_the_classes():
 
 def test_the_curve_and_the_gates_are_drawn():
     loss, gates = validation_sketches(xor())
-    assert [curve["label"] for curve in loss["curves"]][-2:] == [
+    assert [curve.label for curve in loss.shown["curves"]][-2:] == [
         "mean-field simulation",
         "theory (closed forms as printed)",
     ]
-    assert gates["classes"][0]["gate"] == "".join(map(str, xor().mean_field.classes[0].gate))
-    np.testing.assert_array_equal(gates["times"], xor().mean_field.steps)
-    assert "<svg" in draw(gates, pdf=False).svg
-    assert "<svg" in loss_figure(xor(), pdf=False).svg
+    assert gates.shown["classes"][0].gate == "".join(map(str, xor().mean_field.classes[0].gate))
+    np.testing.assert_array_equal(gates.shown["times"], xor().mean_field.steps)
+    assert "<svg" in gates.draw(pdf=False).svg
+    assert "<svg" in loss.draw(pdf=False).svg

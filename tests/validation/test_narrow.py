@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.descending import why_no_bound
+from symreln.claims.discretisation_bound import why_no_bound
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.blame import failed_text
 from symreln.experiment.confront import Validation, validate

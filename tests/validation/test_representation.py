@@ -12,7 +12,6 @@ import symreln as sr
 from symreln.claims.early import start_factor
 from symreln.claims.prediction import probe_bases
 from symreln.document.inlines import plain_text
-from symreln.dynamics.initial import gram_scale
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.representation import (
@@ -144,7 +143,7 @@ def test_matrices_start_where_kappa_says(compared):
     (plain,) = similarities_by_matrices(derivation, {}, (0,))
     (found,) = similarities_by_matrices(derivation, {pathway.name: kappa}, (0,))
     factor = start_factor(derivation.spec.network, kappa)
-    scale = float(gram_scale(derivation.spec.network))
+    scale = float(derivation.known.gram_scale)
     seen = probe_bases(pathway)[1].T @ inputs
     np.testing.assert_allclose(plain, scale * inputs.T @ inputs, rtol=1e-9, atol=1e-12 * scale)
     wanted = plain + 0.5 * (factor - 1) * scale * seen.T @ seen

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +16,18 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
-from symreln.claims.prediction import mode_starts, probe_bases
+from symreln.claims.prediction import closed_forms, mode_starts, probe_bases
 from symreln.cli.commands import execute
 from symreln.cli.main import cli
 from symreln.cli.request import Request
 from symreln.document.model import Paragraph, Table, plain_text
-from symreln.dynamics.aligned_descent import followed, pair_steps
-from symreln.dynamics.solutions import weight_decay
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
 from symreln.experiment.confront import Validation
 from symreln.experiment.decay import (
-    closed_prediction,
     compare_decay,
     decay_values,
+    decayed,
     trained_strengths,
     why_no_decay,
 )
@@ -35,6 +35,9 @@ from symreln.experiment.metrics import compare, drop_time
 from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.experiment.words import percent
+from symreln.laws.choice import solve
+from symreln.laws.law import Regime
+from symreln.laws.ops import NUMPY
 from symreln.report.chapters.rules import bias_rows, rule_blocks
 from symreln.report.jsonio import dumps
 from symreln.report.terminal import show_validation
@@ -43,6 +46,13 @@ from symreln.train.gdln import train_gdln
 from symreln.train.relu import train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
+
+#: Any weight decay: it chooses the law, whose own is given with its numbers.
+DECAYING = Regime(weight_decay=Fraction(1))
+
+
+def every_step(derivation: sr.Derivation) -> np.ndarray:
+    return np.arange(network_of(derivation.spec).steps, dtype=float)
 
 
 @lru_cache(maxsize=1)
@@ -144,9 +154,10 @@ def test_given_starts_of_the_flow_scale_the_closed_forms():
     network = network_of(numbers.spec)
     half = replace(network, hidden=network.hidden // 2)
     spec = replace(numbers.spec, network=half)
-    expected = closed_prediction(replace(numbers, spec=spec), 0.0).loss[::50]
+    steps = every_step(numbers)
+    expected = closed_forms(replace(numbers, spec=spec), steps).loss[::50]
     assert np.abs(flow - expected).max() < 2e-4 * flow[0]
-    assert np.abs(flow - closed_prediction(numbers, 0.0).loss[::50]).max() > 0.05 * flow[0]
+    assert np.abs(flow - closed_forms(numbers, steps).loss[::50]).max() > 0.05 * flow[0]
 
 
 def test_weight_decay_follows_the_closed_forms():
@@ -180,7 +191,7 @@ def test_weight_decay_on_an_aligned_start():
             )
         ).at_values
         value = decay_values(numbers)[2]
-        prediction = closed_prediction(numbers, value)
+        prediction = closed_forms(decayed(numbers, value), every_step(numbers))
         spec, (pathway,) = numbers.spec, numbers.pathways
         u, v, _ = probe_bases(pathway)
         amplitude = np.sqrt(float(numbers.strength0))
@@ -200,11 +211,10 @@ def test_weight_decay_on_an_aligned_start():
         loss = np.full(steps, float(numbers.final_loss.to_fraction()))
         for s, d, count in modes:
             if s > 0:
-                half = np.array(amplitude**2)
-                steps_of = pair_steps(
-                    np.array(s), np.array(d), half, 0 * half, 1 / float(numbers.tau), value
-                )
-                loss += 0.5 * count * d * (s / d - followed(steps_of, steps)) ** 2
+                numbers_of = {"strength0": amplitude**2, "tau": numbers.tau, "weight_decay": value}
+                law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
+                curve = np.array([float(one) for one in islice(law.steps(), steps)])
+                loss += 0.5 * count * d * (s / d - curve) ** 2
         np.testing.assert_allclose(loss, run.mean_loss, atol=1e-12 * loss[0])
     assert errors[1] < 0.01
     assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
@@ -243,8 +253,10 @@ def test_closed_prediction_is_the_family_with_weight_decay():
     s, d, value = mode.s.to_float(), mode.d.to_float(), 0.2
     times = np.arange(1201.0)
     start, tau = float(numbers.strength0), float(numbers.tau)
-    direct = weight_decay.strength_float(s - value, d, start, times, tau)
-    curve = closed_prediction(numbers, value).modes[0].best
+    numbers_of = {"tau": tau, "strength0": start, "weight_decay": value}
+    law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
+    direct = law.strengths(times)
+    curve = closed_forms(decayed(numbers, value), every_step(numbers)).modes[0].best
     np.testing.assert_allclose(curve, direct, rtol=1e-12)
 
 
@@ -316,7 +328,6 @@ def test_the_option_writes_them(tmp_path):
         seeds=2,
         rng=1,
         quiet=True,
-        cache=False,
         rules=True,
     )
     # Within a tolerance of 100 % nothing could disagree: that is not agreement.

@@ -176,7 +176,6 @@ def test_the_option_writes_the_study(tmp_path, capsys):
         out=str(tmp_path),
         seeds=2,
         quiet=True,
-        cache=False,
         study=True,
     )
     execute(Request.from_json(request.to_json()))

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from symreln.report.chapters.phases import STARTING
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
@@ -23,8 +22,9 @@ from symreln.experiment.switching import gated_phases, train_phases
 from symreln.experiment.trained import map_recording, training_settings
 from symreln.network.parts import Switch
 from symreln.pipeline.certificate.pathways import pathways_part
+from symreln.report import html
 from symreln.report.content import derivation_document
-from symreln.report.html import Page
+from symreln.report.derivation_json import STARTING
 from symreln.tasks.load import load
 
 SPEC = {
@@ -302,7 +302,7 @@ def test_json_and_documents_have_every_phase():
     last = sr.derive(static(400)).to_json()
     assert found["phases"][1]["verdict"] == last["verdict"]
     assert found["loss"]["final"] == last["loss"]["final"]
-    text = Page(derivation_document(derivation())).text(b"")
+    text = html.render(derivation_document(derivation()))
     assert "Gates that switch" in text
     assert "From step 400 the verdict is" in text
 

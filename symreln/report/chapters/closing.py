@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import constants_table, count_free, printed_constants
-from symreln.claims.integration import network_of
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
-from symreln.dynamics import initial
+from symreln.laws.choice import law_of
+from symreln.laws.law import Regime
+from symreln.laws.two_layer import SOURCE
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derived
@@ -108,23 +109,17 @@ def _network_rows(network: NetworkSpec, validation: Validation | None) -> list[t
 
 
 def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> str:
-    """Say where the strengths start from, for the family that the network's modes belong to."""
-    if network.layers > 2:
-        if validation is None or validation.chain is None:
-            return "none is derived: formulas hold for any"
+    """Say where the strengths start from, for the law that the network's modes obey."""
+    source = law_of(Regime.of_network(network)).start_source
+    if validation is None:
+        return source
+    if validation.chain is not None:
         followed = len(validation.chain.times)
         return f"{followed} isolated modes of random layers, a Monte Carlo estimate"
-    if network.layers == 1:
-        return "0, the mean of a single random layer"
-    if network.init_std_out is not None:
-        return (
-            "0, the mean of a product of independent layers, with the conserved product of the "
-            "amplitudes' sum and difference by the law of large numbers over hidden units"
-        )
-    if validation is None or not validation.kappas:
-        return initial.SOURCE
+    if not validation.kappas or source != SOURCE:
+        return source
     return (
-        f"{initial.SOURCE}; of {len(validation.kappas)} of the prediction's pathways a Monte Carlo "
+        f"{source}; of {len(validation.kappas)} of the prediction's pathways a Monte Carlo "
         "estimate over isolated hidden units in the early phase"
     )
 
@@ -142,8 +137,8 @@ def _pathway_units(validation: Validation) -> str:
         pathways = validation.derivation.spec.pathways
         units = [layers.w1.shape[1] for layers in validation.gdln.weights]
         return _units_text(dict(zip((p.name for p in pathways), units, strict=True)))
-    layers = network_of(validation.derivation.spec).layers
-    return "none" if layers == 1 else f"{validation.gdln.matrices[0].shape[1]} a layer"
+    units = validation.derivation.known.units
+    return "none" if units is None else f"{validation.gdln.matrices[0].shape[1]} a layer"
 
 
 def _units_text(units: dict[str, int]) -> str:

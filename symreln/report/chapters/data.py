@@ -29,6 +29,7 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import say
 from symreln.document.words import assumption
+from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -113,7 +114,7 @@ def _projector(spec: Spec) -> str:
 
 def _layers(spec: Spec) -> str:
     """Return the LaTeX of the product of a pathway's layers."""
-    count = 2 if spec.network is None else spec.network.layers
+    count = Regime.of(spec).layers
     if count <= 3:
         return " ".join(f"W^{{({layer})}}_p" for layer in range(count, 0, -1))
     return rf"W^{{({count})}}_p \cdots W^{{(1)}}_p"

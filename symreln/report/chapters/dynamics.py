@@ -10,7 +10,7 @@ from symreln.claims.alike import Alike, alike, decays, heights_latex
 from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
-from symreln.claims.descending import flow_errors
+from symreln.claims.discretisation_bound import flow_errors
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_of
@@ -30,7 +30,8 @@ from symreln.document.model import (
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
-from symreln.dynamics.two_layer import SigmoidalMode
+from symreln.laws.choice import law_of
+from symreln.laws.two_layer import TwoLayer
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.loss import loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
@@ -113,7 +114,9 @@ def _figure_caption(
             "the next modes begin.",
         )
     if derivation.closed and len(derivation.stages) == 1 and not confronted:
-        return ("Predicted strengths. Curves are the closed forms; ", *heights)
+        closed = law_of(derivation.known).closed
+        curves = "the closed forms" if closed else "integrated, each mode's equation by itself"
+        return (f"Predicted strengths. Curves are {curves}; ", *heights)
     if derivation.closed and derivation.loss is not None and not confronted:
         return (
             "Closed forms of the strengths, not the prediction: earlier stages are taken as "
@@ -122,9 +125,9 @@ def _figure_caption(
         )
     settled = any(mode.d_eff is not None for group in alike(derivation) for mode in group.learning)
     lines = ("; ", *heights) if settled else (".",)
-    network = derivation.spec.network
-    if confronted and network is not None and network.layers != 2:
-        start = "" if network.layers == 1 else ", from the mean of the starts that were followed"
+    if confronted and not derivation.known.one_hidden_layer:
+        followed = derivation.strength0 is None
+        start = ", from the mean of the starts that were followed" if followed else ""
         single = "Predicted strengths. Curves are single modes, moved by gradient descent"
         return (f"{single}{start}", *lines)
     if confronted and method and MATRICES not in method:
@@ -142,7 +145,7 @@ def _figure_caption(
 
 def _time_paragraph(derivation: Derivation) -> Block:
     network = derivation.spec.network
-    half = derivation.effective_network != network
+    half = derivation.known.half_speed.holds
     content: list = ["Time ", Math("t"), " counts steps of full-batch gradient descent. "]
     if network is None or derivation.tau is None:
         content += [
@@ -211,8 +214,8 @@ def _two_layers() -> list[Block]:
 
 def _template_latex() -> str:
     s, d = sp.symbols("s d", positive=True)
-    mode = SigmoidalMode(s=s, d=d)
-    return rf"\pi(t) = {to_latex(mode.expr)}"
+    mode = TwoLayer(s=s, d=d)
+    return rf"\pi(t) = {to_latex(mode.printed)}"
 
 
 def _solution_proof() -> Theorem:
@@ -231,11 +234,13 @@ def _solution_proof() -> Theorem:
 
 
 def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> list[Block]:
-    learning = [m for m in group.first.modes if not m.is_null and m.strength is not None]
-    shown = learning[:MOST_SOLUTIONS]
+    learning = [(m, m.strength) for m in group.first.modes if not m.is_null]
+    solved = [(mode, law) for mode, law in learning if law is not None][:MOST_SOLUTIONS]
+    shown = [mode for mode, _ in solved]
     if not shown:
         return []
-    formulas = equation(*(_formula(group, mode, names) for mode in shown))
+    lines = [_formula(group, mode, names) for mode, law in solved if law.closed]
+    formulas = [equation(*lines)] if lines else []
     halves = [half_time(derivation, mode, DIGITS) for mode in shown]
     table = Table(
         header=("strength", "plateau", "half-time (steps)", "multiplicity"),
@@ -248,8 +253,8 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     )
     title = f"Solutions of {group.title}"
     if len(shown) > FOLDED_SOLUTIONS:
-        return [Details(summary=f"{title} ({len(shown)})", blocks=(formulas, table))]
-    return [prose(f"{title}:"), formulas, table]
+        return [Details(summary=f"{title} ({len(shown)})", blocks=(*formulas, table))]
+    return [prose(f"{title}:"), *formulas, table]
 
 
 def _formula(group: Alike, mode: ModeDerivation, names: Abbreviations) -> str:
@@ -303,7 +308,7 @@ def _initial(derivation: Derivation) -> list[Block]:
     network = derivation.spec.network
     if network is None:
         return []
-    if network.unusual:
+    if not derivation.known.two_layers_alike:
         return family_start(derivation)
     linear = network.activation == "linear"
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.document.model import Block, Math, Strong, Table
-from symreln.dynamics.loss import strength_symbol
 from symreln.experiment import intervals, strengths
 from symreln.experiment.blame import left_text
 from symreln.experiment.told import titles
 from symreln.experiment.words import interval_text, percent
+from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The document of a derivation that a limit cut short: what is proven, enclosed, or unknown.
+"""The document of a derivation that a limit cut short: what is proven, and what is not known.
 
 Written from derivation.json's values, because the derivation itself does not exist.
 """
@@ -6,7 +6,6 @@ Written from derivation.json's values, because the derivation itself does not ex
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from symreln.document.model import (
@@ -21,8 +20,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import decimal_latex
-from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import typeset
 from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
@@ -40,12 +38,9 @@ def limited_document(partial: dict[str, Any]) -> Document:
     """Return the document of what :func:`symreln.limits.partial.partial_derivation` returned."""
     pathways = partial["pathways"]
     finished = [p for p in pathways if p["proven"]["spectrum"]]
-    enclosed = [p for p in pathways if p.get("enclosures")]
     chapters: list[Block] = [_summary(partial)]
     if finished:
         chapters.append(_proven(finished))
-    if enclosed:
-        chapters.append(_enclosed(enclosed))
     chapters.append(_next(partial))
     return Document(
         title=partial.get("title") or "A derivation cut short",
@@ -80,9 +75,14 @@ def _sentence(sentence: str) -> Content:
 
 
 def _stages(partial: dict[str, Any]) -> Table:
-    commutes = {p["name"]: p["commutes"] for p in partial["pathways"]}
     rows: list[tuple[Content, ...]] = [
-        (p["name"], str(p["stage"]), commutes[p["name"]], _state(p)) for p in partial["pathways"]
+        (
+            p["name"],
+            str(p["stage"]),
+            p["commutes"],
+            "proven" if p["proven"]["spectrum"] else "undecided",
+        )
+        for p in partial["pathways"]
     ]
     if not rows:
         rows = [("–", "–", "undecided", "the spec was not read in time")]
@@ -92,12 +92,6 @@ def _stages(partial: dict[str, Any]) -> Table:
         alignment="pclp",
         caption="What is known of every pathway.",
     )
-
-
-def _state(pathway: dict[str, Any]) -> str:
-    if pathway["proven"]["spectrum"]:
-        return "proven"
-    return "enclosed" if pathway.get("enclosures") else "undecided"
 
 
 def _proven(pathways: list[dict[str, Any]]) -> Section:
@@ -110,17 +104,15 @@ def _proven(pathways: list[dict[str, Any]]) -> Section:
             ".",
         )
     ]
-    blocks += [_mode_table(names, pathway) for names, pathway in _alike(pathways, _printed)]
+    blocks += [_mode_table(names, pathway) for names, pathway in _alike(pathways)]
     return Section(title="What is proven", label="sec:proven", blocks=tuple(blocks))
 
 
-def _alike(
-    pathways: list[dict[str, Any]], shown: Callable[[dict[str, Any]], object]
-) -> list[tuple[str, dict[str, Any]]]:
-    """Return (names, first of them) of the pathways of which the same is shown."""
+def _alike(pathways: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return (names, first of them) of the pathways that have the same modes."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for pathway in pathways:
-        groups.setdefault(json.dumps(shown(pathway)), []).append(pathway)
+        groups.setdefault(json.dumps(_printed(pathway)), []).append(pathway)
     return [
         ("pathway " + names if len(group) == 1 else "pathways " + names, group[0])
         for group in groups.values()
@@ -186,68 +178,6 @@ def _number(number: dict[str, Any], latex: str | None) -> Content:
     return "in derivation.json"
 
 
-def _enclosed(pathways: list[dict[str, Any]]) -> Section:
-    blocks: list[Block] = [
-        say(
-            "The exact form of these numbers was not decided, or not printed, before the "
-            "limit. At the declared values every singular value lies within the radius of the "
-            "decimal printed for it, each as often as it occurs; where the correlations "
-            "commute, so does the matching $d$. Proof: floats only propose an eigenbasis; its "
-            "defect is computed in integers, and the theorem of Hoffman and Wielandt bounds "
-            "the eigenvalues by it. What an earlier stage leaves to a later one is a "
-            "projection, exact or within a proven distance that the radius includes. Pathways "
-            "that a checked symmetry of the spec maps to each other share one list. Two boxes "
-            "that overlap may hold equal values or different ones: that is not decided."
-        )
-    ]
-    blocks += [_box_table(names, pathway) for names, pathway in _alike(pathways, _boxes)]
-    return Section(title="What is enclosed", label="sec:enclosed", blocks=tuple(blocks))
-
-
-def _boxes(pathway: dict[str, Any]) -> object:
-    return [pathway["enclosures"], pathway["enclosed_at"]]
-
-
-def _box_table(names: str, pathway: dict[str, Any]) -> Table:
-    boxes = pathway["enclosures"]
-    left = len(boxes) - MOST_ROWS
-    joint = any(box["d"] is not None for box in boxes)
-    caption: list[Inline | str] = [f"Certified enclosures for {names}"]
-    for place, (name, value) in enumerate((pathway["enclosed_at"] or {}).items()):
-        caption += [", " if place else " at ", Math(f"{symbol_latex(name)} = {_fraction(value)}")]
-    caption.append(".")
-    if left > 0:
-        caption.append(f" {left} smaller ones are in derivation.json.")
-    return Table(
-        header=("number", Math("s"), "radius", *((Math("d"), "radius") if joint else ())),
-        rows=tuple(
-            (str(place), *_ball(box["s"]), *(_ball(box["d"]) if joint else ()))
-            for place, box in enumerate(boxes[:MOST_ROWS], start=1)
-        ),
-        alignment="rllll" if joint else "rll",
-        caption=tuple(caption),
-    )
-
-
-def _ball(ball: dict[str, str] | None) -> tuple[Content, Content]:
-    if ball is None:
-        return ("–", "–")
-    power = ball["radius"].partition("e")[2]
-    return (_short(ball["decimal"]), Math(f"10^{{{power}}}" if power else ball["radius"]))
-
-
-def _short(decimal: str) -> str:
-    """Return at most 24 characters; the whole decimal is in derivation.json."""
-    return decimal if len(decimal) <= 24 else decimal[:24] + "…"
-
-
-def _fraction(value: str) -> str:
-    """Return a declared value, such as "-3/2", as LaTeX."""
-    top, _, bottom = value.partition("/")
-    sign = "-" if top.startswith("-") else ""
-    return rf"{sign}\frac{{{top.removeprefix('-')}}}{{{bottom}}}" if bottom else top
-
-
 def _next(partial: dict[str, Any]) -> Section:
     kind = partial["limits"]["kind"]
     limited = partial["limits"]["limit"] is not None
@@ -257,9 +187,9 @@ def _next(partial: dict[str, Any]) -> Section:
         label="sec:next",
         blocks=(
             prose(
-                "Finished spectra that took long are in the cache, so that the same command",
+                "The same command",
                 *higher,
-                " does not compute them again. ",
+                " begins anew. ",
                 Code("symreln derive SPEC --estimate"),
                 " says roughly what the whole may take.",
             ),

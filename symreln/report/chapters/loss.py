@@ -12,7 +12,7 @@ from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.words import scalar_latex
-from symreln.dynamics.loss import strength_symbol
+from symreln.laws.loss import strength_symbol
 from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:

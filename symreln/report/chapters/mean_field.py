@@ -10,8 +10,8 @@ from symreln.experiment.words import percent
 from symreln.report.plots import MOST_GATES, letter
 
 if TYPE_CHECKING:
-    from symreln.dynamics.mean_field import MeanField
     from symreln.experiment.confront import Validation
+    from symreln.laws.mean_field import MeanField
 
 
 def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.document.model import Block, Math, Strong, Table, prose
-from symreln.dynamics.loss import strength_symbol
 from symreln.experiment.words import metric_cells, percent
+from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

@@ -9,13 +9,14 @@ from symreln.claims.given_weights import white_inputs
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
 from symreln.document.words import fraction_latex
-from symreln.dynamics import two_layer
-from symreln.dynamics.solutions import deep
-from symreln.dynamics.switchboard import expected_start
+from symreln.laws.choice import expected_start
+from symreln.laws.depth import Depth
+from symreln.laws.two_layer import TwoLayer
 
 if TYPE_CHECKING:
     from symreln.claims.alike import Alike
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.laws.law import Law
     from symreln.report.abbreviations import Abbreviations
     from symreln.spec.model import NetworkSpec
 
@@ -43,7 +44,7 @@ def time_constant(network: NetworkSpec, *, twice: bool) -> str:
 def other_family(derivation: Derivation) -> ModeDerivation | None:
     """Return a mode whose family is not two balanced layers, or None where there is none."""
     modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
-    return next((m for m in modes if m.strength is not None and m.family != two_layer.NAME), None)
+    return next((m for m in modes if m.strength is not None and m.family != TwoLayer.name), None)
 
 
 def family_solution(mode: ModeDerivation) -> list[Block]:
@@ -69,15 +70,30 @@ def family_solution(mode: ModeDerivation) -> list[Block]:
             Math("d"),
             " replaced by ",
             Math(r"d_{\mathrm{eff}}"),
-            " where pathways couple. Each solution below was substituted into ",
-            Reference("eq:mode"),
-            " and the residual cancelled to exactly 0, with every quantity a free symbol; so was "
-            "its value at ",
-            Math("t = 0"),
-            ". Source of the decoupled mode equations: ",
+            " where pathways couple. ",
+            *_proof(mode.strength),
+            " Source of the decoupled mode equations: ",
             Citation("Saxe2014"),
             ". Assumed: aligned initial weights.",
         ),
+    ]
+
+
+def _proof(strength: Law) -> list:
+    """Say what is proven of a solution, or that there is none."""
+    if not strength.closed:
+        return [
+            Reference("eq:mode"),
+            " follows from the equations of the two amplitudes by identities that cancel to "
+            "exactly 0. It has no closed form: strengths are integrated in float64.",
+        ]
+    return [
+        "Each solution below was substituted into ",
+        Reference("eq:mode"),
+        " and the residual cancelled to exactly 0, with every quantity a free symbol; so was "
+        "its value at ",
+        Math("t = 0"),
+        ".",
     ]
 
 
@@ -85,7 +101,7 @@ def _implicit(mode: ModeDerivation) -> list[Block]:
     """Give the time as a function of the strength, once for all modes."""
     if not implicit(mode):
         return []
-    assert isinstance(mode.strength, deep.DeepMode)
+    assert isinstance(mode.strength, Depth)
     name, power = _root(mode.strength)
     return [
         prose(
@@ -105,20 +121,20 @@ def _implicit(mode: ModeDerivation) -> list[Block]:
     ]
 
 
-def _root(strength: deep.DeepMode) -> tuple[str, str]:
+def _root(strength: Depth) -> tuple[str, str]:
     """Return the LaTeX of T's variable, and of the power of π that it is."""
     return to_latex(strength.root), f"{'-' * strength.falls}1/{to_latex(strength.layers)}"
 
 
 def implicit(mode: ModeDerivation) -> bool:
     """Whether only the time is in closed form, as a function of the strength."""
-    return isinstance(mode.strength, deep.DeepMode) and mode.strength.expr is None
+    return isinstance(mode.strength, Depth) and mode.strength.expr is None
 
 
 def implicit_formula(group: Alike, mode: ModeDerivation, names: Abbreviations) -> str:
     """Return the line of such a solution: its factor and the variable of T."""
     strength = mode.strength
-    assert isinstance(strength, deep.DeepMode)
+    assert isinstance(strength, Depth)
     scale, height = (group.renamed(mode, e) for e in (strength.scale, strength.plateau))
     name, power = _root(strength)
     share = r"\pi" if height == 1 else rf"\left(\frac{{\pi}}{{{names.latex(height)}}}\right)"
@@ -153,14 +169,14 @@ def family_start(derivation: Derivation) -> list[Block]:
     if derivation.strength0 is None:
         return [
             prose(
-                f"The initial strength of a product of {network.layers} random matrices is not "
-                "derived: the formulas hold for any ",
+                f"The initial strength of a product of {derivation.known.layers} random matrices "
+                "is not derived: the formulas hold for any ",
                 Math(r"\pi_0"),
                 ", and no numbers are predicted here; beside training they are, from single modes "
                 "of random layers that are followed.",
             )
         ]
-    start = expected_start(network)
+    start = expected_start(derivation.known)
     content: list = [
         "Initial strengths are derived, not fitted: in expectation every mode starts at ",
         Math(rf"\pi_0 = {fraction_latex(start.strength0)}"),
@@ -171,7 +187,7 @@ def family_start(derivation: Derivation) -> list[Block]:
             Math(rf"c = |a + b|\,|a - b| = {fraction_latex(start.imbalance)}"),
             " of its amplitudes' sum and difference (vectors over the hidden units)",
         ]
-        content += [", which decays under weight decay"] if network.weight_decay else []
+        content += [", which decays under weight decay"] if derivation.known.weight_decay else []
     return [
         prose(*content, "."),
         prose(

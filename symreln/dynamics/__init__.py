@@ -1,1 +1,0 @@
-"""Solution families of the mode equations, reductions that are integrated, initial strengths."""

@@ -1,0 +1,272 @@
+"""Gates from the data alone: ``symreln gates --method enumerate`` and ``self-consistent``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symreln.base.progress import phase
+from symreln.gates.confusion import Confusion, confusion, predicted_classes
+from symreln.gates.consistent import SelfConsistentGate
+from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, sample_gates
+from symreln.gates.finders import FORMAT, GateReport
+from symreln.gates.race_pieces import Runner
+from symreln.gates.remarks import remarks
+from symreln.gates.search import GateStage, predicted_stages
+from symreln.gates.serialise import Result, number_text
+from symreln.network.orbits import sample_group
+from symreln.spec.model import Spec
+
+#: Gates up to which a spec with one pathway a gate is written for an enumeration.
+MOST_PATHWAYS = 64
+#: Gates up to which all are listed; beyond, one of each kind.
+LISTED = 20_000
+#: Kinds of gates that the terminal lists; gates.json has all.
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class _GateKind:
+    """A gate and how many a symmetry of the inputs makes of it.
+
+    Attributes:
+        pattern: 0 or 1 a sample.
+        size: How many are alike.
+        open: Whether a direction drawn at random can give it.
+        witness: A direction that has it.
+    """
+
+    pattern: str
+    size: int
+    open: bool
+    witness: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllGates(Result):
+    """What gates.json says of the gates that inputs allow.
+
+    Attributes:
+        method: The method's name.
+        samples: P.
+        count: How many gates.
+        open: How many of them a direction drawn at random can give.
+        sampled: Whether directions were drawn: there may be more gates then.
+        draws: How many.
+        symmetries: Order of the group of permutations of the samples.
+        kinds: One gate of each kind.
+        gates: All of them, where they are not too many.
+        remarks: What to know of the data.
+    """
+
+    JSON = (
+        *("format", "method", "samples", "count", "open", "sampled", "draws", "symmetries"),
+        *("kinds", "gates?", "remarks"),
+    )
+    file, format = "gates.json", FORMAT
+    method: str
+    samples: int
+    count: int
+    open: int
+    sampled: bool
+    draws: int
+    symmetries: int
+    kinds: tuple[_GateKind, ...]
+    gates: tuple[str, ...] | None
+    remarks: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield _count_line(self)
+        yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
+        yield from _notes(self.remarks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectedGates(Result):
+    """What gates.json says of self-consistent gates.
+
+    Attributes:
+        method: The method's name.
+        count: How many gates the inputs allow, or of those drawn.
+        sampled: Whether directions were drawn.
+        draws: How many.
+        stages: What is selected, stage by stage.
+        remarks: What to know of the data.
+        confusion: Predicted against shown gates of trained networks.
+    """
+
+    JSON = (
+        *("format", "method", "count", "sampled", "draws"),
+        *("stages", "remarks", "confusion?"),
+    )
+    file, format = "gates.json", FORMAT
+    method: str
+    count: int
+    sampled: bool
+    draws: int
+    stages: tuple[GateStage, ...]
+    remarks: tuple[str, ...]
+    confusion: Confusion | None
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield _count_line(self)
+        for stage in self.stages:
+            yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
+            yield from _first(
+                [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]
+            )
+        if self.confusion is not None:
+            yield from self.confusion.markdown.splitlines()
+        yield from _notes(self.remarks)
+
+
+def all_gates(
+    spec: Spec,
+    method: str,
+    *,
+    rng: int = 0,
+    samples: int | None = None,
+    limit: int | None = None,
+    **_: object,
+) -> GateReport:
+    """List all gates that the inputs allow, or those of directions drawn at random.
+
+    Args:
+        spec: Without free parameters.
+        method: The method's name.
+        rng: Seed of the draw.
+        samples: How many directions are drawn; None for all gates.
+        limit: Number of gates above which to stop.
+
+    Raises:
+        LimitReachedError: There are too many gates.
+    """
+    found = _realisable(spec, samples, limit, rng)
+    with phase("symmetries of the gates"):
+        group = sample_group(spec.dataset.inputs)
+        orbits = found.orbits(group)
+    chosen = [gate for gate in found.gates.tolist() if any(gate)]
+    notes = remarks(spec.dataset)
+    if len(chosen) > MOST_PATHWAYS:
+        notes += (
+            f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
+        )
+    kinds = tuple(
+        _GateKind(
+            found.pattern(index),
+            size,
+            bool(found.open[index]),
+            tuple(int(v) for v in found.witnesses[index]),
+        )
+        for index, size in orbits
+    )
+    patterns = (
+        tuple(found.pattern(k) for k in range(found.count)) if found.count <= LISTED else None
+    )
+    record = AllGates(
+        method=method,
+        samples=found.samples,
+        count=found.count,
+        open=int(found.open.sum()),
+        sampled=found.sampled,
+        draws=found.draws,
+        symmetries=group.order,
+        kinds=kinds,
+        gates=patterns,
+        remarks=notes,
+    )
+    return GateReport(
+        record=record,
+        stages=[chosen] if 0 < len(chosen) <= MOST_PATHWAYS else [],
+    )
+
+
+def selected(
+    spec: Spec,
+    method: str,
+    *,
+    rng: int = 0,
+    samples: int | None = None,
+    stages: int = 8,
+    limit: int | None = None,
+    against: int | None = None,
+) -> GateReport:
+    """List the gates that early training from small weights selects, stage by stage.
+
+    Args:
+        spec: Without free parameters.
+        method: The method's name.
+        rng: Seed of everything random.
+        samples: How many directions are drawn; None for all gates.
+        stages: Stages to follow at most.
+        limit: Number of gates above which to stop.
+        against: Networks to compare gates with, or None.
+
+    Raises:
+        LimitReachedError: There are too many gates.
+        InputError: Networks are asked for, and the spec's has no gates.
+    """
+    found = _realisable(spec, samples, limit, rng)
+    followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
+    shown = None
+    if against is not None:
+        with phase(f"{against} networks"):
+            shown = confusion(spec, predicted_classes(followed), against, rng)
+    record = SelectedGates(
+        method=method,
+        count=found.count,
+        sampled=found.sampled,
+        draws=found.draws,
+        stages=followed,
+        remarks=remarks(spec.dataset),
+        confusion=shown,
+    )
+    return GateReport(
+        record=record,
+        stages=[
+            [[{1: 1, -1: 0, 0: "/"}[sign] for sign in signs] for signs in stage.winners]
+            for stage in followed
+            if stage.winners
+        ],
+    )
+
+
+def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) -> RealisableGates:
+    inputs = spec.dataset.inputs
+    if samples is not None:
+        return sample_gates(inputs, samples, rng)
+    with phase("all gates") as callback:
+        return enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
+
+
+def candidate_line(
+    name: str, each: SelfConsistentGate | Runner, at: str = "", spec: Spec | None = None
+) -> str:
+    """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
+    line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, spec)}"
+    if each.fractions:
+        fractions = dict.fromkeys(number_text(number) for number in each.fractions)
+        line += f"  fractions {', '.join(fractions)}{at}"
+    return line
+
+
+def _orbit(size: int) -> str:
+    """Return how many gates the symmetries of the samples make of one."""
+    return f"orbit of size {size}"
+
+
+def _count_line(found: AllGates | SelectedGates) -> str:
+    how = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
+    return f"{found.count} gates{how}"
+
+
+def _first(lines: list[str]) -> list[str]:
+    """Return the first lines, and one on what is not shown, if anything is."""
+    more = len(lines) - SHOWN
+    return lines[:SHOWN] + [f"  … and {more} more kinds in gates.json"] * (more > 0)
+
+
+def _notes(texts: Sequence[str]) -> list[str]:
+    return [f"note: {text}" for text in texts]

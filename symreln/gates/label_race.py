@@ -1,0 +1,389 @@
+"""Gates by a label: open on all samples that hold some of its values, on no others; their speeds.
+
+For m of the values of a label (contexts, say) the gate is open on all of their samples. Speeds are
+exact at the spec's numbers, for any data, stage by stage; subsets that a symmetry of the data maps
+onto each other are one. :mod:`symreln.gates.context_subsets` has the same as formulas for the
+contextual task.
+
+Raced over a parameter, for all its values: beside :mod:`symreln.gates.race` that takes the subsets'
+gates, whether a unit can keep them or not, each with the largest singular value of R diag(g) Xᵀ/P.
+Boundaries are of speed, where two of these cross, and of existence, where a subset's fastest
+direction starts or stops having its gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from flint import fmpz_mpoly
+
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
+from symreln.errors import InputError, LimitReachedError, NotSupportedError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.domain import Range
+from symreln.exact.linear_programming import realisable
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
+from symreln.gates.arrangement import without_parameters
+from symreln.gates.consistent import (
+    Pair,
+    SelfConsistentGate,
+    Vector,
+    columns,
+    consistent_pairs,
+    gate_spectrum,
+    opening,
+    singular_pairs,
+)
+from symreln.gates.observed import observe
+from symreln.gates.race import Course, Entrant
+from symreln.gates.race_pieces import Race, Runner
+from symreln.gates.search import stage_residuals
+from symreln.gates.serialise import Result
+from symreln.gates.sliding import sliding_gates
+from symreln.gates.wall_polynomials import consistency, ordering
+from symreln.network.orbits import gate_kinds, sample_group
+from symreln.spec.model import Dataset, Spec
+from symreln.train.record import Observer
+
+#: Values of a label above which subsets are refused: there are 2^k of them.
+MOST_VALUES = 12
+#: Looks at networks in training.
+LOOKS = 80
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelSubset(Result):
+    """A gate open on the samples of some values of a label.
+
+    Attributes:
+        held: The values, m of them.
+        gate: 0 or 1 a sample.
+        size: How many subsets a symmetry of the data makes alike, this one included.
+        speed: Largest singular value of R diag(g) Xᵀ/P; None where it is zero.
+        realisable: Whether some direction has the gate.
+        self_consistent: Whether the direction of that speed has it.
+    """
+
+    JSON = ("m=count", "values=names", "size", "speed", "realisable", "self_consistent")
+    held: tuple[object, ...]
+    gate: tuple[int, ...]
+    size: int
+    speed: AlgebraicNumber | None
+    realisable: bool
+    self_consistent: bool
+
+    @property
+    def count(self) -> int:
+        """The m."""
+        return len(self.held)
+
+    @property
+    def names(self) -> list[str]:
+        """The values as text."""
+        return list(map(str, self.held))
+
+
+@dataclass(frozen=True)
+class _PartialSubset(Result):
+    """A partial gate that is open somewhere on m of a label's values."""
+
+    JSON = ("m", "pattern=gate.pattern", "size=gate.size", "speed=gate.s", "fractions", "unique")
+    m: int
+    gate: SelfConsistentGate
+
+    @property
+    def fractions(self) -> list[str]:
+        """The gate on every sample, as text."""
+        return [str(value.to_sympy()) for value in self.gate.times_open]
+
+    @property
+    def unique(self) -> bool:
+        """Whether direction and fractions are the only ones."""
+        return self.gate.unique
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SubsetStage(Result):
+    """Gates by subset on what one stage of a spec learns.
+
+    Attributes:
+        stage: Its number.
+        subsets: One of each kind, the fastest first.
+        partial: Partial gates that units settle on there, where no subset's gate is
+            self-consistent.
+    """
+
+    JSON = ("stage", "fastest_m=fastest", "subsets", "partial")
+    stage: int
+    subsets: tuple[LabelSubset, ...]
+    partial: tuple[_PartialSubset, ...]
+
+    @property
+    def fastest(self) -> tuple[int, ...]:
+        """The m of the largest speed, decided exactly; empty where nothing grows."""
+        if not self.subsets or self.subsets[0].speed is None:
+            return ()
+        top = self.subsets[0].speed
+        return tuple(sorted({each.count for each in self.subsets if each.speed == top}))
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SubsetShares(Result):
+    """Which m trained networks take.
+
+    Attributes:
+        seeds: How many networks.
+        updates: Shape (looks,).
+        loss: Mean loss over the initial one, shape (looks,).
+        shares: Share of the weight by m = 0 … k, mean over seeds, shape (looks, k + 1).
+        spread: Its standard deviation over seeds.
+    """
+
+    JSON = ("seeds", "steps=updates", "loss", "shares", "spread", "taken")
+    seeds: int
+    updates: np.ndarray
+    loss: np.ndarray
+    shares: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def taken(self) -> int:
+        """The m < k with the largest share at the end: those that tell values apart."""
+        return int(self.shares[-1, 1:-1].argmax()) + 1
+
+
+def label_values(dataset: Dataset, label: str) -> tuple[object, ...]:
+    """Return the distinct values of a label, in the order in which they first occur.
+
+    Raises:
+        InputError: There is no such label, or it has fewer than 2 values or more than
+            ``MOST_VALUES``.
+    """
+    if label not in dataset.labels:
+        known = ", ".join(dataset.labels) or "none"
+        msg = f"subsets: found --by {label}; the data have these labels: {known}"
+        raise InputError(msg)
+    values = tuple(dict.fromkeys(dataset.labels[label]))
+    if not 2 <= len(values) <= MOST_VALUES:
+        msg = (
+            f"subsets: label {label} has {len(values)} values; gates by subsets need 2 to "
+            f"{MOST_VALUES}. Choose another label"
+        )
+        raise InputError(msg)
+    return values
+
+
+def _subset_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], tuple[object, ...]]:
+    """Return the values of the label by gate, 0 or 1 a sample; fewer values first.
+
+    Raises:
+        InputError: See :func:`label_values`.
+    """
+    names, held = label_values(dataset, label), dataset.labels[label]
+    return {
+        tuple(int(value in chosen) for value in held): chosen
+        for count in range(1, len(names) + 1)
+        for chosen in combinations(names, count)
+    }
+
+
+def label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple[LabelSubset, ...]:
+    """Return one subset of each kind with its speed, the fastest first.
+
+    Args:
+        dataset: Without parameters.
+        residual: R, shape (n_y, P), without parameters.
+        label: Name of the label.
+
+    Raises:
+        InputError: The label does not fit, or a parameter occurs.
+    """
+    inputs, residual = without_parameters(dataset.inputs), without_parameters(residual)
+    samples, group = columns(inputs), sample_group(inputs, residual)
+    chosen, growing, still = _subset_gates(dataset, label), [], []
+    for alike in gate_kinds(chosen, group):
+        gate = alike[0]
+        pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
+        found = LabelSubset(
+            held=chosen[gate],
+            gate=gate,
+            size=len(alike),
+            speed=pairs[0].s if pairs else None,
+            realisable=realisable(samples, gate),
+            self_consistent=bool(consistent_pairs(pairs[:1], samples, gate)),
+        )
+        if pairs:
+            growing.append((order_key(pairs[0].s, {}), found))
+        else:
+            still.append(found)
+    return (*(found for _, found in sorted(growing, key=lambda pair: pair[0])), *still)
+
+
+def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
+    """Return speeds by subset on every stage of a spec.
+
+    Args:
+        spec: Without free parameters.
+        label: Name of the label.
+    """
+    found = []
+    for number, residual in enumerate(stage_residuals(spec), start=1):
+        subsets = label_subsets(spec.dataset, residual, label)
+        partial: tuple[SelfConsistentGate, ...] = ()
+        if not residual.is_zero and not any(each.self_consistent for each in subsets):
+            partial = sliding_gates(spec.dataset.inputs, residual)
+        held = spec.dataset.labels[label]
+        opened = (
+            {value for value, sign in zip(held, gate.signs, strict=True) if sign > 0}
+            for gate in partial
+        )
+        counted = tuple(_PartialSubset(len(o), g) for o, g in zip(opened, partial, strict=True))
+        found.append(SubsetStage(stage=number, subsets=subsets, partial=counted))
+    return tuple(found)
+
+
+def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares:
+    """Train a spec's ReLU network, and return which m carries its weight.
+
+    Args:
+        spec: Without free parameters, with a network.
+        label: Name of the label.
+        seeds: How many networks.
+        rng: Seed of their weights.
+    """
+    last = network_of(spec).steps - 1
+    looks = np.unique(np.linspace(0, last, min(LOOKS, last + 1)).round().astype(int))
+    seen = observe(
+        spec,
+        seeds=seeds,
+        rng=rng,
+        observers={"m": count_observer(spec.dataset, label)},
+        steps=looks,
+    )
+    shares = count_shares(seen.seen["m"], seen.weights, len(label_values(spec.dataset, label)))
+    return SubsetShares(
+        seeds=seeds,
+        updates=looks,
+        loss=seen.curve[looks],
+        shares=shares.mean(axis=0),
+        spread=shares.std(axis=0, ddof=int(seeds > 1)),
+    )
+
+
+def count_observer(dataset: Dataset, label: str) -> Observer:
+    """Return an observer of the number of a label's values on which each unit is open.
+
+    A unit counts as open on a value where the squares of its positive w·x on that value's samples
+    add up to more than those of its negative ones: the subset whose gate is nearest to its own,
+    samples weighted by (w·x)². Units that slide along some samples are placed by the others.
+
+    Returns:
+        Observer with values of shape (seeds, H).
+    """
+    inputs = dataset.inputs.to_numpy()
+    names, held = label_values(dataset, label), dataset.labels[label]
+    members = np.array([[value == name for value in held] for name in names], dtype=float)
+
+    def observed(step: int, weights: tuple) -> np.ndarray:
+        seen = np.matmul(weights[0].w1, inputs)
+        signed = np.sign(seen) * seen**2
+        return (signed @ members.T > 0).sum(axis=-1)
+
+    return observed
+
+
+def count_shares(counts: np.ndarray, weights: np.ndarray, values: int) -> np.ndarray:
+    """Return the share of the units' weight by m, shape (seeds, looks, values + 1).
+
+    Args:
+        counts: m of every unit, shape (seeds, looks, H).
+        weights: ‖w1‖‖w2‖ of every unit, the same shape.
+        values: Number of the label's values.
+    """
+    total = weights.sum(axis=2)
+    parts = [(weights * (counts == m)).sum(axis=2) / total for m in range(values + 1)]
+    return np.stack(parts, axis=2)
+
+
+#: Degree of growth rates over Q(parameter) above which the race is refused: where two of degree 8
+#: cross is decided by a polynomial of degree in the hundreds, and takes longer than anyone waits.
+MOST_DEGREE = 4
+
+
+def label_race(dataset: Dataset, residual: ExactMatrix, label: str, limits: Range) -> Race:
+    """Return who of the gates by subset is fastest, for all values of the one parameter.
+
+    Args:
+        dataset: X, shape (n_x, P), and the label; one parameter in X and R together.
+        residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
+        label: Name of the label.
+        limits: The parameter's range.
+
+    Raises:
+        InputError: The label does not fit; no parameter occurs, or several do.
+        NotSupportedError: Growth rates of a degree above ``MOST_DEGREE``.
+    """
+    course = _Subsets(dataset.inputs, residual, limits)
+    course.gates = _subset_gates(dataset, label)
+    return course.run()
+
+
+class _Subsets(Course):
+    """The race of given gates by the speed of their fastest direction."""
+
+    gates: Mapping[tuple[int, ...], tuple[object, ...]]
+    # Of speeds alone something can be said where self-consistency is not decided.
+    known_kept = True
+
+    def _full(self) -> list[Entrant]:
+        kinds = gate_kinds(self.gates, self.group)
+        return [self._entrant(alike[0], len(alike)) for alike in kinds]
+
+    def _appearing(self) -> list[fmpz_mpoly]:
+        # The gates are given; where a direction keeps its gate is among the cuts of each.
+        return []
+
+    def _add_faces(self, entrants: object, appearing: object) -> None:
+        return
+
+    def _cuts(self, entrant: Entrant) -> list[fmpz_mpoly]:
+        spectrum = entrant.spectrum
+        degree = max(one.degree for one in spectrum.classes)
+        if degree > MOST_DEGREE:
+            msg = (
+                f"subsets over a parameter: a gate has growth rates of degree {degree} over "
+                f"{self.name}, more than {MOST_DEGREE}, and where they cross is too much to decide "
+                f"for all values. Give {self.name} a value and leave --over out"
+            )
+            raise NotSupportedError(msg)
+        try:
+            return consistency(self.inputs, spectrum)
+        except (NotSupportedError, LimitReachedError):
+            self.known_kept = False
+            return [self.inputs.denominator, *ordering(spectrum)]
+
+    def _may_run(self, samples: Sequence[Vector], entrant: Entrant) -> bool:
+        return True
+
+    def _found(
+        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: Entrant
+    ) -> list[Runner]:
+        values = self.gates[entrant.gate]
+        return [
+            Runner(
+                name=f"m = {len(values)} ({', '.join(map(str, values))})",
+                signs=entrant.signs,
+                size=entrant.size,
+                s=pair.s,
+                self_consistent=opening(pair, samples, entrant.gate) is not None
+                if self.known_kept
+                else None,
+            )
+            for pair in pairs[:1]
+        ]

@@ -1,0 +1,216 @@
+"""A parameter's range, cut at roots of polynomials: intervals with a rational number inside each.
+
+What depends on the parameter through signs of these polynomials alone is the same on all of an
+interval, so it is decided exactly at its rational number; at the roots it is decided there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from symreln.claims.exceptional.conditions import factors
+from symreln.errors import InputError
+from symreln.exact import enclosure
+from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import Range, variables
+from symreln.exact.matrix import ExactMatrix
+
+if TYPE_CHECKING:
+    from flint import arb, fmpz_mpoly
+
+    from symreln.spec.model import Parameter
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Piece:
+    """A root, or the open interval between two neighbouring ones (or an end of the range).
+
+    Attributes:
+        low: Lower end, or None where there is none.
+        high: Upper end, or None; the same object as ``low`` for a root.
+        sample: A rational number inside, or None for an irrational root.
+    """
+
+    low: AlgebraicNumber | None
+    high: AlgebraicNumber | None
+    sample: Fraction | None
+
+    @property
+    def ends(self) -> tuple[AlgebraicNumber | None, AlgebraicNumber | None]:
+        """Both ends."""
+        return self.low, self.high
+
+    @property
+    def is_root(self) -> bool:
+        """Whether this is a single value."""
+        return self.low is not None and self.low is self.high
+
+
+def parameter_range(parameter: Parameter) -> Range:
+    """Return where a declared parameter may lie."""
+    low = parameter.minimum
+    if parameter.positive or parameter.nonnegative:
+        low = max(Fraction(0), low or Fraction(0))
+    return Range(
+        name=parameter.name,
+        low=low,
+        open_low=parameter.positive and low == 0,
+        high=parameter.maximum,
+    )
+
+
+def only_parameter(*matrices: ExactMatrix) -> str:
+    """Return the one parameter that occurs.
+
+    Raises:
+        InputError: None occurs, or several do.
+    """
+    names: dict[str, None] = {}
+    for matrix in matrices:
+        used = [any(key[k] for key in matrix.terms) for k in range(len(matrix.parameters))]
+        below = variables(matrix.denominator, matrix.parameters) if matrix.parameters else ()
+        for name, occurs in zip(matrix.parameters, used, strict=True):
+            if occurs or name in below:
+                names[name] = None
+    if len(names) != 1:
+        found = ", ".join(names) or "none"
+        msg = (
+            f"gates over a parameter: found {found} in the data, expected exactly one. "
+            "Give values to the others"
+        )
+        raise InputError(msg)
+    return next(iter(names))
+
+
+def over(matrix: ExactMatrix, name: str) -> ExactMatrix:
+    """Return a matrix over one parameter, others not occurring in it.
+
+    Args:
+        matrix: Exact.
+        name: The parameter.
+    """
+    others = [other for other in matrix.parameters if other != name]
+    left = matrix.substitute(dict.fromkeys(others, Fraction(1)))
+    return left if left.parameters else left.promoted((name,))
+
+
+def roots_of(
+    polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
+) -> list[AlgebraicNumber]:
+    """Return the distinct roots of polynomials in the range.
+
+    Args:
+        polynomials: In the one parameter, over Z; constants are left out.
+        names: Names of their ring.
+        limits: The parameter's range.
+    """
+    distinct = {str(f): f for p in polynomials if not p.is_zero() for f in factors(p)}
+    roots = [root for f in distinct.values() for root in real_roots(f, names)]
+    return [root for root in roots if limits.contains(root)]
+
+
+def pieces(
+    polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
+) -> tuple[Piece, ...]:
+    """Return roots of polynomials and the intervals between them, in ascending order.
+
+    Args:
+        polynomials: In the one parameter, over Z; constants are left out.
+        names: Names of their ring.
+        limits: The parameter's range. An end that belongs to it counts as a root.
+    """
+    return pieces_between(roots_of(polynomials, names, limits), limits)
+
+
+def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Piece, ...]:
+    """Return roots and intervals in ascending order, from one end of the range to the other.
+
+    Args:
+        roots: Distinct, in the range.
+        limits: The parameter's range. An end that belongs to it counts as a root.
+    """
+    roots = list(roots)
+    for end, belongs in ((limits.low, not limits.open_low), (limits.high, True)):
+        number = None if end is None else rational_number(end)
+        if number is not None and belongs and all(root != number for root in roots):
+            roots.append(number)
+    ordered = _ordered(roots)
+    found: list[Piece] = []
+    low = rational_number(limits.low) if limits.open_low and limits.low is not None else None
+    if low is not None or limits.low is None:
+        found.append(_between(low, ordered[0] if ordered else None))
+    for place, root in enumerate(ordered):
+        value = root.scalar
+        sample = None if value is None else value.to_fraction()
+        found.append(Piece(low=root, high=root, sample=sample))
+        if place + 1 < len(ordered):
+            found.append(_between(root, ordered[place + 1]))
+        elif limits.high is None:
+            found.append(_between(root, None))
+    return tuple(found)
+
+
+def rational_number(value: Fraction) -> AlgebraicNumber:
+    """Return a fraction as an algebraic number."""
+    from symreln.exact.scalar import Scalar
+
+    return AlgebraicNumber.rational(Scalar.of(value))
+
+
+def _ordered(roots: list[AlgebraicNumber]) -> list[AlgebraicNumber]:
+    """Return distinct numbers in ascending order, certified."""
+    bits = 64
+    while True:
+        balls = sorted(((r.ball({}, bits), k) for k, r in enumerate(roots)), key=_middle)
+        if all(a < b for (a, _), (b, _) in pairwise(balls)):
+            return [roots[k] for _, k in balls]
+        bits *= 2
+
+
+def _middle(pair: tuple[arb, int]) -> tuple[Fraction, int]:
+    mid = pair[0].mid()
+    man, exp = mid.man_exp()
+    return Fraction(int(man)) * Fraction(2) ** int(exp), pair[1]
+
+
+def _between(low: AlgebraicNumber | None, high: AlgebraicNumber | None) -> Piece:
+    """Return the interval with a short rational number inside."""
+    if low is None and high is None:
+        return Piece(low=None, high=None, sample=Fraction(0))
+    bits = 64
+    while True:
+        with enclosure.precision(bits):
+            bottom = None if low is None else _end(low.ball({}, bits), up=True)
+            top = None if high is None else _end(high.ball({}, bits), up=False)
+        if bottom is None:
+            assert top is not None
+            return Piece(low=None, high=high, sample=Fraction(top.__ceil__() - 1))
+        if top is None:
+            return Piece(low=low, high=None, sample=Fraction(bottom.__floor__() + 1))
+        if bottom < top:
+            return Piece(low=low, high=high, sample=_simplest(bottom, top))
+        bits *= 2
+
+
+def _end(ball: arb, *, up: bool) -> Fraction:
+    end = ball.upper() if up else ball.lower()
+    man, exp = end.mid().man_exp()
+    return Fraction(int(man)) * Fraction(2) ** int(exp)
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of the least denominator strictly between two."""
+    whole = low.__floor__()
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:
+        # low is whole and high at most one more: 1/k above it, the least k that fits.
+        return whole + Fraction(1, (1 / (high - whole)).__floor__() + 1)
+    if high == whole + 1:
+        # strictly below a whole number: from the other side
+        return whole + 1 - Fraction(1, (1 / (whole + 1 - low)).__floor__() + 1)
+    return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))

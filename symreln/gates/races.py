@@ -1,0 +1,157 @@
+"""The four kinds of ``symreln race``, each from a spec to what is written and shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from symreln.base.progress import phase
+from symreln.claims.integration import network_of
+from symreln.errors import InputError
+from symreln.exact.domain import Range
+from symreln.gates.confronted import confront, confronted_points
+from symreln.gates.enumerate import LIMIT
+from symreln.gates.label_race import label_race, subset_stages, trained_shares
+from symreln.gates.label_report import subsets_report
+from symreln.gates.parameter_intervals import parameter_range
+from symreln.gates.race import race
+from symreln.gates.race_report import (
+    Confronted,
+    LabelRaceReport,
+    RaceReport,
+    seen_crossings,
+    unraced,
+)
+from symreln.gates.rivals import contest
+from symreln.gates.search import stage_residuals
+from symreln.gates.serialise import Result
+from symreln.spec.model import Spec
+
+#: Networks of each kind that rivals are measured with unless told otherwise.
+DEFAULT_SEEDS = 4
+
+
+def over_parameter(
+    spec: Spec,
+    over: str | None,
+    *,
+    stage: int = 1,
+    limit: int | None = None,
+    seeds: int = 0,
+    points: int = 3,
+    rng: int = 0,
+) -> Result:
+    """Race the self-consistent gates over a parameter.
+
+    Args:
+        spec: With parameters.
+        over: The parameter; None for the only one.
+        stage: Whose residual is learned.
+        limit: Gates above which to stop.
+        seeds: Networks at every point, 0 for none.
+        points: Points in every interval.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
+    """
+    limits, learned = _asked(spec, over, stage)
+    if seeds and stage > 1:
+        msg = (
+            f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
+            "once, and what they leave is no data set to train on. Leave --seeds out"
+        )
+        raise InputError(msg)
+    found = race(learned.dataset.inputs, learned.dataset.targets, limits, limit or LIMIT)
+    beside, confronted = unraced(found, learned), None
+    if seeds:
+        with phase(f"{seeds} networks at every point"):
+            values = confronted_points(found, points)
+            confronted = Confronted(
+                seeds=seeds,
+                network=network_of(learned),
+                points=[confront(found, learned, value, seeds, rng) for value in values],
+                crossings=seen_crossings(found, learned),
+            )
+    return RaceReport(race=found, spec=spec, learned=learned, beside=beside, confronted=confronted)
+
+
+def by_label_over(
+    spec: Spec,
+    label: str,
+    over: str | None,
+    *,
+    stage: int = 1,
+    seeds: int = 0,
+    points: int = 3,
+    rng: int = 0,
+    **_unheard: object,
+) -> Result:
+    """Race gates by subsets of a label over a parameter; arguments as of :func:`over_parameter`."""
+    limits, learned = _asked(spec, over, stage)
+    found = label_race(learned.dataset, learned.dataset.targets, label, limits)
+    # Networks learn the targets, whatever stage is raced.
+    whole = _asked(spec, over, 1)[1]
+    values = confronted_points(found, points) if seeds else ()
+    trained = [confront(found, whole, value, seeds, rng, by_label=True) for value in values]
+    return LabelRaceReport(race=found, spec=spec, learned=whole, trained=trained)
+
+
+def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Result:
+    """Compare speeds by subsets of a label at one point, stage by stage.
+
+    Args:
+        spec: Without free parameters.
+        label: Name of the label.
+        seeds: Networks to train, 0 for none.
+        rng: Seed of the networks.
+    """
+    stages = subset_stages(spec, label)
+    shares = trained_shares(spec, label, seeds, rng) if seeds else None
+    return subsets_report(spec, label, stages, shares)
+
+
+def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Result:
+    """Race modular against mixed-selective pathways.
+
+    Args:
+        spec: Whose parameters have values.
+        label: Whose values are the modules.
+        seeds: Networks of each kind; 0 for the usual number.
+        rng: Seed of the networks.
+    """
+    return contest(spec, label, seeds or DEFAULT_SEEDS, rng)
+
+
+def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
+    """Return the range of the parameter to race over, and the spec with what a stage learns.
+
+    Other parameters have their values.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant.
+    """
+    names = [parameter.name for parameter in spec.parameters]
+    name = over or (names[0] if len(names) == 1 else None)
+    if not names:
+        msg = (
+            "race: found a spec without parameters; a race is over one, declared as "
+            "[parameters.NAME]. `symreln gates SPEC --method self-consistent` compares speeds at "
+            "one point"
+        )
+        raise InputError(msg)
+    if name not in names:
+        found = over or ", ".join(names)
+        msg = f"race: found {found}; --over needs one of the spec's parameters: {names}"
+        raise InputError(msg)
+    residuals = stage_residuals(spec)
+    if stage > len(residuals):
+        msg = f"race: found --stage {stage}; the spec has {len(residuals)} stages"
+        raise InputError(msg)
+    others = {key: value for key, value in spec.values.items() if key != name}
+    data = replace(
+        spec.dataset,
+        inputs=spec.dataset.inputs.substitute(others),
+        targets=residuals[stage - 1].substitute(others),
+    )
+    limits = next(parameter_range(p) for p in spec.parameters if p.name == name)
+    return limits, replace(spec, dataset=data)

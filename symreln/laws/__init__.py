@@ -1,0 +1,1 @@
+"""Mode equations and reductions, one file each, and what follows from each."""

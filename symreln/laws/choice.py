@@ -1,0 +1,131 @@
+"""Which law a mode takes, and why the earlier ones do not hold.
+
+Laws are asked in order; the first that matches solves. Each answers with its reason, so that the
+choice can be followed line by line. A new law is a file and a place in :data:`LAWS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symreln.errors import NoClosedFormError, NotSupportedError
+from symreln.laws import half_speed, lambda_balanced
+from symreln.laws.depth import Depth
+from symreln.laws.law import Law, Regime, Start
+from symreln.laws.one_layer import OneLayer
+from symreln.laws.ops import SYMPY, Ops
+from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
+from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+
+LAWS: tuple[type[Law], ...] = (
+    OneLayer,
+    TwoLayer,
+    Unbalanced,
+    TwoLayerDecay,
+    UnbalancedDecay,
+    Depth,
+)
+
+_WEIGHTS = (
+    "random weights are balanced in the mean only; from weights that are, and white inputs, "
+    "from_weights(derivation, w1, w2) solves the whole matrices"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A law, or none.
+
+    Attributes:
+        law: The law whose equation holds, or None where no law solves the mode.
+        name: The name that is printed: at half speed it is not that of the law.
+        why: Why it does, or why the last one that was asked does not.
+        passed_over: (name, why not) of every law that was asked before.
+    """
+
+    law: type[Law] | None
+    name: str | None
+    why: str
+    passed_over: tuple[tuple[str, str], ...]
+
+    def lines(self) -> tuple[str, ...]:
+        """Return one line a law: those passed over, then the one taken."""
+        lines = [f"not {name}: {why}" for name, why in self.passed_over]
+        return (*lines, f"{self.name}: {self.why}") if self.name else tuple(lines)
+
+
+def choose(regime: Regime) -> Choice:
+    """Ask the laws in order and return the first that matches."""
+    passed = [(half_speed.NAME, regime.half_speed.why), (lambda_balanced.NAME, _WEIGHTS)]
+    for law in LAWS:
+        found = law.matches(regime)
+        if not found.holds:
+            passed.append((law.name, found.why))
+            continue
+        if not regime.half_speed.holds:
+            return Choice(law=law, name=law.name, why=found.why, passed_over=tuple(passed))
+        why = f"its equations, of twice the time constant, are {law.name}: {found.why}"
+        return Choice(
+            law=law,
+            name=half_speed.NAME,
+            why=f"{regime.half_speed.why}; {why}",
+            passed_over=(),
+        )
+    return Choice(law=None, name=None, why=passed[-1][1], passed_over=tuple(passed))
+
+
+def law_of(regime: Regime) -> type[Law]:
+    """Return the law of a network's decoupled modes.
+
+    Raises:
+        NoClosedFormError: No law solves them.
+    """
+    found = choose(replace(regime, decoupled=True))
+    if found.law is None:
+        msg = f"no closed form: {found.why}"
+        raise NoClosedFormError(msg)
+    return found.law
+
+
+def expected_start(regime: Regime) -> Start:
+    """Return where a network's modes start, in expectation.
+
+    Raises:
+        NotSupportedError: No formula says it.
+    """
+    found = law_of(regime).start(regime)
+    if found is None:
+        msg = (
+            f"network.layers = {regime.layers}: the initial strength of a product of that many "
+            "random matrices is no formula; symreln validate follows single modes for it, and the "
+            "closed forms hold for any strength0: derivation.enclose(times, strength0=…) takes one"
+        )
+        raise NotSupportedError(msg)
+    return found
+
+
+def solve(regime: Regime, s: Any, d: Any, *, ops: Ops = SYMPY, **more: Any) -> Law:
+    """Return the law of a decoupled mode with its numbers; arguments as of :meth:`Law.of`."""
+    return law_of(regime).of(regime, ops, s, d, **more)
+
+
+def started(
+    regime: Regime, s: Any, d: Any, tau: Any, *, ops: Ops, start: Start | None = None
+) -> Law:
+    """Return the law of a mode that starts where it is expected to, or at ``start``.
+
+    Args:
+        regime: What is known of the mode.
+        s: Singular value, of the number system.
+        d: Input eigenvalue, of the number system.
+        tau: Time constant in steps, exact.
+        ops: :data:`NUMPY` or :data:`ARB`.
+        start: Where the mode starts.
+
+    Raises:
+        NotSupportedError: There is no expected start, and none is given.
+    """
+    found = start or expected_start(regime)
+    begin = {"strength0": found.strength0, "imbalance": found.imbalance}
+    return solve(regime, s, d, ops=ops, tau=tau, **begin)

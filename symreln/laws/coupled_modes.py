@@ -1,0 +1,91 @@
+r"""Coupled modes: a competitive Lotka-Volterra system, one scalar a mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from symreln.base.summaries import short_repr
+from symreln.laws.integrate import integrate
+from symreln.laws.law import TIME, TIME_CONSTANT
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+NAME = "coupled modes"
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class CoupledModes:
+    r"""Modes whose strengths compete.
+
+    Solves :math:`\tau \dot\pi_a = 2 \pi_a (s_a - \sum_b \kappa_{ab} \pi_b)`, where
+    :math:`\kappa_{aa} = d_a` and :math:`\kappa_{ab} = k_{ab} g_{ba}` is the product of the
+    overlap of outputs and of the correlation of inputs.
+
+    Source: [Saxe2022], the neural race reduction.
+    Assumes: two layers, balanced and aligned at t = 0; mode-diagonal couplings PROVEN.
+
+    Attributes:
+        names: Symbol of every mode's strength.
+        s: Singular values, one a mode.
+        kappa: Couplings, square, one row and column a mode.
+        t: Time in steps.
+        tau: Time constant in steps.
+    """
+
+    names: tuple[str, ...]
+    s: tuple[sp.Expr, ...]
+    kappa: sp.ImmutableMatrix
+    t: sp.Symbol = TIME
+    tau: sp.Expr = TIME_CONSTANT
+
+    @property
+    def strengths(self) -> tuple[sp.Symbol, ...]:
+        """The unknown strengths, as symbols."""
+        return tuple(sp.Symbol(name, positive=True) for name in self.names)
+
+    @property
+    def rhs(self) -> tuple[sp.Expr, ...]:
+        """Time derivatives of the strengths."""
+        return tuple(
+            2 * p * drive / self.tau for p, drive in zip(self.strengths, self.drives, strict=True)
+        )
+
+    @property
+    def drives(self) -> tuple[sp.Expr, ...]:
+        """s_a − Σ_b kappa_ab π_b of every mode."""
+        strengths = sp.Matrix(self.strengths)
+        drives: Any = sp.Matrix(self.s) - self.kappa * strengths
+        return tuple(drives)
+
+
+def integrate_modes(
+    s: ArrayLike, kappa: np.ndarray, strength0: ArrayLike, times: np.ndarray, tau: float
+) -> np.ndarray:
+    """Integrate coupled modes in float64; return strengths of shape (modes, times).
+
+    The logarithms are integrated: strengths stay positive, and a start of 1e-30 costs nothing.
+
+    Args:
+        s: Singular values.
+        kappa: Couplings, shape (modes, modes), the modes' own d on the diagonal.
+        strength0: Initial strengths, positive.
+        times: Ascending times in steps, times[0] is the start.
+        tau: Time constant in steps.
+    """
+    drive = np.asarray(s, dtype=float)
+
+    def rhs(_: float, logs: np.ndarray) -> np.ndarray:
+        return (2 / tau) * (drive - kappa @ np.exp(logs))
+
+    result = np.empty((len(drive), len(times)))
+    start = np.log(np.asarray(strength0, dtype=float))
+    # A mode relaxes to its plateau with the rate 2s/tau.
+    for part, logs in integrate(rhs, start, times, fastest=2 * float(drive.max()) / tau):
+        result[:, part] = np.exp(logs)
+    return result

@@ -1,0 +1,435 @@
+r"""Three and more balanced layers of weights: t as a function of the strength, and its inverse.
+
+With :math:`\rho = (d\pi/s)^{1/L}`, the L-th root of the strength in units of its plateau,
+
+.. math:: t(\pi) = \frac{\tau}{s} \left(\frac{d}{s}\right)^{1-2/L} [T(\rho) - T(\rho_0)], \qquad
+   T'(\rho) = \frac{1}{\rho^{L-1}(1 - \rho^L)}, \quad
+   T(\rho) = J_{2,L}(\rho) - \frac{\rho^{2-L}}{L-2},
+
+for a rising mode, and with :math:`\sigma = 1/\rho` for a falling one
+:math:`T = J_{L-2,L}(\sigma) - \sigma^{L-2}/(L-2)`; J is that of
+:mod:`symreln.laws.roots_of_unity`.
+
+Numbers come from the *clock* E = L T in the logit of x = dπ/s, y = ln(x/(1 − x)) of a rising and
+y = ln(x/(x − 1)) > 0 of a falling mode: with e = 1 − 2/L, :math:`E' = (1 \pm e^{-y})^e` and
+:math:`\dot E = L s (s/d)^e/\tau`. Neither y nor E overflows, however long the time or near the
+plateau. With r = ρ or σ, :math:`\varphi_j = 2\pi j/L`, and the logarithms of all roots of unity,
+whose sum is :math:`\ln(1 - r^L)`, taken out,
+
+.. math:: E = -\ln(1 - r^L) + \sum_{0 < j < L/2} \bigl[ 2 \sin^2\varphi_j
+   \ln(1 - 2 r \cos\varphi_j + r^2) \pm 2 \sin 2\varphi_j
+   \arctan\tfrac{r \sin\varphi_j}{1 - r \cos\varphi_j} \bigr] - \tfrac{1}{e} r^{\mp(L-2)},
+
+upper signs rising. E is concave for a rising and convex for a falling mode: Newton's iteration
+converges from one side, and in balls it proves where the solution lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from flint import arb, ctx
+
+from symreln.errors import LimitReachedError
+from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
+from symreln.laws.ops import ARB, NUMPY, Ops, defect
+from symreln.laws.roots_of_unity import (
+    hypergeometric,
+    hypergeometric_defect,
+    integral,
+    integral_defect,
+)
+
+#: Layers up to which the closed form is printed in logarithms; it has about L terms.
+MOST_PRINTED = 6
+#: Steps of Newton's iteration, at the most.
+MOST_STEPS = 200
+#: The iteration in float64 ends where y moves by less than this, relative to 1 + |y|.
+_SETTLED = 4e-16
+#: Terms of the clock's series for a falling mode far above its plateau, where u <= 1 − 1/e.
+_TERMS = 90
+
+_Q, _RHO, _TAU, _D = sp.symbols("_q _rho _tau _d", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Depth(Law):
+    r"""One decoupled mode of L balanced layers, L >= 3, in implicit form.
+
+    Solves :math:`\tau \dot\pi = L \pi^{2-2/L} (s - d\pi)`, :math:`\pi(0) = \pi_0`.
+
+    Source: [Saxe2014].
+    Assumes: L layers, balanced and aligned at t = 0; mutual diagonalisability PROVEN.
+
+    Attributes:
+        layers: L, an integer from 3.
+    """
+
+    name = "depth L balanced"
+    start_origin = ""
+    start_source = "none is derived: formulas hold for any"
+    layers: sp.Integer
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        if regime.layers < 3:
+            why = f"{regime.layers} layers of weights have an explicit solution of their own"
+        elif not regime.decoupled:
+            why = COUPLED
+        elif regime.apart:
+            why = "unbalanced modes of more than two layers have no closed form known here"
+        elif regime.weight_decay:
+            why = "weight decay of more than two layers has no closed form known here"
+        else:
+            why = f"{regime.layers} layers of weights, the mode is decoupled, balanced"
+            return Match(holds=True, why=why)
+        return Match(holds=False, why=why)
+
+    @classmethod
+    def start(cls, regime: Regime) -> None:
+        """Return None: a product of three random matrices starts where no formula says."""
+        return
+
+    @property
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return (
+            r"\tau \dot{\pi} = L \pi^{2 - 2/L} \left(s - d\, \pi\right), "
+            r"\qquad \pi(0) = \pi_0, \quad "
+            rf"L = {sp.latex(self.layers)}"
+        )
+
+    # -- what is printed ---------------------------------------------------------------------------
+
+    @property
+    def falls(self) -> bool:
+        """Whether the mode starts above its plateau; formulas of symbols are of a rising one."""
+        return bool((self.s - self.d * self.strength0).is_negative)
+
+    @cached_property
+    def _expr(self) -> None:
+        """None: there is no explicit one."""
+        return
+
+    @property
+    def printed(self) -> Any:
+        """The equation t = t(pi), or 0."""
+        return self.expr if self.rests else sp.Eq(self.t, self.time)
+
+    @cached_property
+    def half_time(self) -> Any:
+        """Time at which half the plateau is reached, in steps; None for a falling mode."""
+        if self.s == 0 or self.d == 0 or self.falls:
+            return None
+        found: Any = self.time.xreplace({STRENGTH: self.plateau / 2})
+        return found
+
+    @property
+    def time(self) -> sp.Expr:
+        """t(π): when the strength is :data:`STRENGTH`, between strength0 and the plateau."""
+        power = self.root_power
+
+        def stage(strength: Any) -> sp.Expr:
+            return self._stage((self.d * strength / self.s) ** power)
+
+        return self.scale * (stage(STRENGTH) - stage(self.strength0))
+
+    @property
+    def scale(self) -> sp.Expr:
+        """The factor of T(ρ) − T(ρ_0) in t(π)."""
+        found: Any = self.tau / self.s * (self.d / self.s) ** (1 - 2 / self.layers)
+        return found
+
+    @property
+    def root(self) -> sp.Symbol:
+        r"""The variable of :attr:`stage`: ρ, or σ = 1/ρ for a falling mode."""
+        return sp.Symbol("sigma" if self.falls else "rho", positive=True)
+
+    @property
+    def root_power(self) -> sp.Expr:
+        """The power of the strength, in units of its plateau, that :attr:`root` is."""
+        return (-1 if self.falls else 1) / self.layers
+
+    @property
+    def stage(self) -> sp.Expr:
+        """T as an expression in :attr:`root`."""
+        return self._stage(self.root)
+
+    def _stage(self, root: sp.Expr) -> sp.Expr:
+        layers = int(self.layers)
+        m, power = (layers - 2, root ** (layers - 2)) if self.falls else (2, root ** (2 - layers))
+        if layers <= MOST_PRINTED:
+            j = integral(m, layers, root)
+        else:
+            j = hypergeometric(sp.Integer(m), self.layers, root)
+        return j - power / (layers - 2)
+
+    def residual(self) -> sp.Expr:
+        r"""Zero exactly when dt/dπ · π' − 1 vanishes.
+
+        The derivative of J is proven once for each L, in both forms in which it is written; what
+        is left is the chain rule, decided in powers of ρ and of the plateau.
+        """
+        if self.rests:
+            return sp.S.Zero
+        layers = int(self.layers)
+        return defect(
+            integral_defect(layers - 2 if self.falls else 2, layers),
+            hypergeometric_defect() if layers > MOST_PRINTED else sp.S.Zero,
+            _chain(self.layers, self.falls),
+        )
+
+    def to_latex(self) -> str:
+        """Return the LaTeX of t(π), without delimiters."""
+        name, stage = sp.latex(self.root), sp.latex(self.stage)
+        power, layers = f"{'-' * self.falls}1/{self.layers}", str(self.layers)
+        scale = sp.latex(self.tau / self.s) + rf"\left({sp.latex(self.d / self.s)}\right)"
+        return (
+            rf"t = {scale}^{{1 - 2/{layers}}} \left[T({name}) - T({name}_0)\right], \quad "
+            rf"T({name}) = {stage}, \quad {name} = \left({sp.latex(self.d / self.s)}\, "
+            rf"\pi\right)^{{{power}}}"
+        )
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def strength(self, t: Any) -> Any:
+        """Return the strength, for s, d > 0, or s = 0 in balls; see :meth:`strengths`."""
+        return self.strengths([t])[0] if self.ops is ARB else self.strengths(t)
+
+    def strengths(self, times: Any) -> Any:
+        """Return the strengths at several times: t(π) inverted.
+
+        In float64 as exact as t and s are: a mode that starts small waits long, and a relative
+        change of t by 1e-16 changes the strength by 1e-16 times the waiting time in units of the
+        rise. In balls certified.
+
+        Raises:
+            LimitReachedError: The iteration did not settle, or the precision is too low.
+        """
+        return self._balls(times) if self.ops is ARB else self._floats(times)
+
+    def _floats(self, times: np.ndarray) -> np.ndarray:
+        layers = int(self.layers)
+        s, d, strength0, t = np.broadcast_arrays(self.s, self.d, self.strength0, times)
+        plateau, share = s / d, strength0 * (d / s)
+        growth = layers * s * plateau ** (1 - 2 / layers) * (t / self.tau)
+        result = np.array(strength0, dtype=float)
+        for rises, mine in ((True, share < 1), (False, share > 1)):
+            mine &= growth > 0
+            if mine.any():
+                clock = Clock(layers=layers, rises=rises, ops=NUMPY)
+                goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
+                y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
+                result[mine] = plateau[mine] * clock.share(y)
+        return result
+
+    def _balls(self, times: Sequence[arb]) -> tuple[arb, ...]:
+        layers, e = int(self.layers), 1 - arb(2) / int(self.layers)
+        if self.s.is_zero():
+            spread = layers * self.d * (1 + e) * self.strength0 ** (1 + e) / self.tau
+            return tuple(self.strength0 * (1 + spread * t) ** (-1 / (1 + e)) for t in times)
+        plateau, share = self.s / self.d, self.strength0 * self.d / self.s
+        if share == 1:
+            return (plateau,) * len(times)
+        if not share < 1 and not share > 1:
+            msg = "depth L: at this precision the start cannot be told from the plateau"
+            raise LimitReachedError(msg)
+        clock = Clock(layers=layers, rises=share < 1, ops=ARB)
+        start = clock.logit(share)
+        begun, unit = clock.at(start)[0], layers * self.s * plateau**e / self.tau
+        grown = [unit * t for t in times]
+        near = clock.proposals(float(start), [float(g) for g in grown])
+        return tuple(
+            self.strength0 if t.is_zero() else plateau * clock.share(clock.enclosed(begun + g, y))
+            for t, g, y in zip(times, grown, near, strict=True)
+        )
+
+    @property
+    def relaxation(self) -> Any:
+        r"""The rate :math:`L h^{2 - 2/L} d`, h the plateau."""
+        power = 2 - self.ops.number(2) / int(self.layers)
+        return int(self.layers) * self.plateau**power * self.d
+
+    def steps(self) -> Iterator[np.ndarray]:
+        r"""Yield the strengths: the one amplitude moves by :math:`x^{L-1} (s - d x^L)/\tau`."""
+        layers = int(self.layers)
+        amplitude = (self.strength0 + 0.0 * self.s) ** (1 / layers)
+        while True:
+            strength = amplitude**layers
+            yield strength
+            pull = (self.s - self.d * strength) / self.tau
+            amplitude = amplitude + amplitude ** (layers - 1) * pull
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """E(y) of one depth, rising or falling, and its inverse; floats or balls.
+
+    Attributes:
+        layers: L, from 3.
+        rises: Whether the strength rises.
+        ops: The number system; balls at the precision at which the clock was made.
+    """
+
+    layers: int
+    rises: bool
+    ops: Ops
+
+    @cached_property
+    def _exponent(self) -> Any:
+        return 1 - self.ops.number(2) / self.layers
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[Any, Any, Any, Any], ...]:
+        """Cos φ, sin φ, 2 sin² φ and ±2 sin 2φ of every pair of roots of unity."""
+        found = []
+        for j in range(1, (self.layers + 1) // 2):
+            sine, cosine = self.ops.turn(2 * j, self.layers)
+            twice = 4 * sine * cosine
+            found.append((cosine, sine, 2 * sine * sine, twice if self.rises else -twice))
+        return tuple(found)
+
+    def logit(self, share: Any) -> Any:
+        """Return y of x."""
+        log1p = self.ops.log1p
+        return self.ops.log(share) - log1p(-share) if self.rises else -log1p(-1 / share)
+
+    def share(self, y: Any) -> Any:
+        """Return x of y."""
+        return 1 / self._bottom(y)
+
+    def _bottom(self, y: Any) -> Any:
+        """Return 1 + e^-y, or 1 − e^-y without cancellation."""
+        return 1 + self.ops.exp(-y) if self.rises else -self.ops.expm1(-y)
+
+    def at(self, y: Any) -> tuple[Any, Any]:
+        """Return E(y) and E'(y)."""
+        ops, logarithm = self.ops, self.ops.log(self._bottom(y))
+        r = ops.exp((-logarithm if self.rises else logarithm) / self.layers)
+        total = y + logarithm if self.rises else y
+        for cosine, sine, weight, turn in self._pairs:
+            part = r * cosine
+            total = total + weight * ops.log(1 - 2 * part + r * r)
+            if self.layers != 4:  # where it is 0
+                total = total + turn * ops.atan(r * sine / (1 - part))
+        rate = r ** (self.layers - 2)
+        if self.rises:
+            rate = 1 / rate
+        total = total - rate / self._exponent
+        if ops is NUMPY and not self.rises:
+            total = np.where(y < 1, self._series(np.minimum(y, 1.0)), total)
+        return total, rate
+
+    def _series(self, y: np.ndarray) -> np.ndarray:
+        """Return the falling clock where its terms cancel: sum of u^(n+1+e)/(n+1+e), u = 1/x."""
+        u = -np.expm1(-y)
+        powers = np.arange(_TERMS, -1, -1) + 1 + self._exponent
+        return np.polyval(1 / powers, u) * u ** (1 + self._exponent)
+
+    def settled(self, goal: np.ndarray, start: np.ndarray, growth: np.ndarray) -> np.ndarray:
+        """Return the y at which the clock shows ``goal``, ``growth`` later than at ``start``.
+
+        Raises:
+            LimitReachedError: The iteration did not settle.
+        """
+        y = np.maximum(self._first(goal, start, growth), start)
+        for _ in range(MOST_STEPS):
+            value, rate = self.at(y)
+            step = (goal - value) / rate
+            y = np.maximum(y + step, start)
+            if np.all(np.abs(step) <= _SETTLED * (1 + np.abs(y)) + self._noise(y, goal) / rate):
+                return y
+        msg = "depth L: the inversion of t(strength) did not settle"
+        raise LimitReachedError(msg)
+
+    def _first(self, goal: np.ndarray, start: np.ndarray, growth: np.ndarray) -> np.ndarray:
+        """Return a y from which Newton's iteration converges."""
+        from scipy.special import wrightomega
+
+        e = self._exponent
+        if not self.rises:
+            # E(y) >= y − 1 for all y, and E(y) >= (y/2)^e y/(1 + e) for y <= 1: y is before both.
+            near = ((1 + e) * 2**e * goal) ** (1 / (1 + e))
+            return np.where(near <= 1, np.minimum(near, goal + 1), goal + 1)
+        # G'/2 <= E' <= G' for G = y − e^(−ey)/e, whose inverse is Wright's omega function: where G
+        # has moved by the growth, E has moved by less.
+        with np.errstate(over="ignore"):
+            level = start - np.exp(-e * start) / e + growth
+        omega = wrightomega(-e * level)
+        return np.where(level > 0, level + omega / e, -np.log(np.maximum(omega, 1e-300)) / e)
+
+    def _noise(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
+        """Return by how much rounding moves E: of its largest term, and of L/2 more of order 1."""
+        most = np.exp(-self._exponent * np.minimum(y, 0)) if self.rises else 0.0
+        size = np.abs(goal) + most / self._exponent + np.maximum(y, 0)
+        return 1e-15 * (1 + self.layers / 10) * size
+
+    def proposals(self, start: float, grown: list[float]) -> list[float]:
+        """Return a logit for every growth, in floats; only speed depends on them."""
+        growth = np.minimum(grown, 1e300)
+        begin = np.full(len(growth), start)
+        floats = Clock(layers=self.layers, rises=self.rises, ops=NUMPY)
+        try:
+            with np.errstate(all="ignore"):
+                found = floats.settled(floats.at(begin)[0] + growth, begin, growth)
+        except LimitReachedError:
+            found = begin + growth
+        known = np.isfinite(found) & (self.rises | (found > 0))
+        return np.where(known, found, begin + growth).tolist()
+
+    def enclosed(self, goal: arb, near: float) -> arb:
+        """Return a ball of the y at which the clock shows ``goal``, by Newton's interval method.
+
+        Where y + (goal − E(y))/E'(Y) lies within Y, a ball around y, so does the solution. The
+        logarithm of E' has a slope below 1 and e^-y for a rising, 1/(e^y − 1) for a falling mode.
+
+        Args:
+            goal: A ball of E.
+            near: A logit to start from.
+
+        Raises:
+            LimitReachedError: The goal is too wide, or the iteration does not arrive.
+        """
+        y, rounding = arb(near), arb(2) ** (4 - ctx.prec)
+        for _ in range(MOST_STEPS):
+            value, rate = self.at(y)
+            step = (goal - value) / rate
+            reach = (2 * abs(step) + abs(y) * rounding).upper()
+            least = y - reach
+            if self.rises or least > 0:
+                if self.rises:
+                    slope = (-least).exp() if least > 0 else arb(1)
+                else:
+                    slope = (-least).exp() / -(-least).expm1()
+                off = step * arb(0, reach * slope).exp()
+                # A step squares the error, until that of the goal and of rounding is reached.
+                if abs(off) < reach and off.rad() <= 4 * step.rad():
+                    return y + off
+            y = (y + step).mid()
+            if not self.rises and not y > 0:
+                y = arb(near) / 2
+        msg = "depth L: at this precision the inversion of t(strength) cannot be enclosed"
+        raise LimitReachedError(msg)
+
+
+@lru_cache(maxsize=64)
+def _chain(layers: sp.Integer, falls: bool) -> sp.Expr:
+    """Return dt/dπ · π' − 1, given the derivative of J, in ρ and q = (s/d)^(1/L)."""
+    strength, plateau = (_Q * _RHO) ** layers, _Q**layers
+    s = _D * plateau
+    if falls:
+        # T as a function of sigma = 1/rho.
+        inverse = 1 / _RHO
+        slope = inverse ** (layers - 3) / (1 - inverse**layers) - inverse ** (layers - 3)
+        by_root = slope * inverse.diff(_RHO)
+    else:
+        by_root = _RHO / (1 - _RHO**layers) + _RHO ** (1 - layers)
+    by_strength = _TAU / (s * _Q ** (layers - 2)) * by_root / strength.diff(_RHO)
+    rate = layers * (_Q * _RHO) ** (2 * layers - 2) * (s - _D * strength) / _TAU
+    return sp.cancel(by_strength * rate - 1)

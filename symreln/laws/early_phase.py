@@ -1,0 +1,269 @@
+r"""Initial strengths of a ReLU network from its early phase, by averaging over single neurons.
+
+While all outputs are small the residual is Y itself, and a hidden unit (w, b) moves alone:
+
+.. math:: \tau \dot w = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot y_\mu)\, x_\mu / P, \qquad
+          \tau \dot b = \sum_\mu (w \cdot x_\mu)_+\, y_\mu / P.
+
+Its equation is homogeneous, so what it does is a property of the data, not of the width or of
+init_std. A mode (u, s, v) of a pathway grows along (v, u)/√2; once the units' gates have settled on
+the pathway's, the square of that amplitude grows as e^{2 s t/τ}, and
+
+.. math:: \kappa = \lim_T E\bigl[ \tfrac12 (v \cdot w + u \cdot b)^2 \bigr]\, e^{-2 s T/\tau}
+
+for units drawn from N(0, 1) says how many of them, in effect, the mode starts from: its initial
+strength is κ H init_std²/2. Layers that start apart are drawn in units of the root of their mean
+variance, which then stands for init_std². A linear network has κ = 1, whatever the mode; counting
+half of the units of a ReLU network is κ = 1/2.
+
+A unit counts for the pathway whose gate it has, and for none where it has another gate: it then
+grows at another rate, in another direction. On samples that are orthogonal to w within
+:data:`BOUNDARY`, or within what one step moves, the sign means nothing, and any gate is the unit's.
+Modes that a symmetry of the
+data exchanges are estimated together: their κ is one number, the mean over all of them.
+
+Float64, seeded, with the standard error of the mean. Nothing is fitted, no network is looked at.
+Source: theory.md 5; the alignment of single neurons is that of Maennel et al. 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.errors import InputError
+from symreln.laws.coupled_matrices import orthonormal_span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Units that are followed. The standard error of κ is then about 2 %, of a drop time a few
+#: thousandths of a growth time.
+UNITS = 4000
+#: Growth times of the mode between two looks at its units.
+LOOK = 1.0
+#: Cosine between w and a sample below which the sample is on the boundary of the unit's half-space.
+BOUNDARY = 1e-3
+#: Share of κ that units add which came to the gate or left it since the last look; below it, twice
+#: in a row, gates have settled. No Monte Carlo error is in it: the units are the same.
+SETTLED = 2e-3
+#: Relative change of κ in a look above which units grow at another rate than the mode. Units that
+#: are held on a boundary cross it in every step, which slows them by the order of a step.
+DRIFT = 0.1
+#: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
+MOST_LOOKS = 40
+#: Growth of the fastest mode in a step below which steps are taken this long: what they cost is
+#: far below the Monte Carlo error, and a learning rate of 1e-30 would take 1e30 of them.
+FINEST = 1e-3
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class EarlyStrength:
+    """What the early phase says of one mode; the same for all modes of its symmetry orbit.
+
+    Attributes:
+        kappa: κ, mean over equal modes and over the orbit; 0 where no unit keeps the gate.
+        error: Its standard error, from the spread over units.
+        spread: Standard deviation of the mode's initial strength between networks, relative to its
+            mean, times √H.
+        settled: Whether units keep the gate, and all that count for κ have come to theirs.
+        share: Share of the units that have the pathway's gate.
+        elsewhere: Share of the units that are open on some sample and have no pathway's gate.
+        closed: Share of the units that are closed on all samples: they move no more.
+        moved: Share of κ by units that came to the gate or left it in the last look.
+        orbit: Labels of the modes of the orbit, this one's included; empty where not known.
+        units: What every unit adds to the mode's strength over κ, shape (units,); its mean is 1
+            over the orbit. A network's strength is the mean over H units drawn from them. None
+            where it is not known.
+    """
+
+    kappa: float
+    error: float
+    spread: float
+    settled: bool
+    share: float
+    elsewhere: float = 0.0
+    closed: float = 0.0
+    moved: float = 0.0
+    orbit: tuple[str, ...] = ()
+    units: np.ndarray | None = field(default=None, repr=False, compare=False)
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EarlyMode:
+    """Equal modes that are asked for.
+
+    Attributes:
+        pathway: Which of the pathways.
+        inputs: Inputs of the pathway, indices.
+        s: Singular value of Sigma^{yx} (of the whole targets), positive.
+        u: Left singular vectors, shape (n_y, multiplicity).
+        v: Right singular vectors among the pathway's inputs, shape (inputs, multiplicity).
+    """
+
+    pathway: int
+    inputs: tuple[int, ...]
+    s: float
+    u: np.ndarray
+    v: np.ndarray
+
+
+class EarlyPhase:
+    """Single ReLU units in the field of the targets.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+        gates: 0 or 1, shape (pathways, P): those that learn at once.
+        step: A step of gradient descent in units of τ: 1/τ with τ in steps.
+        rng: Seed of the units.
+        units: How many.
+        scales: Standard deviations of w and b at the start, their squares of mean one.
+    """
+
+    def __init__(
+        self,
+        inputs: np.ndarray,
+        targets: np.ndarray,
+        gates: np.ndarray,
+        step: float,
+        rng: np.random.Generator,
+        units: int = UNITS,
+        scales: tuple[float, float] = (1.0, 1.0),
+    ) -> None:
+        # Outputs outside the span of the targets never move, and no mode points there.
+        self._basis = orthonormal_span(targets)
+        self._x, self._step = inputs, step
+        self._y = self._basis.T @ targets / inputs.shape[1]
+        self._gates = gates > 0
+        self._first = scales[0] * rng.standard_normal((units, inputs.shape[0]))
+        self._second = scales[1] * rng.standard_normal((units, len(self._y)))
+        self._logs = np.zeros(units)
+        self._done = 0
+
+    def strengths(
+        self, modes: Sequence[EarlyMode], orbits: Sequence[object] | None = None
+    ) -> list[EarlyStrength]:
+        """Return κ of every mode; the units move on until each orbit has settled.
+
+        Args:
+            modes: What is asked for.
+            orbits: Of every mode, equal where a symmetry of the data exchanges modes; by default
+                each mode is an orbit of its own.
+        """
+        if not modes:
+            return []
+        fastest = max(mode.s for mode in modes)
+        if not fastest > 0:
+            msg = "early phase: a mode with s = 0 does not grow. Ask for modes with s > 0."
+            raise InputError(msg)
+        members: dict[object, list[int]] = {}
+        for place in range(len(modes)):
+            members.setdefault(place if orbits is None else orbits[place], []).append(place)
+        found: dict[int, EarlyStrength] = {}
+        self._step = max(self._step, FINEST / fastest)
+        look = max(1, round(LOOK / (self._step * fastest)))
+        last = np.zeros((len(self._first), len(self._gates)), dtype=bool)
+        for _ in range(MOST_LOOKS):
+            self._advance(look)
+            on, elsewhere, closed = self._census()
+            for places in members.values():
+                before = found.get(places[0])
+                if before is None or not before.settled:
+                    own = [(modes[p], on[:, modes[p].pathway]) for p in places]
+                    came = [(mode, has ^ last[:, mode.pathway]) for mode, has in own]
+                    moved = float(np.mean([self._squares(*each).mean() for each in came]))
+                    pooled = _pooled([self._squares(*each) for each in own], moved, before)
+                    found.update(zip(places, pooled, strict=True))
+                share = float(on[:, [modes[p].pathway for p in places]].mean())
+                counted = {"share": share, "elsewhere": elsewhere, "closed": closed}
+                found.update({p: replace(found[p], **counted) for p in places})
+            if all(each.settled for each in found.values()):
+                break
+            last = on
+        return [found[place] for place in range(len(modes))]
+
+    def _advance(self, steps: int) -> None:
+        for _ in range(steps):
+            seen = self._first @ self._x
+            drive = (self._second @ self._y) * (seen > 0)
+            moved = np.maximum(seen, 0) @ self._y.T
+            self._first += self._step * (drive @ self._x.T)
+            self._second += self._step * moved
+        self._done += steps
+        # Homogeneous: units are kept at length one, their growth in logarithms.
+        size = np.sqrt(np.sum(self._first**2, axis=1) + np.sum(self._second**2, axis=1))
+        self._first /= size[:, None]
+        self._second /= size[:, None]
+        self._logs += np.log(size)
+
+    def _census(self) -> tuple[np.ndarray, float, float]:
+        """Return who has which gate, and the shares of units that are open elsewhere and closed.
+
+        Who has which gate has shape (units, pathways). Of several gates that a unit has, on samples
+        of its boundary, the nearest counts, samples weighted by (w·x)².
+        """
+        seen = self._first @ self._x
+        squares, opened = seen * seen, seen > 0
+        lengths = np.outer(np.linalg.norm(self._first, axis=1), np.linalg.norm(self._x, axis=0))
+        # What is held on a boundary crosses it in every step, to and fro.
+        moved = self._step * np.abs(self._second @ self._y) @ np.abs(self._x.T @ self._x)
+        clear = np.abs(seen) > np.maximum(BOUNDARY * lengths, moved)
+        wrong = [opened != gate for gate in self._gates]
+        has = np.column_stack([~(w & clear).any(axis=1) for w in wrong])
+        missed = np.column_stack([np.where(w, squares, 0.0).sum(axis=1) for w in wrong])
+        missed[~has] = np.inf
+        closed = ~(opened & clear).any(axis=1)
+        has &= (missed == missed.min(axis=1, keepdims=True)) & ~np.expand_dims(closed, 1)
+        return has, float((~closed & ~has.any(axis=1)).mean()), float(closed.mean())
+
+    def _squares(self, mode: EarlyMode, own: np.ndarray) -> np.ndarray:
+        """Return what every unit adds to each of the equal modes, shape (units, multiplicity)."""
+        first, second, logs = self._first[own], self._second[own], self._logs[own]
+        along = first[:, list(mode.inputs)] @ mode.v + second @ (self._basis.T @ mode.u)
+        growth = logs - self._done * np.log1p(self._step * mode.s)
+        found = np.zeros((len(own), mode.v.shape[1]))
+        found[own] = 0.5 * along**2 * np.exp(2 * growth)[:, None]
+        return found
+
+
+def _pooled(
+    squares: list[np.ndarray], moved: float, before: EarlyStrength | None
+) -> list[EarlyStrength]:
+    """Return the strength of every mode of an orbit: one κ, and each mode's own units.
+
+    The mean over the orbit is taken unit by unit, so that its error counts that a unit which one
+    mode gets is lost to the others.
+
+    Args:
+        squares: What units add to each mode of the orbit, shape (units, multiplicity).
+        moved: What units add that came to their gate or left it since the look before.
+        before: The orbit at the look before.
+    """
+    own = [each.mean(axis=1) for each in squares]
+    units = np.mean(own, axis=0)
+    kappa, error = float(units.mean()), float(units.std() / np.sqrt(len(units)))
+    if not kappa > 0:
+        none = EarlyStrength(kappa=0.0, error=0.0, spread=np.inf, settled=False, share=0.0)
+        return [none] * len(squares)
+    variance = float(np.mean([(each**2).mean() for each in squares])) - kappa**2
+    settled = (
+        before is not None
+        and before.kappa > 0
+        and max(before.moved, moved / kappa) <= SETTLED
+        and abs(kappa / before.kappa - 1) <= DRIFT
+    )
+    one = EarlyStrength(
+        kappa=kappa,
+        error=error,
+        spread=float(np.sqrt(max(variance, 0.0))) / kappa,
+        settled=settled,
+        share=0.0,
+        moved=moved / kappa,
+    )
+    return [replace(one, units=each / kappa) for each in own]

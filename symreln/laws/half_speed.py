@@ -1,0 +1,128 @@
+r"""Symmetric bias-free ReLU family: linear dynamics at half speed.
+
+Let the data be closed under x → −x with odd targets, and let the neurons come in pairs
+:math:`(w, b), (-w, -b)`. Then the network is linear, :math:`f(x) = \tfrac{1}{2} W_2 W_1 x`:
+relu(z) = (z + |z|)/2, and the |z| of a pair cancel. Its error e(x) is odd, so e(x)xᵀ is even, and
+of every two samples ±x a neuron is open on exactly one (w·x = 0 aside). Hence
+
+.. math:: \sum_{w \cdot x > 0} e(x) x^T = \tfrac{1}{2} \sum_x e(x) x^T:
+
+every neuron follows the linear flow at half speed, and pairs stay pairs. Of a mode with
+amplitudes a, b in W₁ and W₂ the network shows :math:`\pi = ab/2`; with
+:math:`\tau \dot a = \tfrac{1}{2} b (s - d\pi) - \lambda a` and likewise for b, it obeys the
+two-layer equations with 2τ in the place of τ, 2λ in that of λ and :math:`c = |a^2 - b^2|/2`.
+
+So does every finite step: it is one of gradient descent of the linear network with weights
+:math:`W/\sqrt{2}`, half the learning rate and twice the weight decay. Half of the units are counted
+for the start, as π = ab/2 has it.
+
+Source: [Zhang2024] (Zhang, Saxe, Latham, arXiv 2406.12615), where the pairs are replaced by small
+initial weights.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.laws.ops import defect
+
+if TYPE_CHECKING:
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.spec.model import PathwaySpec, Spec
+
+NAME = "symmetric bias-free ReLU"
+
+#: Factor of the time constant.
+SLOWER = 2
+
+_S, _D, _A, _B, _TAU, _LAMBDA = sp.symbols("_s _d _a _b _tau _lambda", positive=True)
+
+
+def odd_symmetry(inputs: ExactMatrix, targets: ExactMatrix) -> tuple[bool, str]:
+    """Decide exactly whether the samples (x, y) are, as a multiset, the samples (−x, −y).
+
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+
+    Returns:
+        Whether they are, and why or why not, with a sample that has no partner.
+    """
+    samples = list(zip(_columns(inputs), _columns(targets), strict=True))
+    counts = Counter(samples)
+    for place, (x, y) in enumerate(samples):
+        found = counts[_negative(x), _negative(y)]
+        if found != counts[x, y]:
+            return False, (
+                f"sample {place} occurs {counts[x, y]} times and its negative (−x, −y) {found}: "
+                "the data are not closed under x → −x with odd targets"
+            )
+    return True, "the data are closed under x → −x with odd targets"
+
+
+def asked(spec: Spec) -> tuple[bool, str]:
+    """Say whether a spec's ReLU network is linear at half speed, and why or why not."""
+    if spec.network is None:
+        return False, "the spec names no network"
+    if spec.network.layers != 2:
+        return False, f"the family is for two layers of weights, there are {spec.network.layers}"
+    if spec.network.activation != "relu":
+        return False, "the network is linear, not a ReLU network"
+    if len(spec.pathways) != 1 or not _is_open(spec.pathways[0], spec):
+        return False, "the gates asked for are not those of a linear network"
+    closed, why = odd_symmetry(spec.dataset.inputs, spec.dataset.targets)
+    if not closed:
+        return False, why
+    return True, (
+        f"{why}: a bias-free ReLU network whose units come in pairs (w, b), (−w, −b) is linear, at "
+        "half speed"
+    )
+
+
+def _is_open(pathway: PathwaySpec, spec: Spec) -> bool:
+    dataset = spec.dataset
+    whole = len(pathway.inputs) == dataset.n_x and len(pathway.outputs) == dataset.n_y
+    return whole and not pathway.then and all(value == 1 for value in pathway.gate)
+
+
+@lru_cache(maxsize=1)
+def reduction_residual() -> sp.Expr:
+    """Zero exactly when π = ab/2, c = |a² − b²|/2 obey the two-layer equations with 2τ and 2λ."""
+    strength, c = _A * _B / 2, (_A**2 - _B**2) / 2
+    drive = _S - _D * strength
+    slopes = {
+        _A: (_B * drive / 2 - _LAMBDA * _A) / _TAU,
+        _B: (_A * drive / 2 - _LAMBDA * _B) / _TAU,
+    }
+    tau, decay = SLOWER * _TAU, SLOWER * _LAMBDA
+
+    def rate(expression: sp.Expr) -> sp.Expr:
+        return sp.Add(*(expression.diff(name) * slope for name, slope in slopes.items()))
+
+    root = (_A**2 + _B**2) / 2  # positive, and its square is c² + 4 pi²
+    return defect(
+        sp.expand(tau * rate(strength) - root * drive + 2 * decay * strength),
+        sp.expand(root**2 - c**2 - 4 * strength**2),
+        sp.expand(tau * rate(c) + 2 * decay * c),
+    )
+
+
+Column = tuple[tuple[tuple[int, ...], int, int], ...]
+
+
+def _columns(matrix: ExactMatrix) -> list[Column]:
+    """Return every column as its (exponents, row, numerator) over one common denominator."""
+    entries: list[list[tuple[tuple[int, ...], int, int]]] = [[] for _ in range(matrix.shape[1])]
+    for exponents, part in matrix.terms.items():
+        for row, column, value in zip(part.rows, part.columns, part.values, strict=True):
+            if value != 0:
+                entries[int(column)].append((tuple(exponents), int(row), int(value)))
+    return [tuple(sorted(column)) for column in entries]
+
+
+def _negative(column: Column) -> Column:
+    return tuple((exponents, row, -value) for exponents, row, value in column)

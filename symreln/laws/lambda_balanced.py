@@ -1,0 +1,430 @@
+r"""λ-balanced matrices with white inputs: the whole weight matrices, no alignment assumed.
+
+With :math:`\Sigma^x = \beta I` and :math:`W_2^T W_2 - W_1 W_1^T = \lambda I` at t = 0 (conserved),
+:math:`Q = [W_1^T; W_2]` obeys :math:`\tau \dot Q = FQ - \tfrac{1}{2} \beta QQ^TQ`,
+
+.. math:: F = \begin{pmatrix} -\tfrac{1}{2}\beta\lambda I & \Sigma^T \\
+   \Sigma & \tfrac{1}{2}\beta\lambda I \end{pmatrix}, \qquad
+   QQ^T(t) = e^{Ft} Q_0 \Bigl[I + \beta Q_0^T \int_0^t e^{2Fu} du\, Q_0\Bigr]^{-1} Q_0^T e^{Ft}
+
+(t in units of τ), Σ = Σ^{yx}. F need not be invertible: λ = 0, unequal sizes, zero modes and
+rank-deficient weights are all covered. The lower left block of QQᵀ is the network W₂W₁, the
+diagonal ones are W₁ᵀW₁ and W₂W₂ᵀ.
+
+The proof holds for every size: it is an identity between words in matrices that do not commute.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sympy as sp
+
+from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
+from symreln.exact.enclosure import ball, rounded_text
+from symreln.exact.matrix import ExactMatrix
+from symreln.laws.law import Regime
+from symreln.spec.arguments import exact_times, float_times, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from flint import arb_mat
+
+NAME = "lambda-balanced matrices"
+
+#: Relative defects up to which inputs and weights in floats count as white and λ-balanced. What is
+#: exact to rounding has about 1e-16 times the size of the matrices.
+TOLERANCE = 1e-9
+
+#: Time constants of the fastest mode up to which certified balls are asked for.
+MOST_GROWTH = 1 << 20
+
+_LAMBDA, _BETA = sp.symbols("lambda beta", real=True)
+
+
+def _words(names: str) -> list[sp.Symbol]:
+    return list(sp.symbols(names, commutative=False))
+
+
+class Blocks(NamedTuple):
+    """The blocks of QQᵀ at one time, or at several along a first axis.
+
+    Attributes:
+        input_gram: W₁ᵀW₁, n_x × n_x.
+        product: The network W₂W₁, n_y × n_x.
+        output_gram: W₂W₂ᵀ, n_y × n_y.
+    """
+
+    input_gram: Any
+    product: Any
+    output_gram: Any
+
+
+def unfit(regime: Regime) -> str:
+    """Say why no weights of a network may be given, or ""."""
+    if regime.layers != 2:
+        return f"the solution is of two layers of weights, and network.layers = {regime.layers}"
+    if regime.weight_decay:
+        return "the solution is without weight decay"
+    if regime.half_speed.holds:
+        return (
+            "the ReLU network of these data is linear at half speed; ask with activation = "
+            '"linear" for the linear network that it is, with weights W/√2 and half the learning '
+            "rate"
+        )
+    return ""
+
+
+def matches(
+    sigma_x: ExactMatrix, w1: ExactMatrix, w2: ExactMatrix, tolerance: float = 0.0
+) -> tuple[bool, str]:
+    """Say whether the family solves the flow from these weights, and why or why not.
+
+    Args:
+        sigma_x: n_x × n_x, exact.
+        w1: H × n_x, exact.
+        w2: n_y × H, exact.
+        tolerance: Largest relative defect of either condition; 0 decides exactly.
+    """
+    needed = "0 is needed of exact weights" if not tolerance else f"at most {tolerance:g} is needed"
+    may = "" if tolerance else f". Weights in floats are taken up to {TOLERANCE:g}"
+    beta, coloured = white_defect(sigma_x)
+    if beta <= 0 or coloured > tolerance:
+        return False, (
+            f"the inputs are coloured: Sigma^x is off {_rounded(beta)} I by {coloured:.3g} of its "
+            f"size, {needed}; the Riccati equation does not close otherwise{may}"
+        )
+    balance, unbalanced = balance_defect(w1, w2)
+    if unbalanced > tolerance:
+        return False, (
+            "W2^T W2 - W1 W1^T is no multiple of the identity at t = 0: it is off "
+            f"{_rounded(balance)} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
+        )
+    return True, f"white inputs, and W2^T W2 - W1 W1^T = {balance} I"
+
+
+def white_defect(sigma_x: ExactMatrix) -> tuple[Fraction, float]:
+    r"""Return beta, the mean eigenvalue of Sigma^x, and ‖Sigma^x − beta I‖ / ‖beta I‖."""
+    beta, square = _nearest_multiple(sigma_x)
+    return beta, _root(square / (beta**2 * sigma_x.shape[0])) if beta else math.inf
+
+
+def balance_defect(w1: ExactMatrix, w2: ExactMatrix) -> tuple[Fraction, float]:
+    r"""Return lambda, and ‖W2ᵀW2 − W1W1ᵀ − lambda I‖ over ‖W1‖² + ‖W2‖² (Frobenius norms)."""
+    first, second = w1 @ w1.T, w2.T @ w2
+    balance, square = _nearest_multiple(second - first)
+    size = sum(m.entry(i, i).to_fraction() for m in (first, second) for i in _places(m))
+    return balance, _root(square / size**2) if square else 0.0
+
+
+def _root(square: Fraction) -> float:
+    """Return a square root in float64: 0 only of 0, however small the number is."""
+    return float(ball(square).sqrt()) or (sys.float_info.min if square else 0.0)
+
+
+def _largest(matrix: ExactMatrix) -> str:
+    return _rounded(max(abs(value) for row in matrix.to_fractions() for value in row))
+
+
+def _rounded(value: Fraction) -> str:
+    return rounded_text(ball(value), 4)
+
+
+def _nearest_multiple(matrix: ExactMatrix) -> tuple[Fraction, Fraction]:
+    """Return the nearest multiple of the identity and the square of how far it is."""
+    exact = _multiple(matrix)
+    if exact is not None:
+        return exact, Fraction(0)
+    rows = matrix.to_fractions()
+    mean = sum((rows[i][i] for i in _places(matrix)), Fraction(0)) / matrix.shape[0]
+    squares = (
+        (value - mean * (i == j)) ** 2 for i, row in enumerate(rows) for j, value in enumerate(row)
+    )
+    return mean, sum(squares, Fraction(0))
+
+
+def _places(matrix: ExactMatrix) -> range:
+    return range(matrix.shape[0])
+
+
+def white_scale(sigma_x: ExactMatrix) -> Fraction | None:
+    """Return beta > 0 with Sigma^x = beta I, or None."""
+    beta = _multiple(sigma_x)
+    return beta if beta is not None and beta > 0 else None
+
+
+def _multiple(matrix: ExactMatrix) -> Fraction | None:
+    size = matrix.shape[0]
+    if matrix.shape != (size, size) or size == 0:
+        return None
+    first = matrix.entry(0, 0)
+    if not first.is_constant or matrix != ExactMatrix.identity(size).scale(first.to_fraction()):
+        return None
+    return first.to_fraction()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalancedMatrices:
+    r"""The flow of two weight matrices in closed form.
+
+    Solves :math:`\tau \dot W_1 = W_2^T(\Sigma^{yx} - \beta W_2W_1)`,
+    :math:`\tau \dot W_2 = (\Sigma^{yx} - \beta W_2W_1)W_1^T`.
+
+    Source: [Fukumizu1998], [Braun2022], [Domine2024]; β by scaling the weights.
+
+    Attributes:
+        sigma_yx: Σ^{yx}, n_y × n_x, exact and without parameters.
+        w1: W₁ at t = 0, H × n_x, exact.
+        w2: W₂ at t = 0, n_y × H, exact.
+        beta: β, the scale of white inputs.
+        balance: λ.
+        tau: Time constant in steps.
+        white_defect: ‖Σ^x − βI‖/‖βI‖; 0 where the inputs are exactly white. Beyond 0, β is the mean
+            eigenvalue, and the flow differs from this solution in proportion to the defect.
+        balance_defect: The same of W₂ᵀW₂ − W₁W₁ᵀ against λI, over ‖W₁‖² + ‖W₂‖².
+    """
+
+    sigma_yx: ExactMatrix
+    w1: ExactMatrix
+    w2: ExactMatrix
+    beta: Fraction
+    balance: Fraction
+    tau: Fraction = Fraction(1)
+    white_defect: float = 0.0
+    balance_defect: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether inputs and weights satisfy the conditions exactly, so that this is the flow."""
+        return not (self.white_defect or self.balance_defect)
+
+    def residual(self) -> sp.Expr:
+        """Zero exactly when the solution holds, for matrices of any size; see the module."""
+        return sum(map(_unproven, _defects()), sp.S.Zero)
+
+    def plateau(self) -> ExactMatrix:
+        r"""Return the limit of W₂W₁ for t to infinity, exact.
+
+        Where it is critical, :math:`E = \Sigma^{yx}/\beta - W_2W_1` has :math:`W_2^TE = 0` and
+        :math:`EW_1^T = 0`, so that the singular values of E are some of those of Σ^{yx}/β. The
+        flow descends the loss and converges (weights stay bounded, and the loss is analytic): once
+        :math:`\|E\|` is proven to be below the least of them that is not 0, the limit is E = 0.
+
+        Returns:
+            Σ^{yx}/β.
+
+        Raises:
+            NoClosedFormError: It is not proven that everything is learned: weights that miss a
+                direction, or fewer hidden units than modes, leave something.
+        """
+        from symreln.laws.lambda_numbers import learned_by
+
+        self._require_exact("plateau")
+        if learned_by(self) is None:
+            msg = (
+                f"{NAME}: it is not proven that everything is learned; where weights miss a "
+                "direction something is left, and evaluating at a large time says what"
+            )
+            raise NoClosedFormError(msg)
+        return self.sigma_yx.scale(1 / self.beta)
+
+    def to_numpy(self, times: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Return W₂W₁ in float64, shape (times, n_y, n_x), stable for any t >= 0 in steps.
+
+        Raises:
+            InputError: The times are no numbers from 0 on.
+        """
+        return self.blocks(times).product
+
+    def blocks(self, times: Sequence[float] | np.ndarray) -> Blocks:
+        """Return all blocks of QQᵀ in float64, times first, stable for any t >= 0 in steps.
+
+        Raises:
+            InputError: The times are no numbers from 0 on, or float64 has no room for an entry or
+                for what it is computed from.
+        """
+        whole = self._gram(float_times(times, ascending=False))
+        if whole is None:
+            msg = (
+                f"{NAME}: the squares of the weights w1 and w2 (largest {_largest(self.w1)} and "
+                f"{_largest(self.w2)}), or Sigma^yx (largest {_largest(self.sigma_yx)}), are too "
+                "large or too small for float64. Scale the weights or the data, or ask "
+                "enclose(time) for certified numbers of any size"
+            )
+            raise FloatRangeError(msg)
+        n_x = self.w1.shape[1]
+        return Blocks(whole[:, :n_x, :n_x], whole[:, n_x:, :n_x], whole[:, n_x:, n_x:])
+
+    def _gram(self, times: np.ndarray) -> np.ndarray | None:
+        """Return QQᵀ at times in steps, None where float64 has no room for it or loses Q."""
+        import numpy as np
+
+        from symreln.laws.lambda_numbers import gram_float
+
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                w1, w2 = self.w1.to_numpy(), self.w2.to_numpy()
+                found = gram_float(
+                    self.sigma_yx.to_numpy(),
+                    w1,
+                    w2,
+                    beta=float(self.beta),
+                    balance=float(self.balance),
+                    tau=float(self.tau),
+                    times=times,
+                )
+                lost = not (np.linalg.norm(w1) or np.linalg.norm(w2))  # its squares are zero
+        except (OverflowError, FloatRangeError, np.linalg.LinAlgError):
+            return None
+        zero = self.w1.is_zero and self.w2.is_zero
+        return found if np.isfinite(found).all() and lost == zero else None
+
+    def enclose(self, time: Fraction, bits: int = 200) -> arb_mat:
+        """Return certified balls of W₂W₁, n_y × n_x, at an exact time in steps.
+
+        Args:
+            time: From 0 on.
+            bits: Correct bits of every entry, relative to the largest one.
+
+        Raises:
+            InputError: The time or the bits are no such numbers.
+            NoClosedFormError: Inputs or weights have a defect, so that nothing certifies the flow.
+            LimitReachedError: It takes too many bits.
+        """
+        return self.enclose_blocks(time, bits).product
+
+    def enclose_blocks(self, time: Fraction, bits: int = 200) -> Blocks:
+        """Return certified balls of all blocks of QQᵀ, as :meth:`enclose` does of one."""
+        from symreln.laws.lambda_numbers import blocks_ball
+
+        self._require_exact("enclose")
+        (moment,) = exact_times([time])
+        rows = [entry for row in self.sigma_yx.to_fractions() for entry in row]
+        fastest = max([abs(self.beta * self.balance), *map(abs, rows)])
+        if moment * fastest > MOST_GROWTH * self.tau:
+            msg = (
+                f"time: found more than {MOST_GROWTH} time constants of the fastest mode, whose "
+                "exponentials are not evaluated. Give an earlier time"
+            )
+            raise LimitReachedError(msg)
+        return blocks_ball(self, moment, whole_number(bits, "bits", 2))
+
+    def _require_exact(self, what: str) -> None:
+        if not self.exact:
+            msg = (
+                f"{what}: the inputs are white up to {self.white_defect:.3g}, the weights balanced "
+                f"up to {self.balance_defect:.3g}, and a proof needs 0. Give exact data, weights "
+                "(fractions or texts such as '1/10'), or use to_numpy or blocks"
+            )
+            raise NoClosedFormError(msg)
+
+    def to_latex(self) -> str:
+        """Return the LaTeX of QQᵀ(t), without delimiters."""
+        beta = "" if self.beta == 1 else sp.latex(sp.Rational(self.beta))
+        return (
+            r"QQ^{\top}(t) = e^{Ft/\tau} Q_0 \left[I + "
+            rf"{beta} Q_0^{{\top}} \int_0^{{t/\tau}} e^{{2Fu}} du\, Q_0\right]^{{-1}} "
+            r"Q_0^{\top} e^{Ft/\tau}"
+        )
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.to_latex()}$"
+
+
+def solve(
+    sigma_yx: ExactMatrix,
+    sigma_x: ExactMatrix,
+    w1: ExactMatrix,
+    w2: ExactMatrix,
+    tau: Fraction = Fraction(1),
+    tolerance: float = 0.0,
+) -> BalancedMatrices:
+    """Return the solution from initial weights, given as exact numbers.
+
+    Args:
+        sigma_yx: n_y × n_x.
+        sigma_x: n_x × n_x.
+        w1: H × n_x.
+        w2: n_y × H.
+        tau: Time constant in steps.
+        tolerance: Largest relative defect of whiteness and balance; 0 decides exactly.
+
+    Raises:
+        InputError: The sizes do not fit.
+        NoClosedFormError: The inputs are coloured or the weights not λ-balanced.
+    """
+    n_y, n_x = sigma_yx.shape
+    hidden = w1.shape[0]
+    if sigma_x.shape != (n_x, n_x) or w1.shape != (hidden, n_x) or w2.shape != (n_y, hidden):
+        msg = (
+            f"{NAME}: W1 {w1.shape} and W2 {w2.shape} do not fit together with {n_x} inputs and "
+            f"{n_y} outputs. Give W1 of shape (H, {n_x}) and W2 of shape ({n_y}, H)"
+        )
+        raise InputError(msg)
+    solved, why = matches(sigma_x, w1, w2, tolerance)
+    if not solved:
+        msg = f"{NAME}: {why}"
+        raise NoClosedFormError(msg)
+    (beta, coloured), (balance, unbalanced) = white_defect(sigma_x), balance_defect(w1, w2)
+    return BalancedMatrices(
+        sigma_yx=sigma_yx,
+        w1=w1,
+        w2=w2,
+        beta=beta,
+        balance=balance,
+        tau=tau,
+        white_defect=coloured,
+        balance_defect=unbalanced,
+    )
+
+
+def _unproven(defect: sp.Expr) -> sp.Expr:
+    return sp.S.Zero if defect == 0 else sp.S.One
+
+
+@lru_cache(maxsize=1)
+def _defects() -> tuple[sp.Expr, ...]:
+    """Return what must vanish: the reduction to a Riccati equation, and its solution."""
+    a, at, b, bt, s, st = _words("W1 W1t W2 W2t S St")
+    error, error_t = s - _BETA * b * a, st - _BETA * at * bt
+    rate_a, rate_at = bt * error, error_t * b
+    rate_b, rate_bt = error * at, a * error_t
+    conserved = rate_bt * b + bt * rate_b - rate_a * at - a * rate_at
+    # Both rows of Q' = FQ − ½ β QQᵀQ, up to a multiple of W2ᵀW2 − W1W1ᵀ − λ, which is 0.
+    unbalanced = bt * b - a * at - _LAMBDA
+    gram = a * at + bt * b
+    half = _BETA / 2
+    upper = rate_at - (-half * _LAMBDA * at + st * b - half * at * gram)
+    lower = rate_b - (s * at + half * _LAMBDA * b - half * b * gram)
+    return (
+        sp.expand(conserved),
+        sp.expand(upper + half * at * unbalanced),
+        sp.expand(lower - half * b * unbalanced),
+        *_riccati_defects(),
+    )
+
+
+def _solution(e: sp.Expr, q: sp.Expr, m: sp.Expr, qt: sp.Expr) -> sp.Expr:
+    return e * q * m * qt * e
+
+
+def _riccati_defects() -> tuple[sp.Expr, ...]:
+    f, e, q, qt, m = _words("F E Q Qt M")
+    # M is the inverse of I + β Qᵀ G Q, G' = E², E' = FE = EF: M' = −β M Qᵀ E² Q M.
+    solution = _solution(e, q, m, qt)
+    rate_m = -_BETA * m * qt * e * e * q * m
+    rate = f * e * q * m * qt * e + e * q * rate_m * qt * e + e * q * m * qt * e * f
+    # QQᵀ' from Q' = FQ − ½ β QQᵀQ, F symmetric: FP + PF − β P².
+    riccati = f * solution + solution * f - _BETA * solution * solution
+    start = solution.subs({e: 1, m: 1}) - q * qt
+    half = _BETA / 2
+    rate_q, rate_qt = f * q - half * q * qt * q, qt * f - half * qt * q * qt
+    product = rate_q * qt + q * rate_qt - (f * q * qt + q * qt * f - _BETA * q * qt * q * qt)
+    return sp.expand(rate - riccati), sp.expand(start), sp.expand(product)

@@ -1,0 +1,319 @@
+"""What every law of a mode answers, and what is known of a mode before a law is chosen.
+
+A law is one mode equation with its solution, one file each: the only places that know of depth,
+weight decay and layers that start apart. Which law a mode takes is decided in
+:mod:`symreln.laws.choice`; everything else asks the law.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import sympy as sp
+
+from symreln.laws.half_speed import SLOWER, asked
+from symreln.laws.ops import NUMPY, SYMPY, Ops
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from symreln.spec.model import NetworkSpec, Spec
+
+#: Symbols that every printed trajectory uses: time in steps, its constant, the initial strength,
+#: and the strength as the variable of an implicit solution t(pi).
+TIME = sp.Symbol("t", nonnegative=True)
+TIME_CONSTANT = sp.Symbol("tau", positive=True)
+STRENGTH0 = sp.Symbol("pi_0", positive=True)
+STRENGTH = sp.Symbol("pi", positive=True)
+
+#: Why no law of single modes solves one that is coupled.
+COUPLED = "the mode is coupled to modes of other pathways"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Match:
+    """Whether a law holds, and the reason that is printed."""
+
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Where the modes of a network start, in expectation.
+
+    Attributes:
+        strength0: Initial strength; for balanced layers that of the growing combination.
+        imbalance: c = |a + b||a − b| of layers that start apart, 0 for the others.
+    """
+
+    strength0: Fraction
+    imbalance: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regime:
+    """What is known of a mode before it is solved.
+
+    Attributes:
+        decoupled: Whether it is proven to evolve on its own.
+        layers: Layers of weights of its pathway.
+        apart: Whether its two layers are drawn from different distributions.
+        weight_decay: λ of the penalty ½ λ Σ ‖W‖² that the mode feels, in units of the mean loss.
+        variances: σ² of the entries of the first and of the last layer; None without a network.
+        units: Hidden units that take part in a pathway; None without a network, or with one layer.
+        half_speed: Whether its ReLU network is linear at half speed, and why or why not: then time
+            constant and weight decay count twice.
+        unusual: The keys of the network by which it is not that of two layers that start alike
+            without weight decay.
+    """
+
+    decoupled: bool = True
+    layers: int = 2
+    apart: bool = False
+    weight_decay: Fraction = Fraction(0)
+    variances: tuple[Fraction, Fraction] | None = None
+    units: Fraction | None = None
+    half_speed: Match = field(default=Match(holds=False, why="the data were not looked at"))
+    unusual: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, spec: Spec, *, decoupled: bool = True) -> Regime:
+        """Return what a spec says of its modes; without a network, two balanced layers."""
+        holds, why = asked(spec)
+        half_speed = Match(holds=holds, why=why)
+        if spec.network is None:
+            return cls(decoupled=decoupled, half_speed=half_speed)
+        return cls.of_network(spec.network, half_speed, decoupled=decoupled)
+
+    @classmethod
+    def of_network(
+        cls, network: NetworkSpec, half_speed: Match | None = None, *, decoupled: bool = True
+    ) -> Regime:
+        """Return what a spec's [network] says."""
+        found = half_speed or Match(holds=False, why="the data were not looked at")
+        first = network.init_std
+        last = first if network.init_std_out is None else network.init_std_out
+        return cls(
+            decoupled=decoupled,
+            layers=network.layers,
+            apart=network.init_std_out is not None,
+            weight_decay=network.weight_decay * (SLOWER if found.holds else 1),
+            variances=(first**2, last**2),
+            units=pathway_units(network) if network.layers > 1 else None,
+            half_speed=found,
+            unusual=network.unusual,
+        )
+
+    @property
+    def slower(self) -> int:
+        """The factor of the time constant: 2 at half speed."""
+        return SLOWER if self.half_speed.holds else 1
+
+    @property
+    def gram_scale(self) -> Fraction:
+        r"""The factor g of the expected initial Gram matrix E[Q Qᵀ] = g I of a pathway.
+
+        Q = [W1ᵀ; W2] has one column a hidden unit and independent entries N(0, σ²); over the
+        pathway's units the mean of Q Qᵀ is (units · σ²) I, with relative fluctuations of order
+        1/sqrt(units). Of layers that start apart, σ₁ and σ₂, g is the mean of both: of a mode's
+        amplitudes a and b only |a + b|² and |a − b|² move its strength, each by itself, and their
+        means are units · (σ₁² + σ₂²).
+        """
+        assert self.units is not None  # of a network
+        assert self.variances is not None
+        return self.units * sum(self.variances) / 2
+
+    @property
+    def one_hidden_layer(self) -> bool:
+        """Whether it is that of two layers of weights, whose steps the coupled matrices take."""
+        return self.layers == 2
+
+    @property
+    def scales(self) -> tuple[float, float]:
+        """Standard deviations of the two layers over the root of their mean square."""
+        assert self.variances is not None  # of a network
+        mean = sum(self.variances) / 2
+        first, last = (sqrt(variance / mean) for variance in self.variances)
+        return first, last
+
+    @property
+    def two_layers_alike(self) -> bool:
+        """Whether it is that of two layers that start alike, without weight decay."""
+        return not self.unusual
+
+    def unfit_for_two_layers(self, *, wants_balanced: bool) -> str:
+        """Say why a mode is not that of two decoupled layers with the start wanted, or ""."""
+        if self.layers != 2:
+            return f"the family is for two layers of weights, the pathway has {self.layers}"
+        if not self.decoupled:
+            return COUPLED
+        if wants_balanced and self.apart:
+            return "the two layers start apart, a² − b² is not 0"
+        if not self.apart and not wants_balanced:
+            return "the two layers start balanced, a² = b²"
+        return ""
+
+
+def pathway_units(network: NetworkSpec) -> Fraction:
+    """Return how many hidden units take part in one pathway.
+
+    A linear network lends all H units to its pathway. In a ReLU network a unit's gate is open on
+    an input or on its negative with equal probability, so half of the units are taken to take
+    part in a pathway; the unit's later fate is not followed here.
+    """
+    return Fraction(network.hidden, 1 if network.activation == "linear" else 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law(ABC):
+    """One mode equation, its solution, and all that follows from it.
+
+    Numbers are of one system, that of ``ops``: expressions, float64 arrays that broadcast, or
+    balls at Arb's working precision.
+
+    Attributes:
+        s: Singular value of the pathway's Sigma^{yx}. Not negative.
+        d: Matching eigenvalue of its Sigma^{x}, or d_eff where pathways couple. Not negative.
+        strength0: Initial strength.
+        t: Time in steps of full-batch gradient descent, as a symbol of what is printed.
+        tau: Time constant in steps: 1/learning_rate for a mean loss, 1/(P learning_rate) for a
+            sum over samples.
+        ops: The number system.
+    """
+
+    #: The law's name in what is printed and in JSON.
+    name: ClassVar[str]
+    #: Whether it is a formula: if not, strengths are integrated in float64 alone.
+    closed: ClassVar[bool] = True
+    #: Whether modes start at strength 0 in expectation.
+    starts_at_zero: ClassVar[bool] = False
+    #: Where initial strengths come from, for tables of constants and of provenance.
+    start_origin: ClassVar[str]
+    start_source: ClassVar[str]
+
+    s: Any
+    d: Any
+    strength0: Any = STRENGTH0
+    t: sp.Symbol = TIME
+    tau: Any = TIME_CONSTANT
+    ops: Ops = field(default=SYMPY, repr=False)
+
+    @classmethod
+    @abstractmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+
+    @classmethod
+    @abstractmethod
+    def start(cls, regime: Regime) -> Start | None:
+        """Return where modes of a network start; None where no formula says it."""
+
+    @classmethod
+    def of(cls, regime: Regime, ops: Ops, s: Any, d: Any, **more: Any) -> Self:
+        """Return the law of a mode.
+
+        Args:
+            regime: What the law was chosen from.
+            ops: The number system.
+            s: Singular value, of that system.
+            d: Input eigenvalue, of that system.
+            more: ``strength0``, ``imbalance`` and ``tau``, exact or of the system, and ``height``,
+                s/d in a shorter form, where they are not symbols; those that the law has not are
+                left out.
+        """
+        given = {"weight_decay": regime.weight_decay, **more}
+        taken = {f.name for f in fields(cls)} & set(given)
+        numbers = {name: ops.number(given[name]) for name in taken if given[name] is not None}
+        if "layers" in {f.name for f in fields(cls)}:
+            numbers["layers"] = sp.Integer(regime.layers)
+        return cls(s=s, d=d, ops=ops, **numbers)
+
+    @property
+    @abstractmethod
+    def equation(self) -> str:
+        """LaTeX of the equation that the law solves, in general symbols."""
+
+    @abstractmethod
+    def strength(self, t: Any) -> Any:
+        """Return the strength at a time in steps, >= 0, in the law's own number system."""
+
+    def strengths(self, times: Any) -> Any:
+        """Return the strengths at several times: of floats one array, else one number a time."""
+        return self.strength(times) if self.ops is NUMPY else tuple(map(self.strength, times))
+
+    @property
+    @abstractmethod
+    def relaxation(self) -> Any:
+        r"""The rate r > 0 at which a mode with s, d > 0 approaches its plateau, in units of 1/τ.
+
+        Near it :math:`\tau \dot\pi = -r (\pi - h)`, and a step of gradient descent multiplies the
+        distance by 1 − r/τ: it settles only where r < 2τ.
+        """
+
+    @property
+    def discretisation_bound(self) -> float | None:
+        """A bound on the flow's error against gradient descent, as a share of the plateau.
+
+        In balls; None where nothing is proven.
+        """
+        return None
+
+    @property
+    def growth(self) -> Any:
+        """s, less what takes as much off it: a mode with s > 0 is learned where it is positive."""
+        return self.s
+
+    @abstractmethod
+    def steps(self) -> Iterator[np.ndarray]:
+        """Yield the strength after 0, 1, … steps of gradient descent, in float64, without end."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing moves: s = 0, and the strength starts at 0. By structure."""
+        return self.s == 0 and self.strength0 == 0
+
+    @property
+    def expr(self) -> sp.Expr | None:
+        """The trajectory as it is printed, or None where only the time is in closed form."""
+        return sp.S.Zero if self.rests else self._expr
+
+    @cached_property
+    @abstractmethod
+    def _expr(self) -> sp.Expr | None: ...
+
+    @property
+    def printed(self) -> Any:
+        """The trajectory, or the equation t = t(pi) where there is none."""
+        return self.expr
+
+    @property
+    def plateau(self) -> Any:
+        """Limit for t to infinity: s/d."""
+        return self.ops.over(self.s, self.d)
+
+    @cached_property
+    def half_time(self) -> Any:
+        """Time at which half the plateau is reached, in steps; None where no formula is given."""
+        return None
+
+    @abstractmethod
+    def residual(self) -> sp.Expr:
+        """Zero exactly when the solution satisfies its equation and starts at ``strength0``.
+
+        Both ways in which it is written are meant: ``expr``, which is printed, and ``strength``,
+        which is evaluated.
+        """
+
+    def to_latex(self) -> str:
+        """Return the LaTeX of the solution, without delimiters."""
+        return sp.latex(self.expr)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.to_latex()}$"

@@ -1,0 +1,134 @@
+"""Three number systems, so that a law's formula is written once: sympy, numpy and Arb balls.
+
+A law holds numbers of one system and names it; its methods use the system's functions and the
+ordinary operators. Certified balls have the working precision at which they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from flint import arb, fmpq
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ops:
+    r"""Functions of a number system.
+
+    Attributes:
+        number: Turns an exact number, or one of the system, into a number of the system.
+        exp: Exponential.
+        log: Natural logarithm.
+        log1p: ln(1 + x).
+        expm1: e^x − 1.
+        atan: Arc tangent.
+        turn: Of whole numbers j and n, sine and cosine of π j/n.
+        hypot: sqrt(x² + y²) of numbers that are not negative.
+        sqrt: Square root.
+        relaxed: Of a rate r and a time t >= 0, :math:`e^{-rt}` and :math:`\int_0^t e^{-ru} du`, of
+            either sign of r, without cancellation; r = 0 gives 1 and t.
+        over: Quotient of numbers that are not negative, where 0/0 is 0.
+        positive: The larger one of 0 and a number.
+    """
+
+    number: Callable[[Any], Any]
+    exp: Callable[[Any], Any]
+    log: Callable[[Any], Any]
+    log1p: Callable[[Any], Any]
+    expm1: Callable[[Any], Any]
+    atan: Callable[[Any], Any]
+    turn: Callable[[int, int], tuple[Any, Any]]
+    sqrt: Callable[[Any], Any]
+    hypot: Callable[[Any, Any], Any]
+    relaxed: Callable[[Any, Any], tuple[Any, Any]]
+    over: Callable[[Any, Any], Any]
+    positive: Callable[[Any], Any]
+
+
+def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    decay = sp.exp(-rate * t)
+    return decay, t if rate == 0 else (1 - decay) / rate
+
+
+def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    x = rate * t
+    with np.errstate(over="ignore"):
+        return np.exp(-x), t * phi(x)
+
+
+def phi(x: np.ndarray) -> np.ndarray:
+    r"""Return :math:`(1 - e^{-x})/x`, 1 at x = 0; positive, without cancellation."""
+    some = np.where(x != 0, x, 1.0)
+    return np.where(x != 0, -np.expm1(-some) / some, 1.0)
+
+
+def _relaxed_balls(rate: arb, t: arb) -> tuple[arb, arb]:
+    gone = -(-rate * t).expm1()
+    # Where little is left, 1 − gone would lose it.
+    decay = 1 - gone if gone < 0.5 else (-rate * t).exp()
+    return decay, t if rate.is_zero() else gone / rate
+
+
+def _over_floats(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+    return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), 0.0)
+
+
+def _ball(value: Fraction | int | arb) -> arb:
+    if isinstance(value, arb):
+        return value
+    exact = Fraction(value)
+    return arb(fmpq(exact.numerator, exact.denominator))
+
+
+SYMPY = Ops(
+    number=lambda x: sp.Rational(x) if isinstance(x, Fraction) else sp.sympify(x),
+    exp=sp.exp,
+    log=sp.log,
+    log1p=lambda x: sp.log(1 + x),
+    expm1=lambda x: sp.exp(x) - 1,
+    atan=sp.atan,
+    turn=lambda j, n: (sp.sin(sp.pi * j / n), sp.cos(sp.pi * j / n)),
+    sqrt=sp.sqrt,
+    hypot=lambda x, y: sp.sqrt(x**2 + y**2),
+    relaxed=_relaxed_symbols,
+    over=lambda x, y: sp.S.Zero if x == 0 else x / y,
+    positive=lambda x: sp.Max(0, x),
+)
+NUMPY = Ops(
+    number=lambda x: np.asarray(float(x) if isinstance(x, Fraction) else x, dtype=float),
+    exp=np.exp,
+    log=np.log,
+    log1p=np.log1p,
+    expm1=np.expm1,
+    atan=np.arctan,
+    turn=lambda j, n: (np.sin(np.pi * j / n), np.cos(np.pi * j / n)),
+    sqrt=np.sqrt,
+    hypot=np.hypot,
+    relaxed=_relaxed_floats,
+    over=_over_floats,
+    positive=lambda x: np.maximum(0.0, x),
+)
+ARB = Ops(
+    number=_ball,
+    exp=arb.exp,
+    log=arb.log,
+    log1p=arb.log1p,
+    expm1=arb.expm1,
+    atan=arb.atan,
+    turn=lambda j, n: arb.sin_cos_pi_fmpq(fmpq(j, n)),
+    sqrt=arb.sqrt,
+    hypot=lambda x, y: (x * x + y * y).sqrt(),
+    relaxed=_relaxed_balls,
+    over=lambda x, y: arb(0) if x.is_zero() else x / y,
+    positive=lambda x: x.max(arb(0)),
+)
+
+
+def defect(*parts: sp.Expr) -> sp.Expr:
+    """Return a sum that is zero exactly when every part is."""
+    return sp.Add(*(sp.Abs(part) for part in parts))

@@ -1,0 +1,255 @@
+r"""Two layers of weights that start balanced, with weight decay and without.
+
+The loss with weight decay is :math:`L + \tfrac{1}{2} \lambda (\|W_1\|^2 + \|W_2\|^2)`, L the mean
+loss; it takes λ off s, and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import sympy as sp
+
+from symreln.laws.discretisation_bound import flow_error, unbounded
+from symreln.laws.law import Law, Match, Regime, Start
+from symreln.laws.ops import Ops, defect
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: Where initial strengths are argued, in one line.
+SOURCE = "law of large numbers over hidden units of the growing combination of a mode's amplitudes"
+#: Factor of the squared weights.
+WEIGHT_DECAY = sp.Symbol("lambda", positive=True)
+
+_S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoLayer(Law):
+    r"""One decoupled mode: :math:`\tau \dot\pi = 2\pi (s - d\pi)`, :math:`\pi(0) = \pi_0`.
+
+    Source: [Saxe2014], [Saxe2019].
+    Assumes: two layers, balanced and aligned at t = 0; mutual diagonalisability PROVEN.
+
+    Attributes:
+        height: s/d in a shorter form, or None; it enters the proof like everything else.
+    """
+
+    name = "two-layer balanced"
+    start_origin = SOURCE
+    start_source = SOURCE
+    height: Any = None
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        unfit = regime.unfit_for_two_layers(wants_balanced=True)
+        if not unfit and regime.weight_decay:
+            unfit = "weight decay adds −2λπ to the equation"
+        found = "two layers of weights, the mode is decoupled, balanced small initial weights"
+        return Match(holds=not unfit, why=unfit or found)
+
+    @classmethod
+    def start(cls, regime: Regime) -> Start | None:
+        r"""Return the expected effective initial strength, units · σ² / 2.
+
+        Of a mode's two amplitudes (a, b) of a hidden unit only the growing combination
+        (a+b)/sqrt(2) survives; the product that it grows into starts, in effect, from ((a+b)/2)²,
+        whose mean is σ²/2. For a linear network this is Hσ²/2, for a ReLU network Hσ²/4.
+        """
+        if regime.units is None or regime.variances is None:
+            return None
+        return Start(strength0=regime.units * regime.variances[0] / 2)
+
+    @property
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
+
+    @property
+    def case(self) -> Literal["sigmoid", "decay"]:
+        """Which of the printed formulas holds."""
+        # By structure: is_zero may isolate roots of long polynomials, for minutes (SymPy 1.14).
+        return "decay" if self.growth == 0 else "sigmoid"
+
+    def strength(self, t: Any) -> Any:
+        r"""Return the strength, :math:`\pi_0 / (e^{-x} + 2 d \pi_0 \int_0^{t/\tau} e^{-2gu} du)`.
+
+        With g = s − λ of any sign and x = 2gt/τ; all terms are positive: nothing cancels.
+        """
+        decay, span = self.ops.relaxed(2 * self.growth, t / self.tau)
+        return self.strength0 / (decay + 2 * self.d * self.strength0 * span)
+
+    @cached_property
+    def _expr(self) -> sp.Expr:
+        """The trajectory, in the form that stays finite for any t >= 0."""
+        expression: Any = _template(self.case).xreplace(self._values())
+        return expression
+
+    @property
+    def plateau(self) -> Any:
+        """Limit for t to infinity."""
+        return super().plateau if self.height is None else self.height
+
+    @cached_property
+    def half_time(self) -> Any:
+        """Time at which half the plateau is reached, in steps; None where it is not above 0."""
+        if self.case != "sigmoid":
+            return None
+        ratio = self.plateau / self.strength0 - 1
+        scale = self.tau / (2 * self.s)
+        if not isinstance(ratio, sp.Basic):
+            return scale * self.ops.log(ratio)
+        # The logarithm of a sum with a symbol is what it is, which SymPy finds out at length.
+        plain = ratio.is_Add and self.strength0.is_Symbol
+        return scale * sp.log(ratio, evaluate=not plain)
+
+    @property
+    def relaxation(self) -> Any:
+        """The rate 2s; of a mode that decays, 2(s − λ), or λ − s of the amplitudes that die out."""
+        return 2 * self.growth if self.growth > 0 else -self.growth
+
+    @property
+    def discretisation_bound(self) -> float | None:
+        """The bound of :mod:`symreln.laws.discretisation_bound`, of balls."""
+        numbers = (self.s, self.d, self.strength0, self.tau)
+        return None if unbounded(*numbers) else flow_error(*numbers)
+
+    def steps(self) -> Iterator[np.ndarray]:
+        """Yield the strengths: both amplitudes are one."""
+        return pair_steps(self, self.strength0, 0 * self.strength0)
+
+    def residual(self) -> sp.Expr:
+        r"""Zero exactly when the solution holds.
+
+        The template is substituted into :math:`\tau\dot\pi - 2\pi(s - d\pi)` with every quantity
+        a free symbol, where ``cancel`` decides, and specialised afterwards: a rational identity
+        in s, d, pi_0 and exp survives any specialisation that keeps s and d from vanishing, and
+        uses no sign of s − λ.
+        """
+        defects = list(_residuals(self.case))
+        if self.case == "sigmoid" and self.height is not None:
+            # Both are non-negative roots of rational functions: equal if their squares are.
+            defects.append(sp.cancel((self.height * self.d) ** 2 - self.growth**2))
+            if self.height.is_negative:
+                defects.append(self.height)
+        return defect(*defects)
+
+    def _values(self) -> dict[sp.Basic, sp.Basic]:
+        return {
+            _S: self.growth,
+            _D: self.d,
+            _HEIGHT: self.growth / self.d if self.height is None else self.height,
+            _P0: self.strength0,
+            _T: self.t,
+            _TAU: self.tau,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoLayerDecay(TwoLayer):
+    r"""The same with weight decay: :math:`\tau \dot\pi = 2\pi (s - \lambda - d\pi)`.
+
+    The mode is learned exactly if s > λ, and dies out otherwise.
+
+    Source: the balanced solution of [Saxe2014]; amplitudes a = b obey
+    :math:`\tau \dot a = a(s - \lambda - d a^2)`.
+
+    Attributes:
+        weight_decay: λ, not negative.
+    """
+
+    name = "two-layer balanced, weight decay"
+    weight_decay: Any = WEIGHT_DECAY
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        unfit = "" if regime.weight_decay else "no weight decay"
+        unfit = unfit or regime.unfit_for_two_layers(wants_balanced=True)
+        found = "two layers of weights, the mode is decoupled, balanced, with weight decay"
+        return Match(holds=not unfit, why=unfit or found)
+
+    @classmethod
+    def of(cls, regime: Regime, ops: Ops, s: Any, d: Any, **more: Any) -> Self:
+        """Return the law of a mode, whose plateau is not s/d."""
+        return super().of(regime, ops, s, d, **{**more, "height": None})
+
+    @property
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return (
+            r"\tau \dot{\pi} = 2 \pi \left(s - \lambda - d\, \pi\right), "
+            r"\qquad \pi(0) = \pi_0, \quad "
+            rf"\lambda = {sp.latex(self.weight_decay)}"
+        )
+
+    @property
+    def growth(self) -> Any:
+        """The growth s − λ: half the rate of the early growth; negative for a decline."""
+        return self.s - self.weight_decay
+
+    @property
+    def plateau(self) -> Any:
+        """Limit for t to infinity: (s − λ)/d where that is positive, else 0."""
+        return self.ops.positive(self.ops.over(self.growth, self.d))
+
+    @cached_property
+    def half_time(self) -> None:
+        """None: it is a certified root."""
+        return
+
+    @property
+    def discretisation_bound(self) -> None:
+        """None: it is proven without weight decay."""
+        return
+
+
+def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator[np.ndarray]:
+    r"""Yield the strengths of a mode of two layers at steps 0, 1, …, without end, in float64.
+
+    A step of gradient descent with rate η = 1/τ and weight decay λ moves the amplitudes (a, b) by
+
+    .. math:: a' = k a + e b, \qquad b' = k b + e a, \qquad e = \eta (s - d \pi), \quad
+       k = 1 - \eta \lambda, \quad \pi = a \cdot b,
+
+    whatever the units that they are vectors over. So the sum and the difference stay apart:
+    :math:`\pi = p - m`, :math:`p' = (k + e)^2 p`, :math:`m' = (k - e)^2 m`.
+
+    Args:
+        law: In float64.
+        growing: p = |a + b|²/4 at the start.
+        shrinking: m = |a − b|²/4 at the start.
+    """
+    keep = 1 - (law.s - law.growth) / law.tau
+    sums, differences = growing + 0.0 * law.s, shrinking + 0.0 * law.s
+    while True:
+        strength = sums - differences
+        yield strength
+        pull = (law.s - law.d * strength) / law.tau
+        sums = (keep + pull) ** 2 * sums
+        differences = (keep - pull) ** 2 * differences
+
+
+@lru_cache(maxsize=2)
+def _template(case: str) -> sp.Expr:
+    if case == "sigmoid":
+        return _HEIGHT / (1 + (_HEIGHT / _P0 - 1) * sp.exp(-2 * _S * _T / _TAU))
+    return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
+
+
+@lru_cache(maxsize=2)
+def _residuals(case: str) -> tuple[sp.Expr, ...]:
+    """Return what must vanish: equation, initial value, and the strength as it is evaluated."""
+    printed = _template(case).subs(_HEIGHT, _S / _D)
+    s = _S if case == "sigmoid" else sp.S.Zero
+    law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
+    return (
+        sp.cancel(_TAU * printed.diff(_T) - 2 * printed * (s - _D * printed)),
+        sp.cancel(printed.subs(_T, 0) - _P0),
+        sp.cancel(law.strength(_T) - printed),
+    )

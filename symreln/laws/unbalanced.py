@@ -1,0 +1,392 @@
+r"""Two layers of weights that start apart, with weight decay and without.
+
+Let a and b be the amplitudes, :math:`a' = b(s - dab)`, :math:`b' = a(s - dab)` in units of tau.
+Then :math:`c = |a^2 - b^2|` is conserved, and so the sum of squares is
+:math:`a^2 + b^2 = \sqrt{c^2 + 4\pi^2}` for :math:`\pi = ab`. With :math:`u = (a + b)^2/c`,
+:math:`\pi = c(u - 1/u)/4` and u solves the Riccati equation
+:math:`u' = 2su - \tfrac{1}{2} cd (u^2 - 1)`, whose solution is linear fractional in
+:math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + c^2d^2}`. The roles of a and b do not matter.
+
+Weight decay lets the difference shrink, :math:`c(t) = c_0 e^{-2\lambda t}`: the equation then has
+no solution in elementary functions, and θ = ln u is integrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symreln.laws.law import Law, Match, Regime, Start
+from symreln.laws.ops import NUMPY, defect
+from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, TwoLayerDecay, pair_steps
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: Conserved difference |a² − b²| of the two squared amplitudes.
+IMBALANCE = sp.Symbol("c", positive=True)
+#: Under weight decay: relative local error of θ; its absolute error, where its relative one is kept
+#: and where it starts at 0; and θ from which the imbalance, e^-2θ of the strength, is negligible.
+TOLERANCE, LEAST, FROM_ZERO, NEGLIGIBLE = 1e-12, 1e-250, 1e-30, 21.0
+
+_S, _D, _C, _P0 = sp.symbols("_s _d _c _p0", positive=True)
+# The rate k, u(0), and r = sqrt(c² + 4 pi_0²): free symbols whose defining equations are used.
+# E = exp(-k t/tau) is one too, with tau dE/dt = -k E.
+_K, _U0, _R, _E = sp.symbols("_k _u0 _r _e", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unbalanced(Law):
+    r"""One decoupled mode with amplitudes :math:`a^2 - b^2 = \pm c`.
+
+    Solves :math:`\tau \dot\pi = \sqrt{c^2 + 4\pi^2}\,(s - d\pi)`, :math:`\pi(0) = \pi_0`.
+
+    Source: [Saxe2014].
+    Assumes: two layers, aligned at t = 0; mutual diagonalisability PROVEN.
+
+    Attributes:
+        imbalance: c, positive.
+    """
+
+    name = "two-layer unbalanced"
+    starts_at_zero = True
+    start_origin = SOURCE
+    start_source = (
+        "0, the mean of a product of independent layers, with the conserved product of the "
+        "amplitudes' sum and difference by the law of large numbers over hidden units"
+    )
+    imbalance: Any = IMBALANCE
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        unfit = regime.unfit_for_two_layers(wants_balanced=False)
+        if not unfit and regime.weight_decay:
+            unfit = "weight decay shrinks the difference a² − b², which must be constant here"
+        found = "two layers of weights, the mode is decoupled, a² − b² is not 0 and conserved"
+        return Match(holds=not unfit, why=unfit or found)
+
+    @classmethod
+    def start(cls, regime: Regime) -> Start | None:
+        r"""Return where modes start: at 0 on average, with c = units · (σ₁² + σ₂²).
+
+        A mode's amplitudes are vectors a, b over the hidden units, with
+        :math:`\dot a = b(s - d\pi)`, :math:`\dot b = a(s - d\pi)`, π = a·b. So a + b grows as a − b
+        shrinks, :math:`|a + b||a - b|` is conserved, and
+        :math:`(|a|^2 + |b|^2)^2 = 4\pi^2 + c^2` with c that product: the unbalanced equation,
+        whatever the two distributions. Fluctuations are of the relative order 1/sqrt(units).
+        """
+        if regime.units is None or regime.variances is None:
+            return None
+        return Start(strength0=Fraction(0), imbalance=regime.units * sum(regime.variances))
+
+    @property
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return (
+            r"\tau \dot{\pi} = \sqrt{c^2 + 4 \pi^2} \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
+        )
+
+    def strength(self, t: Any) -> Any:
+        r"""Return the strength, for strength0 >= 0.
+
+        With p = a + b, m = |a − b| at t = 0, q = cd/2, κ = k/2, E = e^{-kt/τ} and F its integral,
+        numerator N and denominator D of u/u(0) are
+
+        .. math::
+            N = (1 + E)/2 + (s + d m^2/2) F, \qquad D = E + (\kappa - s + d p^2/2) F,
+
+        and :math:`\pi = (pN - mD)(pN + mD)/(4ND)` with
+        :math:`pN - mD = (p - m)((\kappa - q)F + E) + (p + m) s F`: every term is positive,
+        κ − s = q²/(κ + s) and κ − q = s²/(κ + q) included, so nothing cancels.
+        """
+        decay, span = self.ops.relaxed(2 * self._rate, t / self.tau)
+        return self._fraction(decay, span)
+
+    def _fraction(self, decay: Any, span: Any) -> Any:
+        p, m, apart, above, below, first = self._constants
+        numerator = (1 + decay) / 2 + above * span
+        denominator = decay + below * span
+        top = apart * decay + first * span
+        return (top / denominator) * (p + m * (denominator / numerator)) / 4
+
+    @cached_property
+    def _rate(self) -> Any:
+        return self.ops.hypot(self.s, self.d * self.imbalance / 2)
+
+    @cached_property
+    def _amplitudes(self) -> tuple[Any, Any]:
+        """P and m."""
+        c, twice = self.imbalance, 2 * self.strength0
+        p = self.ops.sqrt(self.ops.hypot(c, twice) + twice)
+        return p, self.ops.over(c, p)
+
+    @cached_property
+    def _constants(self) -> tuple[Any, ...]:
+        """p, m, p − m, and the factors of F in N, D and pN − mD."""
+        s, d, over, (p, m) = self.s, self.d, self.ops.over, self._amplitudes
+        q, rate = d * self.imbalance / 2, self._rate
+        apart = 4 * over(self.strength0, p + m)
+        first = apart * s * over(s, rate + q) + (p + m) * s
+        return p, m, apart, s + d * m * m / 2, q * over(q, rate + s) + d * p * p / 2, first
+
+    @property
+    def ratio(self) -> sp.Expr:
+        """u(t) = (a + b)²/c, written with exp(-k t/tau), which is finite for any t >= 0."""
+        top, bottom = _printed()
+        found: Any = (top / bottom).xreplace(self._values())
+        return found
+
+    @cached_property
+    def _expr(self) -> sp.Expr:
+        """The trajectory."""
+        return self.imbalance * (self.ratio - 1 / self.ratio) / 4
+
+    @property
+    def relaxation(self) -> Any:
+        """The rate sqrt(4h² + c²) d."""
+        return self.ops.hypot(2 * self.plateau, self.imbalance) * self.d
+
+    def steps(self) -> Iterator[np.ndarray]:
+        """Yield the strengths: |a ± b|²/4 is (|a|² + |b|² ± 2π)/4, (|a|² + |b|²)² = 4π² + c²."""
+        half = self.ops.hypot(self.strength0, self.imbalance / 2) / 2
+        return pair_steps(self, half + self.strength0 / 2, half - self.strength0 / 2)
+
+    def residual(self) -> sp.Expr:
+        """Zero exactly when the solution holds.
+
+        Decided once with every quantity a free symbol; k and u(0) stand for radicals and enter
+        through their defining equations, which are checked too.
+        """
+        return _residual()
+
+    def to_latex(self) -> str:
+        """Return the LaTeX of the trajectory, with u, k and u(0) named, without delimiters."""
+        named = {_K: sp.Symbol("k"), _U0: sp.Symbol("u_0")}
+        values = {**self._values(), **named}
+        values[_E] = sp.exp(-named[_K] * self.t / self.tau)
+        top, bottom = (sp.latex(part.xreplace(values)) for part in _printed())
+        return (
+            rf"\tfrac{{1}}{{4}} {sp.latex(self.imbalance)} \left(u - \frac{{1}}{{u}}\right), \quad "
+            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {sp.latex(2 * self._rate)}, \quad "
+            rf"u_0 = {sp.latex(self._values()[_U0])}"
+        )
+
+    def _values(self) -> dict[sp.Basic, sp.Basic]:
+        c, rate = self.imbalance, sp.sqrt(4 * self.s**2 + self.imbalance**2 * self.d**2)
+        return {
+            _S: self.s,
+            _D: self.d,
+            _C: c,
+            _K: rate,
+            _U0: (2 * self.strength0 + sp.sqrt(c**2 + 4 * self.strength0**2)) / c,
+            _E: sp.exp(-rate * self.t / self.tau),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnbalancedDecay(Unbalanced):
+    r"""One decoupled, unbalanced mode under weight decay: integrated, for it has no closed form.
+
+    :math:`\tau \dot\pi = \sqrt{c(t)^2 + 4\pi^2}\,(s - d\pi) - 2\lambda\pi`,
+    :math:`c(t) = c_0 e^{-2\lambda t/\tau}`, :math:`\pi(0) = \pi_0`.
+
+    Source: the amplitudes' equations of this module with −λa and −λb added.
+
+    Attributes:
+        weight_decay: λ, positive.
+        imbalance: c₀, positive.
+    """
+
+    name = "two-layer unbalanced, weight decay"
+    closed = False
+    weight_decay: Any = WEIGHT_DECAY
+
+    @classmethod
+    def matches(cls, regime: Regime) -> Match:
+        """Say whether the law solves a mode, and why or why not."""
+        unfit = "" if regime.weight_decay else "no weight decay"
+        unfit = unfit or regime.unfit_for_two_layers(wants_balanced=False)
+        found = (
+            "two layers of weights, the mode is decoupled, a² − b² = c₀ exp(−2λt/τ); its equation "
+            "has no closed form and is integrated"
+        )
+        return Match(holds=not unfit, why=unfit or found)
+
+    @property
+    def equation(self) -> str:
+        """LaTeX of the equation, without delimiters."""
+        return (
+            r"\tau \dot{\pi} = \sqrt{c_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
+            r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0, \quad "
+            rf"\lambda = {sp.latex(self.weight_decay)}"
+        )
+
+    @property
+    def growth(self) -> Any:
+        """The growth s − λ."""
+        return self.s - self.weight_decay
+
+    @property
+    def plateau(self) -> Any:
+        """Limit for t to infinity, that of the balanced mode: the imbalance dies out."""
+        return self.ops.positive(self.ops.over(self.growth, self.d))
+
+    @property
+    def relaxation(self) -> Any:
+        """The rate of the balanced mode."""
+        return 2 * self.growth if self.growth > 0 else -self.growth
+
+    @property
+    def expr(self) -> None:
+        """None: there is no closed form."""
+        return
+
+    def strength(self, t: np.ndarray) -> np.ndarray:
+        r"""Integrate θ = arsinh(2π/c(t)), :math:`\tau \dot\theta = 2s - d\, c(t) \sinh\theta`.
+
+        Float64, to 1e-12, until the imbalance is negligible: from there the balanced law holds.
+
+        Args:
+            t: Times in steps, of any order, >= 0; shape (times,) where s has shape (modes, 1).
+        """
+        import numpy as np
+
+        parts = (self.s, self.d, self.weight_decay, self.imbalance, self.strength0)
+        rows = np.stack([part.ravel() for part in np.broadcast_arrays(*parts)], axis=1)
+        times = np.asarray(t, dtype=float) / float(self.tau)
+        found = [_integrated(row, times.ravel()) for row in rows]
+        return np.reshape(found, np.broadcast_shapes(np.shape(self.s), times.shape))
+
+    def residual(self) -> sp.Expr:
+        """Zero exactly when what is integrated is the law's equation."""
+        return _decay_residual()
+
+
+def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return the strengths of one mode (s, d, λ, c₀, π₀) at times in units of tau."""
+    import numpy as np
+    from scipy.integrate import solve_ivp
+
+    s, d, decay, c, strength0 = row.tolist()
+    grid, place = np.unique(times, return_inverse=True)
+
+    def strength(t: float | np.ndarray, theta: np.ndarray) -> np.ndarray:
+        # c(t) sinh(θ)/2, without overflow.
+        return c / 4 * np.exp(theta - 2 * decay * t) * -np.expm1(-2 * theta)
+
+    def negligible(_: float, theta: np.ndarray) -> float:
+        return float(theta[0]) - NEGLIGIBLE
+
+    negligible.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    def balanced(strength0: float, t: np.ndarray) -> np.ndarray:
+        numbers = map(np.asarray, (s, d, decay, strength0, 1.0))
+        names = ("s", "d", "weight_decay", "strength0", "tau")
+        return TwoLayerDecay(ops=NUMPY, **dict(zip(names, numbers, strict=True))).strength(t)
+
+    start = np.arcsinh(2 * strength0 / c)
+    if start >= NEGLIGIBLE or not grid[-1] > 0:
+        return balanced(strength0, times)
+    solved = solve_ivp(
+        lambda t, theta: 2 * (s - d * strength(t, theta)),
+        (0.0, float(grid[-1])),
+        [start],
+        method="LSODA",
+        t_eval=grid,
+        rtol=TOLERANCE,
+        atol=LEAST if start else FROM_ZERO,
+        events=negligible,
+        jac=lambda t, theta: -d * c * np.exp(-2 * decay * t) * np.cosh([theta]),
+    )
+    found = np.empty(len(grid))
+    done = len(solved.t)
+    found[:done] = strength(np.ravel(solved.t), np.ravel(solved.y))
+    found[grid == 0] = strength0
+    if done < len(grid):
+        (end,), (theta,) = solved.t_events[0], solved.y_events[0]
+        found[done:] = balanced(float(strength(end, theta)[0]), grid[done:] - end)
+    return found[place]
+
+
+@lru_cache(maxsize=1)
+def _decay_residual() -> sp.Expr:
+    a, b, decay = sp.symbols("_a _b _lambda", positive=True)
+    drive = _S - _D * a * b
+    slopes = {a: b * drive - decay * a, b: a * drive - decay * b}
+
+    def rate(expression: sp.Expr) -> sp.Expr:
+        return sp.Add(*(expression.diff(name) * slope for name, slope in slopes.items()))
+
+    squares, c = a**2 + b**2, a**2 - b**2  # their squares differ by 4 pi²
+    return defect(
+        sp.expand(rate(c) + 2 * decay * c),
+        sp.expand(squares**2 - c**2 - 4 * (a * b) ** 2),
+        sp.expand(rate(a * b) - squares * drive + 2 * decay * a * b),
+        # 2 ab = c sinh θ and a² + b² = c cosh θ: θ = ln((a + b)/(a − b)).
+        sp.cancel(rate(sp.log((a + b) / (a - b))) - 2 * drive),
+    )
+
+
+@lru_cache(maxsize=1)
+def _printed() -> tuple[sp.Expr, sp.Expr]:
+    """Return numerator and denominator of u."""
+    top = _U0 * (_K + 2 * _S) + _C * _D + (_U0 * (_K - 2 * _S) - _C * _D) * _E
+    bottom = _K - 2 * _S + _C * _D * _U0 + (_K + 2 * _S - _C * _D * _U0) * _E
+    return top, bottom
+
+
+@lru_cache(maxsize=1)
+def _residual() -> sp.Expr:
+    top, bottom = _printed()
+    u = top / bottom
+    strength = _C * (u - 1 / u) / 4
+    root = _C * (u + 1 / u) / 2  # positive, and its square is c² + 4 pi²
+    slope = -_K * _E * strength.diff(_E)
+    first = (2 * _P0 + _R) / _C
+    k_squared = 4 * _S**2 + _C**2 * _D**2
+    return defect(
+        _modulo(root**2 - _C**2 - 4 * strength**2, _K, k_squared),
+        _modulo(slope - root * (_S - _D * strength), _K, k_squared),
+        sp.cancel(u.subs(_E, 1) - _U0),
+        _modulo(_C * (first - 1 / first) / 4 - _P0, _R, _C**2 + 4 * _P0**2),
+        _evaluation_defect(strength),
+    )
+
+
+_P, _M = sp.symbols("_p _m", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Symbols(Unbalanced):
+    """The law with its radicals as symbols: κ = k/2, p and m."""
+
+    @cached_property
+    def _rate(self) -> sp.Expr:
+        return _K / 2
+
+    @cached_property
+    def _amplitudes(self) -> tuple[sp.Expr, sp.Expr]:
+        return _P, _M
+
+
+def _evaluation_defect(printed: sp.Expr) -> sp.Expr:
+    """Return 0 exactly when ``strength`` is what is printed: c = pm, and u(0) = p/m."""
+    c = _P * _M
+    law = _Symbols(s=_S, d=_D, imbalance=c, strength0=(_P**2 - _M**2) / 4)
+    evaluated = law._fraction(_E, (1 - _E) / _K)
+    difference = evaluated - printed.subs({_C: c, _U0: _P / _M})
+    return _modulo(difference, _K, 4 * _S**2 + (c * _D) ** 2)
+
+
+def _modulo(expression: sp.Expr, root: sp.Symbol, square: sp.Expr) -> sp.Expr:
+    """Return the numerator of a rational expression, reduced by root² = square."""
+    # In a field of fractions: SymPy's together and cancel take a hundred times as long (1.14).
+    names = (expression.free_symbols | square.free_symbols) - {root}
+    numerator = sp.QQ.frac_field(root, *sorted(names, key=str)).from_sympy(expression).numer
+    return numerator.rem([numerator.ring.from_expr(root**2 - square)]).as_expr()

@@ -1,0 +1,253 @@
+"""Figures of races, of shares over training, and of replays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import singledispatch
+
+import numpy as np
+import sympy as sp
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from symreln.document.model import Drawing
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.gates.confronted import RacePoint
+from symreln.gates.label_report import SubsetsReport
+from symreln.gates.race_pieces import PhaseBoundary, Race
+from symreln.gates.race_report import RaceReport, predicted_shares
+from symreln.gates.replay import ReplayReport
+from symreln.gates.serialise import Result
+from symreln.report.drawing import (
+    FAINT,
+    FONT_SIZE,
+    INK,
+    PALETTE,
+    TEXT_WIDTH,
+    drawing,
+    dress,
+    legend_outside,
+    line_style,
+    new_axes,
+    plain,
+    styled,
+)
+from symreln.spec.model import Spec
+
+#: Values of the parameter in an interval at which lines are drawn, and shares are predicted.
+DRAWN, PREDICTED = 60, 9
+#: Samples times classes above which shares are predicted at the trained values only.
+MANY = 200
+#: Dashes of a boundary by its kind.
+KINDS = {"speed": "-", "existence": (0, (1.5, 1.5))}
+
+
+@singledispatch
+def figure_of(result: Result) -> Drawing | None:
+    """Draw a result of ``symreln gates``, ``race`` or ``replay``; None where nothing is drawn."""
+    return None
+
+
+@figure_of.register
+@styled
+def _race(found: RaceReport) -> Drawing:
+    """Draw speeds, boundaries and, where networks were trained, their shares below."""
+    race, points = found.race, found.points
+    panels = _panels(3 if points else 1)
+    _draw_speeds(panels[0], found)
+    curves = _predicted(race, found.learned) if points and found.confronted else {}
+    if points:
+        _draw_shares(panels[1:], race, points, curves)
+    _mark(panels, race.boundaries)
+    panels[-1].set_xlabel(f"${sp.latex(sp.Symbol(race.parameter))}$", fontsize=FONT_SIZE)
+    panels[0].margins(x=0.01)
+    handles, labels = panels[0].get_legend_handles_labels()
+    for kind in dict.fromkeys(mark.kind for mark in race.boundaries):
+        handles.append(Line2D([], [], color=INK, linewidth=0.7, linestyle=KINDS[kind]))
+        labels.append(f"{kind} boundary")
+    if points:
+        handles.append(Line2D([], [], color=INK, marker="o", markersize=3.5, linewidth=0))
+        labels.append("trained networks, ± std")
+    if curves:
+        handles.append(Line2D([], [], color=INK, linewidth=1.0))
+        labels.append("predicted at this width and init_std")
+    return _finished("race", panels[0], handles, labels, 3)
+
+
+def _draw_speeds(ax: Axes, found: RaceReport) -> None:
+    race = found.race
+    intervals = [
+        (part, np.linspace(*race.ends(place), DRAWN + 2)[1:-1])
+        for place, part in enumerate(race.pieces)
+        if not part.piece.is_root
+    ]
+    drawn = 0
+    for name, alike in race.classes.items():
+        # A gap where the gate ends: nan breaks the line.
+        lines = [
+            (np.append(inner, np.nan), [*_along(runner.rate, race.parameter, inner), np.nan])
+            for part, inner in intervals
+            for runner in part.runners
+            if runner.pattern == name and runner.rate is not None
+        ]
+        if lines:
+            more = f" and {len(alike) - 1} alike" if len(alike) > 1 else ""
+            x, y = (np.concatenate(parts) for parts in zip(*lines, strict=True))
+            label = plain(race.names[name] + more)
+            ax.plot(x, y, label=label, linewidth=1.4, **line_style(drawn))
+            drawn += 1
+    everywhere = np.concatenate([inner for _, inner in intervals])
+    for other in found.beside:
+        if other.speed is not None and not other.realisable:
+            label = plain(f"{other.pattern} ({other.name}; of no ReLU unit)")
+            speeds = _along(other.speed, race.parameter, everywhere)
+            ax.plot(
+                everywhere, speeds, label=label, linewidth=1.4, color=FAINT, linestyle=(0, (4, 2))
+            )
+    ax.set_ylim(bottom=0)
+    dress(ax, y=r"speed $s$  ($1/\tau$)")
+
+
+def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[float]:
+    at = (Fraction(float(value)).limit_denominator(10_000) for value in values)
+    return [rate.to_float({parameter: value}) for value in at]
+
+
+def _predicted(race: Race, spec: Spec) -> dict[float, dict[str, float]]:
+    """Return predicted shares along the parameter, where they cost little."""
+    if spec.dataset.samples * len(race.classes) > MANY or not race.complete:
+        return {}
+    found: dict[float, dict[str, float]] = {}
+    for place, part in enumerate(race.pieces):
+        if not part.piece.is_root:
+            low, high = race.ends(place)
+            for k in range(PREDICTED):
+                value = low + (high - low) * (k + 0.5) / PREDICTED
+                shares = predicted_shares(race, spec, value)
+                if any(shares.values()):
+                    found[value] = shares
+    return found
+
+
+def _draw_shares(
+    panels: Sequence[Axes],
+    race: Race,
+    points: Sequence[RacePoint],
+    curves: Mapping[float, Mapping[str, float]],
+) -> None:
+    """Draw shares of the weight, with predicted ones as lines, and of the units."""
+    values = [float(point.value) for point in points]
+    for place, name in enumerate(race.classes):
+        own = [each for point in points for each in point.classes if each.pattern == name]
+        colour = PALETTE[place % len(PALETTE)]
+        panels[0].errorbar(
+            values, [each.measured for each in own], yerr=[each.spread for each in own], fmt="o",
+            markersize=3.5, color=colour, elinewidth=0.8, capsize=2, linewidth=0,
+        )  # fmt: skip
+        shares = [shares[name] for shares in curves.values()]
+        panels[0].plot(list(curves), shares, linewidth=1.0, **line_style(place))
+        panels[1].plot(values, [each.units for each in own], "o", markersize=3.5, color=colour)
+    for panel, whose in zip(panels, ("weight", "units"), strict=True):
+        dress(panel, y=f"share of {whose}")
+        panel.set_ylim(-0.04, 1.04)
+
+
+def _mark(panels: Sequence[Axes], boundaries: Sequence[PhaseBoundary]) -> None:
+    """Draw boundaries through all panels, and their values above the first."""
+    named: set[float] = set()
+    for mark in boundaries:
+        value = float(mark.value)
+        for panel in panels:
+            panel.axvline(value, color=INK, linewidth=0.7, linestyle=KINDS[mark.kind], zorder=0)
+        if value not in named:
+            label = sp.latex(mark.value.to_sympy(), fold_short_frac=True)
+            panels[0].annotate(
+                f"${label}$", (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+                textcoords="offset points", ha="center", fontsize=FONT_SIZE - 1,
+            )  # fmt: skip
+        named.add(value)
+
+
+def _panels(count: int) -> list[Axes]:
+    """Return panels one below the other, with one horizontal axis."""
+    heights = [1.6, 1.1, 0.8][:count]
+    figure = Figure(figsize=(TEXT_WIDTH, 1.3 + 1.35 * sum(heights)), layout="constrained", dpi=72)
+    grid = figure.add_gridspec(count, 1, height_ratios=heights)
+    panels: list[Axes] = []
+    for row in range(count):
+        panels.append(figure.add_subplot(grid[row, 0], sharex=panels[0] if panels else None))
+    for panel in panels[:-1]:
+        panel.tick_params(labelbottom=False)
+    return panels
+
+
+def _finished(name: str, ax: Axes, handles: list, labels: list, columns: int) -> Drawing:
+    """Add a legend below all and lay the figure out: the common arranging is for one row."""
+    figure = ax.figure.figure
+    figure.legend(
+        handles, labels, loc="outside lower left", ncols=columns, fontsize=FONT_SIZE - 1,
+        frameon=False,
+    )  # fmt: skip
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)
+    return drawing(name, ax, pdf=False)
+
+
+@figure_of.register
+@styled
+def _subsets(report: SubsetsReport) -> Drawing | None:
+    """Draw shares of the weight by m over training, stacked, and the loss above them."""
+    found = report.trained
+    if found is None:
+        return None
+    panels = _panels(2)
+    panels[0].plot(found.updates, found.loss, color=INK, linewidth=1.2)
+    panels[0].set_ylim(bottom=0)
+    dress(panels[0], y="loss $L/L(0)$")
+    sizes = range(found.shares.shape[1])
+    panels[1].stackplot(
+        found.updates,
+        found.shares.T,
+        labels=[plain(f"m = {m}") for m in sizes],
+        colors=[PALETTE[m % len(PALETTE)] for m in sizes],
+        linewidth=0,
+        alpha=0.85,
+    )
+    dress(panels[1], x=r"time $t$ (full-batch steps)", y="share of weight")
+    panels[1].set_ylim(0, 1)
+    panels[1].margins(x=0)
+    return _finished("subsets", panels[0], *panels[1].get_legend_handles_labels(), 6)
+
+
+@figure_of.register
+@styled
+def _replay(found: ReplayReport) -> Drawing | None:
+    """Draw replay errors by windows, a line for each number of gates."""
+    if not found.curve:
+        return None
+    (panel,) = new_axes(3.0)
+    for place, count in enumerate(dict.fromkeys(point.clusters for point in found.curve)):
+        line = sorted((p.windows, 100 * p.mean) for p in found.curve if p.clusters == count)
+        panel.plot(
+            *zip(*line, strict=True),
+            label="each unit its own" if count is None else f"K = {count}",
+            marker="o",
+            markersize=3,
+            linewidth=1.3,
+            **line_style(place),
+        )
+    own, floor = 100 * found.spec.mean, 100 * found.seed_floor
+    panel.axhline(own, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec")
+    panel.axhline(floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+    dress(panel, x="time windows W", y="max |ΔL|/L(0), %", title="Replay against the network")
+    panel.tick_params(labelsize=FONT_SIZE - 1)
+    legend_outside(panel)
+    return drawing("replay", panel, pdf=False)

@@ -1,0 +1,145 @@
+"""What ``symreln sweep`` does for the user, from its options to its summary."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from symreln.base.processors import cores
+from symreln.base.progress import Progress
+from symreln.base.tables import plain_table, render_table
+from symreln.errors import InputError
+from symreln.experiment.intervals import METHOD
+from symreln.report.folder import require_folder
+from symreln.report.jsonio import dumps, write_text
+from symreln.sweep import executors
+from symreln.sweep.axes import read_axes
+from symreln.sweep.figure import sweep_figures
+from symreln.sweep.plan import Plan
+from symreln.sweep.run import Failure, Missing, Shard, sweep
+from symreln.sweep.summary import Summary, summarise
+from symreln.sweep.table import header, rows
+
+_RESULT = "sweep.json"
+
+
+def sweep_for_user(
+    *,
+    spec: str,
+    over: tuple[str, ...],
+    overrides: tuple[str, ...],
+    seeds: int,
+    rng: int,
+    out: Path | None,
+    workers: int | None,
+    dask: str | None,
+    shard: str | None,
+    collect: bool,
+    as_json: bool,
+    quiet: bool,
+    allow_outside: bool,
+) -> int:
+    """Do a sweep or a part of it, write and print the summary; return the exit code.
+
+    Takes the options of the command.
+
+    Raises:
+        InputError: Options exclude each other, or are wrong; with ``collect``, tasks are missing.
+    """
+    chosen = {"--workers": workers, "--dask": dask, "--collect": collect or None}
+    given = [name for name, value in chosen.items() if value is not None]
+    clash = given[:2] if len(given) > 1 else ["--shard", "--collect"] if shard and collect else []
+    if clash:
+        msg = f"{clash[0]} and {clash[1]}: they exclude each other. Give one of them"
+        raise InputError(msg)
+    part = Shard() if shard is None else Shard.read(shard)
+    axes = read_axes(over, overrides)
+    folder = out or Path("symreln-out") / f"{Path(spec).stem}-sweep"
+    require_folder(folder)
+    plan = Plan(
+        source=spec,
+        overrides=overrides,
+        axes=axes,
+        seeds=seeds,
+        rng=rng,
+        allow_outside=allow_outside,
+        folder=folder,
+    )
+    plan.settle()
+    with Progress(quiet=quiet)("looking for what is done"):
+        left = Missing.of(plan, part.seeds(plan))
+    if collect and left.count:
+        msg = (
+            f"--collect: {left.count} tasks are missing in {plan.folder}. "
+            "Leave --collect out to do them"
+        )
+        raise InputError(msg)
+    if not (collect or quiet):
+        click.echo(f"symreln: sweep: {left.sentence(plan)}", err=True)
+    failures = _swept(plan, left, dask, workers or cores(), quiet=quiet) if left.count else []
+    code = _tell(plan, failures)
+    if shard is None:
+        _conclude(plan, failures, as_json=as_json, quiet=quiet)
+    else:
+        _show_part(plan, as_json=as_json)
+    return code
+
+
+def _swept(
+    plan: Plan, left: Missing, dask: str | None, workers: int, *, quiet: bool
+) -> list[Failure]:
+    if dask is None:
+        start, count = partial(executors.processes, workers), workers
+    else:
+        start, count = partial(executors.cluster, dask), executors.cluster_size(dask)
+    with Progress(quiet=quiet)("sweeping") as report:
+        return sweep(plan, left, start, count, report)
+
+
+def _tell(plan: Plan, failures: Sequence[Failure]) -> int:
+    """Say what could not be done; return the exit code for it."""
+    for failure in failures:
+        of = "theory" if failure.seed is None else f"seed {failure.seed}"
+        where = plan.rows[failure.row].name
+        click.echo(f"symreln: sweep: {where}: {of}: {failure.message}", err=True)
+    codes = {failure.exit_code for failure in failures}
+    return 1 if 1 in codes else max(codes, default=0)
+
+
+def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: bool) -> None:
+    """Write and print the summary."""
+    with Progress(quiet=quiet)("summary"):
+        summary = summarise(plan, failures)
+        written = [_RESULT]
+        for drawing in sweep_figures(summary):
+            written.append(f"{drawing.name}.svg")
+            write_text(plan.folder / written[-1], drawing.svg)
+        text = dumps(summary.to_json())
+        write_text(plan.folder / _RESULT, text)
+    if as_json:
+        click.echo(text, nl=False)
+        return
+    _show(summary)
+    click.echo(f"written to {plan.folder}: {', '.join(written)}")
+
+
+def _show_part(plan: Plan, *, as_json: bool) -> None:
+    done = sum(plan.results.has(name) for name in plan.names)
+    if as_json:
+        click.echo(dumps({"tasks": len(plan.names), "done": done}), nl=False)
+    else:
+        click.echo(f"{done} of the sweep's {len(plan.names)} tasks are done, in {plan.folder}")
+
+
+def _show(summary: Summary) -> None:
+    """Print a row a combination."""
+    table = f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)", header(summary), rows(summary)
+    if sys.stdout.isatty():
+        render_table(*table)
+    else:
+        click.echo(plain_table(*table), nl=False)
+    click.echo(f"in brackets 95 % intervals: {METHOD}")

@@ -1,0 +1,109 @@
+"""Exact linear programming and the ordered fields that it runs over."""
+
+from fractions import Fraction
+from math import sqrt
+from random import Random
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+
+from symreln.exact.linear_programming import Direction, Farkas, direction, dot, proves
+from symreln.exact.real_algebraic import Real, RealField
+from tests.strategies import seeds
+
+# The golden ratio's field, and a cubic one with three real roots.
+GOLDEN = RealField([Fraction(-1), Fraction(-1), Fraction(1)], 1)
+CUBIC = RealField([Fraction(1), Fraction(-3), Fraction(0), Fraction(1)], 1)
+
+
+def rows_of(random: Random, field: RealField | None, count: int, size: int) -> list[list]:
+    def entry() -> object:
+        if field is None:
+            return fmpq(random.randint(-2, 2), random.randint(1, 3))
+        return field.element([random.randint(-2, 2) for _ in range(field.degree)])
+
+    return [[entry() for _ in range(size)] for _ in range(count)]
+
+
+@pytest.mark.parametrize("field", [None, GOLDEN, CUBIC])
+@given(seed=seeds)
+@settings(max_examples=60, deadline=None)
+def test_either_a_direction_or_a_proof(field: RealField | None, seed: int) -> None:
+    random = Random(seed)
+    size = random.randint(1, 4)
+    strict = rows_of(random, field, random.randint(0, 4), size)
+    weak = rows_of(random, field, random.randint(0, 4), size)
+    answer = direction(strict, weak, size)
+    if isinstance(answer, Direction):
+        assert all(dot(row, answer.vector) > 0 for row in strict)
+        assert not any(dot(row, answer.vector) > 0 for row in weak)
+    else:
+        assert proves(answer, strict, weak, size)
+
+
+def test_an_irrational_boundary_decides() -> None:
+    """x > √2·y, x ≤ (7/5)y and y ≥ 0 contradict each other; with 3/2 for 7/5 they do not."""
+    field = RealField([Fraction(-2), Fraction(0), Fraction(1)], 1)
+    root = field.theta
+    for bound, possible in ((fmpq(7, 5), False), (fmpq(3, 2), True)):
+        strict = [[field.element([1]), -root]]
+        weak = [[field.element([1]), field.element([0]) - bound], [0, -1]]
+        assert isinstance(direction(strict, weak, 2), Direction) is possible
+
+
+def test_floats_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"float 0\.5"):
+        direction([[0.5]], [], 1)
+
+
+def test_a_proof_is_not_believed_when_changed() -> None:
+    strict, weak = [[fmpq(1), fmpq(1)]], [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
+    proof = direction(strict, weak, 2)
+    assert isinstance(proof, Farkas)
+    assert proves(proof, strict, weak, 2)
+    assert not proves(Farkas(strict=(fmpq(0),), weak=(fmpq(0), fmpq(0))), strict, weak, 2)
+    assert not proves(Farkas(strict=proof.strict, weak=(fmpq(1), fmpq(2))), strict, weak, 2)
+    assert not proves(Farkas(strict=(fmpq(-1),), weak=(fmpq(-1), fmpq(-1))), strict, weak, 2)
+    assert not proves(Farkas(strict=proof.strict, weak=()), strict, weak, 2)
+
+
+@given(seeds)
+@settings(max_examples=60, deadline=None)
+def test_real_numbers_behave_as_their_floats(seed: int) -> None:
+    random = Random(seed)
+    a, b = (GOLDEN.element([random.randint(-9, 9), random.randint(-9, 9)]) for _ in range(2))
+    x, y = (_float(v) for v in (a, b))
+    pairs = [(a + b, x + y), (a - b, x - y), (a * b, x * y), (1 - a, 1 - x)]
+    if b:
+        pairs += [(a / b, x / y), (1 / b, 1 / y)]
+    for exact, value in pairs:
+        assert _float(exact) == pytest.approx(value, abs=1e-9)
+        assert exact.sign() == (0 if not exact else (1 if _float(exact) > 0 else -1))
+    assert (a > b) == (x > y + 1e-12)
+    assert (a == b) is (not (a - b))
+
+
+def test_signs_next_to_zero() -> None:
+    """Ratios of Fibonacci numbers come as near the golden ratio as one likes."""
+    low, high = 1, 1
+    for _ in range(200):
+        low, high = high, low + high
+    near = GOLDEN.theta - fmpq(high, low)
+    assert near.sign() != 0
+    assert (near.sign() > 0) is _above(high, low)
+    square = GOLDEN.theta * GOLDEN.theta
+    assert square - GOLDEN.theta == 1
+    with pytest.raises(ZeroDivisionError):
+        1 / (square - GOLDEN.theta - 1)
+
+
+def _above(high: int, low: int) -> bool:
+    """Whether the golden ratio is above high/low: r² - r - 1 is negative below it."""
+    return high * high - high * low - low * low < 0
+
+
+def _float(value: Real) -> float:
+    coefficients = [Fraction(int(c.p), int(c.q)) for c in value.polynomial.coeffs()]
+    theta = (1 + sqrt(5)) / 2
+    return float(sum(float(c) * theta**k for k, c in enumerate(coefficients)))

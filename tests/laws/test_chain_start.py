@@ -1,0 +1,142 @@
+"""Starts of random layers: the blow-up against a known one and an integrator, and against nets."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from symreln.errors import InputError
+from symreln.laws import chain_start as module
+from symreln.laws.chain_start import blow_up, chain_start, rising_curves
+from symreln.laws.choice import solve
+from symreln.laws.law import Regime
+from symreln.laws.ops import NUMPY
+from symreln.train.deep import train_deep_network
+from symreln.train.network import TrainingSettings
+
+
+def deep(layers, s, d, strength0, tau):
+    """Return the law of a mode of so many layers, in floats."""
+    more = {"strength0": strength0, "tau": tau}
+    return solve(Regime(layers=layers), np.array(s), np.array(d), ops=NUMPY, **more)
+
+
+@pytest.mark.parametrize("layers", [3, 4, 6])
+@pytest.mark.parametrize("size", [0.7, 1.0, 2.5])
+def test_aligned_layers_blow_up_when_their_own_equation_does(layers, size):
+    """x' = x^(L−1): infinite at x^(2−L)/(L−2). Directions of its own in every layer."""
+    rng = np.random.default_rng(layers)
+    r = [np.linalg.qr(rng.standard_normal((5, 1)))[0] for _ in range(layers - 1)]
+    middle = [size * after @ before.T for before, after in pairwise(r)]
+    found = blow_up(size * r[0][:, 0], size * r[-1][:, 0], middle)
+    assert found == pytest.approx(size ** (2 - layers) / (layers - 2), rel=1e-5)
+
+
+@pytest.mark.parametrize("layers", [3, 5])
+def test_the_blow_up_of_random_layers_is_that_of_an_integrator(layers):
+    """Written with einsum on the whole product, to an amplitude 100 times as large, rtol 1e-9."""
+    rng = np.random.default_rng(3)
+    units = 6
+    a, b = rng.standard_normal((2, units)) / np.sqrt(units)
+    middle = [rng.standard_normal((units, units)) / np.sqrt(units) for _ in range(layers - 2)]
+    sizes = [part.size for part in (a, *middle, b)]
+
+    def layers_of(state):
+        parts = np.split(state, np.cumsum(sizes)[:-1])
+        inner = [part.reshape(units, units) for part in parts[1:-1]]
+        return [parts[0][:, None], *inner, parts[-1][None, :]]
+
+    def rhs(_time, state):
+        chain = layers_of(state)
+        slopes = []
+        for place in range(len(chain)):
+            before = np.eye(1)
+            for one in chain[:place]:
+                before = one @ before
+            after = np.eye(1)
+            for one in reversed(chain[place + 1 :]):
+                after = after @ one
+            slopes.append((after.T @ before.T).ravel())
+        return np.concatenate(slopes)
+
+    def strength(state):
+        product = np.eye(1)
+        for one in layers_of(state):
+            product = one @ product
+        return product[0, 0]
+
+    far = lambda _time, state: np.abs(state).max() - 300  # noqa: E731
+    far.terminal = True
+    state = np.concatenate([a, *(m.ravel() for m in middle), b])
+    run = solve_ivp(rhs, (0, 100), state, events=far, rtol=1e-9, atol=1e-12, method="DOP853")
+    order = layers - 2
+    expected = run.t[-1] + strength(run.y[:, -1]) ** (-order / layers) / order
+    assert blow_up(a, b, middle) == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_scale_of_a_start_is_a_scale_of_time():
+    rng = np.random.default_rng(0)
+    a, b, w = rng.standard_normal(4), rng.standard_normal(4), rng.standard_normal((4, 4))
+    whole = blow_up(a, b, [w, w])
+    assert blow_up(a / 2, b / 2, [w / 2, w / 2]) == pytest.approx(4 * whole, rel=1e-3)
+
+
+def test_kappa_averages_itself_out():
+    """The scatter of T falls as 1/sqrt(H), and κ is a number of L alone in the limit."""
+    found = {units: chain_start(3, units) for units in (20, 120)}
+    ratio = found[20].times.std() / found[120].times.std()
+    assert 1.2 < ratio < 5  # 2.4; each standard deviation is known to an eighth
+    assert found[120].kappa == pytest.approx(0.855, abs=5 * found[120].error)
+    assert found[120].error < 0.01
+    again = chain_start(3, 20, draws=8)
+    np.testing.assert_array_equal(again.times, found[20].times[:8])
+
+
+def test_strengths_are_those_of_kappa():
+    found = chain_start(4, 16, draws=4)
+    kappas = (2 * found.times) ** -0.5
+    np.testing.assert_allclose(found.strengths(0.05), (kappas * 0.05 * 4) ** 4, rtol=1e-13)
+    assert found.strength(0.05) == pytest.approx((found.kappa * 0.2) ** 4, rel=1e-13)
+
+
+@pytest.mark.parametrize("layers", [3, 4, 9])
+def test_the_table_gives_the_closed_form(layers):
+    starts = np.array([1e-9, 1e-4, 0.3, 1.9])
+    times = np.array([0.0, 3.0, 1e3, 1e5, 1e9])
+    found = rising_curves(layers, 0.4, 0.2, starts, times, 50.0)
+    expected = deep(layers, 0.4, 0.2, starts[:, None], 50.0).strengths(times)
+    np.testing.assert_allclose(found, expected, rtol=3e-6)
+
+
+def test_falling_modes_take_the_closed_form():
+    found = rising_curves(3, 0.4, 0.2, np.array([0.1, 5.0]), np.array([0.0, 10.0]), 1.0)
+    np.testing.assert_allclose(found[:, 0], [0.1, 5.0], rtol=1e-12)
+    assert 2 < found[1, 1] < 5
+
+
+def test_networks_rise_when_the_start_says():
+    """Scalar data, 24 networks of three layers of 60 units: mean time to half of the plateau."""
+    std, rate, steps = 0.02, 0.03, 1000
+    settings = TrainingSettings(
+        hidden=60, init_std=std, learning_rate=rate, loss="mean", steps=steps, activation="linear"
+    )
+    run = train_deep_network([[1.0]], [[1.0]], (60, 60), settings, seeds=24, rng=5)
+    half = [int(np.argmax(losses < 0.125)) for losses in run.losses]  # (1 − π)²/2 at π = 1/2
+    start = chain_start(3, 60).strength(std)
+    curve = deep(3, 1.0, 1.0, start, 1 / rate).strengths(np.arange(float(steps)))
+    predicted = int(np.argmax(curve > 0.5))
+    scatter = np.std(half) / np.sqrt(24)
+    assert scatter < 0.04 * predicted
+    # Finite steps, and the scatter of networks and of the modes that were followed.
+    assert abs(predicted - np.mean(half)) < 4 * scatter + 0.02 * predicted
+
+
+def test_senseless_starts_are_refused():
+    with pytest.raises(InputError, match="at least 3, 1, 2"):
+        chain_start(2, 10)
+    with pytest.raises(InputError, match="do not move"):
+        blow_up(np.zeros(2), np.zeros(2), [np.eye(2)])
+    assert module.DRAWS >= 2

@@ -1,0 +1,313 @@
+"""Equilibria, stability and conserved sums of coupled modes: exact, and by integration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import symreln as sr
+from symreln.claims.equilibria import equilibria_of, races_of
+from symreln.claims.mode_system import mode_system
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import ModeClass, Operator
+from symreln.exact.truth import Truth
+from symreln.laws.competition import Competition, null_space, solve
+from symreln.laws.coupled_modes import integrate_modes
+from symreln.spec.model import Parameter
+from symreln.verdict.judge import Level
+from tests.pathways.examples import (
+    CUBIC,
+    EQUAL,
+    GOLDEN,
+    RATIONAL,
+    masked_race,
+    one_hot_contexts,
+    race,
+    race_of_three,
+    scaled_structure,
+)
+
+
+def numbers(*values: Fraction | int) -> tuple[Scalar, ...]:
+    return tuple(Scalar.of(value) for value in values)
+
+
+def mode_class(d, *, minpoly=(-1, 1), square=(1,)) -> ModeClass:
+    """A class made by hand: the competition asks for its polynomial, s² and d alone."""
+    return ModeClass(
+        minpoly=numbers(*minpoly),
+        eigenvalue=numbers(*square),
+        d=numbers(*d),
+        multiplicity=1,
+        generators=ExactMatrix.zeros(1, 1),
+        operator=Operator(weight_m=Scalar.of(1), weight_x=Scalar.of(0)),
+    )
+
+
+def plain(matrix, squares=None) -> Competition:
+    """A competition of simple modes with the given F."""
+    size = len(matrix)
+    squares = squares or [1] * size
+    return Competition(
+        classes=tuple(mode_class((matrix[a][a],), square=(squares[a],)) for a in range(size)),
+        factors={
+            (a, b): (numbers(matrix[a][b]),)
+            for a, b in product(range(size), repeat=2)
+            if a != b and matrix[a][b]
+        },
+    )
+
+
+def ended(found):
+    """Return a competition's end, which must be there."""
+    assert found.end is not None
+    return found.end
+
+
+def entries(parts) -> list[Fraction]:
+    return [value.to_fraction() for part in parts for value in part]
+
+
+EXAMPLES = {
+    "rational": race(RATIONAL),
+    "degree 2": race(GOLDEN),
+    "degree 3": race(CUBIC),
+    "equal modes": race(EQUAL),
+    "three, rational": race_of_three(RATIONAL),
+    "three, degree 3": race_of_three(CUBIC),
+    "an output mask": masked_race(),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_end_is_where_the_flow_ends(name):
+    # Exact numbers against the floats that are integrated, from two starts of one's own.
+    derivation = sr.derive(EXAMPLES[name])
+    assert derivation.verdict.level is Level.COUPLED_MODES
+    system = mode_system(derivation.stages[0])
+    exact = dict.fromkeys(system.labels, 0.0)
+    rates = dict.fromkeys(system.labels, 0.0)
+    for found in derivation.races:
+        assert found.end is not None
+        exact |= {mode.label: x.to_float() for (mode,), x in found.strengths(ended(found))}
+        rates |= {mode.label: x.to_float() for mode, x in found.losers(ended(found))}
+    end = np.array([exact[label] for label in system.labels])
+    shortfall = np.array([rates[label] for label in system.labels])
+    np.testing.assert_allclose(system.kappa @ end - system.s, shortfall, atol=1e-12)
+    assert (end > 0).tolist() == (shortfall == 0).tolist()
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        start = 10.0 ** rng.uniform(-6, 1, len(end))
+        last = integrate_modes(system.s, system.kappa, start, np.array([0.0, 2000.0]), 1.0)[:, -1]
+        np.testing.assert_allclose(last, end, rtol=1e-7, atol=1e-9)
+    loss = system.loss(float(derivation.initial_loss.to_fraction()), end[:, None])
+    rest = derivation.ask(equilibria_of).loss
+    assert rest is not None
+    assert float(rest.to_fraction()) == pytest.approx(loss[0], rel=1e-12)
+    assert rest.to_fraction() >= derivation.final_loss.to_fraction()
+
+
+def test_known_ends():
+    # Two pathways, by hand: d = 1/3, κ = 1/6, s = 5/3 and 2 (times 1/2): π = (8/3, 14/3).
+    first, second = sr.derive(race(RATIONAL)).races
+    for found, scale in ((first, 1), (second, Fraction(1, 2))):
+        strengths = [x.to_sympy() for _, x in found.strengths(ended(found))]
+        assert strengths == [sp.Rational(8, 3) * scale, sp.Rational(14, 3) * scale]
+        assert [f.support for f in found.unstable or ()] == [
+            (True, False),
+            (False, True),
+            (False, False),
+        ]
+    # Three: the weakest pathway loses although it starts to learn: s = 3/4 < (4 + 4)/8.
+    found, _ = sr.derive(race_of_three(RATIONAL)).races
+    assert ended(found).support == (False, True, True)
+    assert [x.to_sympy() for _, x in found.losers(ended(found))] == [sp.Rational(1, 4)]
+
+
+def test_steps_say_how_it_was_proven():
+    steps = {step.name: step for step in sr.derive(race_of_three(RATIONAL)).steps}
+    assert steps["equilibria"].outcome is Truth.PROVEN
+    assert "2 of 2" in steps["equilibria"].statement
+
+
+def test_a_wrong_end_is_noticed():
+    (found, _) = sr.derive(race(RATIONAL)).races
+    found.check()
+    phi = (numbers(2), *ended(found).phi[1:])
+    with pytest.raises(ArithmeticError, match="equilibrium"):
+        replace(found, end=replace(ended(found), phi=phi)).check()
+    # A drive that does not vanish on the support, though it is the right one.
+    absent = found.system.equilibrium((True, False))
+    assert absent is not None
+    with pytest.raises(ArithmeticError, match="equilibrium"):
+        replace(found, end=replace(absent, support=(True, True))).check()
+
+
+# -- supports ------------------------------------------------------------------------------------
+
+whole = st.integers(-3, 3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(whole, min_size=4, max_size=4), min_size=2, max_size=4), st.data())
+def test_pivoting_finds_the_one_equilibrium_that_nobody_can_enter(rows, data):
+    size = len(rows)
+    squares = data.draw(st.lists(st.integers(1, 4), min_size=size, max_size=size))
+    # W F = R Rᵀ + 1 is positive definite.
+    gram = [[sum(x * y for x, y in zip(a, b, strict=True)) + (a is b) for b in rows] for a in rows]
+    matrix = [[Fraction(gram[a][b], squares[a]) for b in range(size)] for a in range(size)]
+    system = plain(matrix, squares)
+    assert system.has_lyapunov
+    assert system.is_convex({})
+    end = system.settled({})
+    assert end is not None
+    closed = []
+    for support in product((True, False), repeat=size):
+        inside = [a for a in range(size) if support[a]]
+        block = sp.Matrix([[matrix[a][b] for b in inside] for a in inside])
+        phi = dict.fromkeys(range(size), sp.S.Zero)
+        if inside:
+            phi |= dict(zip(inside, block.LUsolve(sp.ones(len(inside), 1)), strict=True))
+        drives = [1 - sum(matrix[a][b] * phi[b] for b in range(size)) for a in range(size)]
+        if all(phi[a] > 0 for a in inside) and all(drive <= 0 for drive in drives):
+            closed.append((support, [phi[a] for a in range(size)]))
+    assert closed == [(end.support, [sp.Rational(x) for x in entries(end.phi)])]
+    feasible = [found.support for found in system.feasible({})]
+    assert end.support in feasible
+
+
+def test_a_mode_that_neither_wins_nor_falls_is_absent():
+    # phi_2 = 0 exactly when both are there: the support is the first alone, its rate 0.
+    end = plain([[1, 1], [1, 2]]).settled({})
+    assert end is not None
+    assert end.support == (True, False)
+    assert entries(end.drives) == [0, 0]
+
+
+def test_conjugates_that_differ_are_left_open():
+    # Over √2: F = [[1, c], [c, 3/5]], c = θ/2. phi_1 ∝ 3/5 − c is negative at θ = √2 alone.
+    field = {"minpoly": (-2, 0, 1), "square": (1, 0)}
+    couple = (numbers(0, Fraction(1, 2)), numbers(1, 0))
+    system = Competition(
+        classes=(mode_class((1, 0), **field), mode_class((Fraction(3, 5), 0), **field)),
+        factors={(0, 1): couple, (1, 0): couple},
+    )
+    assert system.has_lyapunov
+    assert system.is_convex({})
+    assert system.settled({}) is None
+
+
+def test_couplings_without_a_falling_function():
+    assert not plain([[2, 1], [0, 2]]).has_lyapunov
+    assert not plain([[1, 2], [2, 1]]).is_convex({})
+    assert plain([[1, 2], [2, 1]]).equilibrium((True, True)) is not None
+    assert plain([[1, 1], [1, 1]]).equilibrium((True, True)) is None
+
+
+def test_values_are_needed_to_say_who_wins():
+    a = Parameter(name="a", positive=True)
+    scale = Scalar.symbol("a", ("a",))
+    targets = [[[f, 0], [0, 2 * f]] for f in (3, 2, scale)]
+    gates = [(1, 1, 0), (0, 1, 1)]
+    derivation = sr.derive(one_hot_contexts(targets, gates, parameters=(a,)))
+    assert all(found.end is None for found in derivation.races)
+    assert "no value is declared" in derivation.races[0].undecided
+    assert Truth.UNDECIDED in {step.outcome for step in derivation.steps}
+    # Declared, the formula holds for other values of the same survivors too.
+    known = replace(a, value=Fraction(4))
+    derivation = sr.derive(one_hot_contexts(targets, gates, parameters=(known,)))
+    (found, _) = derivation.races
+    symbol = derivation.spec.symbols["a"]
+    formulas = [x.to_sympy(derivation.spec.symbols) for _, x in found.strengths(ended(found))]
+    for value in (4, 5):
+        other = [[[f, 0], [0, 2 * f]] for f in (3, 2, value)]
+        (special, _) = sr.derive(one_hot_contexts(other, gates)).races
+        exact = [x.to_sympy() for _, x in special.strengths(ended(special))]
+        assert [sp.radsimp(f.subs(symbol, value)) for f in formulas] == exact
+
+
+# -- conserved sums --------------------------------------------------------------------------------
+
+
+def twins():
+    """Two pathways with one gate, and a third that competes with both."""
+    return scaled_structure(RATIONAL, [3, 2, 4], [(1, 1, 0), (1, 1, 0), (0, 1, 1)])
+
+
+def test_equal_pathways_keep_their_ratio():
+    derivation = sr.derive(twins())
+    assert {step.name for step in derivation.steps} >= {"conserved quantities"}
+    for found in derivation.races:
+        ((total, rate),) = found.conserved
+        x, y = (sp.Symbol(label, positive=True) for label in found.labels[:2])
+        assert rate == 0
+        assert sp.expand_log(total - sp.log(y) + sp.log(x)) == 0
+        found.check()
+    system = mode_system(derivation.stages[0])
+    start = np.linspace(0.01, 0.2, len(system.s))
+    flow = integrate_modes(system.s, system.kappa, start, np.linspace(0, 50, 20), 1.0)
+    one, two = (system.labels.index(label) for label in derivation.races[0].labels[:2])
+    np.testing.assert_allclose(flow[two] / flow[one], start[two] / start[one], rtol=1e-7)
+
+
+def test_a_sum_grows_at_its_rate():
+    # F = [[1, 1], [2, 2]], s = (1, 2): c = (−2, 1), so −2 ln π_1 + ln(π_2)/2 falls at 2·(−1)/τ.
+    system = plain([[1, 1], [2, 2]], [1, 4])
+    (row,) = system.conserved
+    assert [value.to_fraction() for value in row] == [-2, 1]
+    s, f = np.array([1.0, 2.0]), np.array([[1.0, 1.0], [2.0, 2.0]])
+    times = np.linspace(0, 6, 13)
+    flow = integrate_modes(s, f * s[:, None] / s[None, :], [0.1, 0.2], times, 3.0)
+    total = np.array([-2.0, 1.0]) / s @ np.log(flow)
+    np.testing.assert_allclose(total - total[0], 2 * (-1) / 3.0 * times, atol=1e-7)
+
+
+def test_a_sum_that_does_not_cancel_is_noticed():
+    found = races_of(sr.derive(twins()))[0]
+    wrong = replace(found, system=plain([[1, 1], [1, 1]]), end=None, line=None)
+    wrong.system.__dict__["conserved"] = (numbers(1, 1),)
+    with pytest.raises(ArithmeticError, match="conserved"):
+        wrong.check()
+
+
+def test_solve_and_null_space():
+    rows = [list(numbers(1, 2, 3)), list(numbers(2, 4, 6)), list(numbers(0, 0, 1))]
+    assert solve(rows, numbers(1, 2, 3)) is None
+    (vector,) = null_space(rows)
+    assert [value.to_fraction() for value in vector] == [-2, 1, 0]
+    assert solve([list(numbers(0, 2)), list(numbers(3, 0))], numbers(4, 6)) == list(numbers(2, 2))
+
+
+# -- document and JSON -----------------------------------------------------------------------------
+
+
+def test_document_and_json():
+    derivation = sr.derive(race_of_three(RATIONAL))
+    entry = derivation.to_json()["equilibria"]
+    first = entry["competitions"][0]
+    assert entry["loss"]["expr"] == "5/8"
+    assert first["at_rest"]["strengths"]["pi_2_1"]["expr"] == "4"
+    assert first["at_rest"]["shortfall"]["pi_1_1"]["expr"] == "1/4"
+    assert [sorted(f["strengths"]) for f in first["unstable"]] == [
+        ["pi_1_1", "pi_3_1"],
+        ["pi_1_1"],
+        ["pi_2_1"],
+        ["pi_3_1"],
+        [],
+    ]
+    assert all(f["grows"] for f in first["unstable"])
+    text = derivation.to_latex()
+    assert "Aligned modes come to rest" in text
+    assert r"\frac{5}{8}$, above the least" in text
+    assert r"\frac{d}{dt} \Bigl( \ln" in sr.derive(twins()).to_latex()
+    closed = sr.derive(sr.load("xor"))
+    assert "equilibria" not in closed.to_json()
+    assert closed.ask(equilibria_of) is None

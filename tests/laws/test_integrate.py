@@ -1,0 +1,167 @@
+"""The one integrator, the coupled modes that use it, and the initial strengths."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.integrate import solve_ivp
+
+from symreln.errors import LimitReachedError
+from symreln.laws.choice import expected_start
+from symreln.laws.coupled_modes import CoupledModes, integrate_modes
+from symreln.laws.integrate import LOOKED_AT, integrate
+from symreln.laws.law import Regime
+from symreln.laws.loss import mode_space_loss
+from symreln.spec.model import NetworkSpec
+from tests.cases import PLAIN_NETWORK
+
+TIMES = {
+    "many": np.linspace(0, 9, 200),
+    "one": np.array([0.0]),
+    "one, later": np.array([3.0]),
+    "two": np.array([0.0, 9.0]),
+    "repeated": np.array([0.0, 0.0, 0.0, 1.0, 1.0, 2.5, 2.5, 2.5, 9.0, 9.0]),
+    "all equal": np.array([4.0, 4.0, 4.0]),
+    "crowded": np.concatenate([[0.0], np.linspace(1, 1 + 1e-9, 30), [2.0]]),
+    "far apart": np.array([0.0, 1e-12, 1e-3, 8.0]),
+}
+
+
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+def test_every_time_once_and_in_order(times):
+    seen, states = [], []
+    for part, values in integrate(lambda _, y: -y, np.array([1.0, 2.0]), times):
+        assert values.shape == (2, part.stop - part.start)
+        seen += range(part.start, part.stop)
+        states.append(values)
+    assert seen == list(range(len(times)))
+    exact = np.exp(-(times - times[0])) * np.array([[1.0], [2.0]])
+    np.testing.assert_allclose(np.hstack(states), exact, rtol=1e-9)
+
+
+def test_accuracy_does_not_depend_on_the_size_of_the_start():
+    # Weights as small as 1e-30 grow by s t: with an absolute tolerance they would be noise.
+    matrix = np.array([[0.0, 1.0], [1.0, 0.0]])
+    times = np.array([0.0, 5.0, 40.0])
+    for size in (1.0, 1e-10, 1e-30):
+        start = size * np.array([1.0, 0.2])
+        found = np.hstack([v for _, v in integrate(lambda _, y: matrix @ y, start, times)])
+        growing, falling = 0.6 * np.exp(times), 0.4 * np.exp(-times)
+        exact = size * np.array([growing + falling, growing - falling])
+        np.testing.assert_allclose(found, exact, rtol=1e-8)
+
+
+def test_blow_up_ends_in_a_limit():
+    parts = integrate(lambda _, y: y**2, np.array([1.0]), np.array([0.0, 2.0]))
+    with (
+        pytest.raises(LimitReachedError, match="could not be integrated past t = 1"),
+        np.errstate(all="ignore"),
+    ):
+        list(parts)
+
+
+def test_a_stiff_flow_is_given_up_where_only_a_time_is_looked_for():
+    """One state relaxes a million times as fast as the other: 330 000 steps for the slower one."""
+
+    def rhs(_: float, y: np.ndarray) -> np.ndarray:
+        return np.array([-1e6 * (y[0] - y[1]), -y[1]])
+
+    start, times = np.ones(2), np.array([0.0, 2.0])
+    with pytest.raises(LimitReachedError, match=r"past t = 0.* too many steps"):
+        list(integrate(rhs, start, times, accuracy=LOOKED_AT))
+    end = list(integrate(rhs, start, times / 1000, accuracy=LOOKED_AT))[-1][1][:, -1]
+    assert end[1] == pytest.approx(np.exp(-0.002), rel=1e-6)
+
+
+def test_nothing_to_integrate():
+    parts = list(integrate(lambda _, y: y, np.zeros(2), np.array([0.0, 1.0, 2.0])))
+    np.testing.assert_array_equal(np.hstack([v for _, v in parts]), np.zeros((2, 3)))
+
+
+# -- coupled modes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_coupled_modes_against_an_implicit_integrator(seed):
+    rng = np.random.default_rng(seed)
+    s = rng.uniform(0.5, 2, 4)
+    kappa = np.diag(rng.uniform(0.5, 1.5, 4)) + 0.1 * rng.uniform(-1, 1, (4, 4))
+    start = 10.0 ** rng.uniform(-9, -1, 4)
+    times = np.linspace(0, 30, 61)
+    found = integrate_modes(s, kappa, start, times, tau=1.5)
+    flow = solve_ivp(
+        lambda _, p: 2 * p * (s - kappa @ p) / 1.5,
+        (0, 30),
+        start,
+        t_eval=times,
+        method="Radau",
+        rtol=1e-12,
+        atol=1e-20,
+    )
+    # The integrator's share between steps, relative to the plateaus.
+    np.testing.assert_allclose(found, flow.y, rtol=1e-8, atol=1e-8 * flow.y.max())
+
+
+def test_coupled_modes_from_tiny_strengths_keep_their_half_times():
+    # Alone, the half-time is τ/(2s) ln(s/(d π0) − 1): 1e-30 costs nothing in logarithms.
+    times = np.array([0.0, 2.0 / 3.0 * np.log(1.5e30 - 1)])
+    found = integrate_modes([1.5], np.array([[1.0]]), [1e-30], times, tau=2.0)
+    assert found[0, 1] == pytest.approx(0.75, rel=1e-8)
+
+
+def test_right_hand_side_is_the_equation_that_is_integrated():
+    s, kappa = (sp.Rational(1, 2), sp.sqrt(2)), sp.ImmutableMatrix([[1, 2], [-1, 3]])
+    system = CoupledModes(names=("pi_1_1", "pi_2_1"), s=s, kappa=kappa, tau=sp.Integer(5))
+    x, y = system.strengths
+    assert system.rhs == (
+        2 * x * (sp.Rational(1, 2) - (x + 2 * y)) / 5,
+        2 * y * (sp.sqrt(2) - (-x + 3 * y)) / 5,
+    )
+    numbers = {x: sp.Rational(1, 3), y: sp.Rational(1, 7)}
+    step = 1e-4
+    found = integrate_modes(
+        [0.5, 2**0.5], np.array(kappa, dtype=float), [1 / 3, 1 / 7], np.array([0.0, step]), 5.0
+    )
+    slope = (found[:, 1] - found[:, 0]) / step
+    # A difference quotient: its error is the second derivative, below 1, times half the step.
+    for value, rhs in zip(slope, system.rhs, strict=True):
+        assert float(rhs.subs(numbers)) == pytest.approx(value, abs=step)
+
+
+# -- loss and initial strengths --------------------------------------------------------------------
+
+
+def test_loss_is_a_quadratic_with_its_minimum_at_the_plateau():
+    s, d, p = sp.symbols("s d p", positive=True)
+    loss = mode_space_loss(sp.Integer(3), [(p, 2, s, d)])
+    assert sp.expand(loss - (3 - 2 * s * p + d * p**2)) == 0
+    assert sp.solve(loss.diff(p), p) == [s / d]
+
+
+@pytest.mark.parametrize(("activation", "share"), [("linear", 2), ("relu", 4)])
+def test_initial_strengths_of_theory_5(activation, share):
+    network = NetworkSpec(**(PLAIN_NETWORK | {"activation": activation, "hidden": 30}))
+    regime = Regime.of_network(network)
+    assert expected_start(regime).strength0 == 30 * network.init_std**2 / share
+    assert regime.gram_scale == 2 * expected_start(regime).strength0
+
+
+def test_initial_strength_is_what_random_units_grow_from():
+    """E π(t) e^{−2st} of random units under the early flow a' = s b, b' = s a.
+
+    Σ_h a_h b_h = π0 (e^{2st} …): 20 000 networks of 30 units know the mean to
+    √(2/30)/√20000 = 0.2 %; five times that is allowed.
+    """
+    network = NetworkSpec(**(PLAIN_NETWORK | {"hidden": 30}))
+    rng = np.random.default_rng(2)
+    a, b = float(network.init_std) * rng.standard_normal((2, 20_000, 30))
+    st = 3.0
+    grown = a * np.cosh(st) + b * np.sinh(st), b * np.cosh(st) + a * np.sinh(st)
+    strengths = (grown[0] * grown[1]).sum(axis=1) * np.exp(-2 * st)
+    expected = float(expected_start(Regime.of_network(network)).strength0)
+    assert strengths.mean() == pytest.approx(expected, rel=0.01)
+    plain = Regime.of_network(NetworkSpec(**PLAIN_NETWORK))
+    assert expected_start(plain).strength0 == Fraction(1, 1000)

@@ -1,0 +1,395 @@
+"""Every law: it proves itself, its three number systems agree, and integration gives the same."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp
+from scipy.integrate import quad
+
+from symreln.errors import LimitReachedError
+from symreln.exact.enclosure import precision
+from symreln.laws import one_layer, roots_of_unity, two_layer, unbalanced
+from symreln.laws.depth import Clock, Depth
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.one_layer import OneLayer
+from symreln.laws.ops import ARB, NUMPY
+from symreln.laws.two_layer import WEIGHT_DECAY, TwoLayer, TwoLayerDecay
+from symreln.laws.unbalanced import IMBALANCE, Unbalanced, UnbalancedDecay
+from tests.laws.campaign import FAMILIES, error
+
+s, d = sp.symbols("s d", positive=True)
+ZERO = sp.S.Zero
+SURD = {"s": sp.sqrt(15) / 8, "d": sp.Rational(1, 8)}
+#: The integrations at rtol 1e-11 are themselves off by up to a few 1e-9 (depth 30).
+TOLERANCE = 1e-8
+
+EXPLICIT = {
+    "one layer": OneLayer(s=s, d=d),
+    "two layers": TwoLayer(s=s, d=d),
+    "two layers, surds": TwoLayer(**SURD),
+    "two layers, a height of its own": TwoLayer(**SURD, height=sp.sqrt(15)),
+    "apart": Unbalanced(s=s, d=d),
+    "decay": TwoLayerDecay(s=s, d=d),
+    "decay, s = λ": TwoLayerDecay(s=s, d=d, weight_decay=s),
+}
+DEPTHS = [3, 4, 5, 6, 7, 12]
+POINT = {
+    s: sp.Rational(7, 5),
+    d: sp.Rational(2, 7),
+    STRENGTH0: sp.Rational(3, 11),
+    TIME_CONSTANT: sp.Rational(9, 4),
+    IMBALANCE: sp.Rational(5, 3),
+    WEIGHT_DECAY: sp.Rational(3, 8),
+}
+
+
+def rate(law, strength):
+    """Return tau dπ/dt from the equation that the law's docstring states."""
+    if isinstance(law, OneLayer):
+        return law.s - law.d * strength
+    if isinstance(law, Depth):
+        return law.layers * strength ** (2 - 2 / law.layers) * (law.s - law.d * strength)
+    root = sp.sqrt(getattr(law, "imbalance", ZERO) ** 2 + 4 * strength**2)
+    return root * (law.s - law.d * strength) - 2 * getattr(law, "weight_decay", ZERO) * strength
+
+
+@pytest.mark.parametrize("law", EXPLICIT.values(), ids=EXPLICIT)
+def test_printed_trajectory_solves_its_equation(law):
+    assert law.residual() == 0
+    # And the expression that a reader sees, at 30 digits, its slope by a difference of order 8.
+    expression = law.expr.subs(POINT)
+    h, at = sp.Rational(1, 10000), sp.Rational(7, 10)
+    weights = (sp.Rational(4, 5), -sp.Rational(1, 5), sp.Rational(4, 105), -sp.Rational(1, 280))
+
+    def value(t):
+        return sp.N(expression.subs(TIME, t), 50)
+
+    pairs = enumerate(weights, start=1)
+    slope = sum(w * (value(at + k * h) - value(at - k * h)) for k, w in pairs) / h
+    equation = rate(law, sp.Symbol("_v")).subs(POINT).subs("_v", value(at))
+    assert abs(slope * POINT[TIME_CONSTANT] - sp.N(equation, 50)) < 1e-20
+    assert abs(value(ZERO) - POINT[STRENGTH0]) < 1e-40
+    # And its limit.
+    left = value(sp.Integer(4000)) - sp.N(law.plateau.subs(POINT), 50)
+    assert abs(left) < (0.02 if law.growth == 0 else 1e-20)
+
+
+@pytest.mark.parametrize("layers", DEPTHS)
+@pytest.mark.parametrize("start", [STRENGTH0, sp.Integer(50)], ids=["rising", "falling"])
+def test_implicit_solution(layers, start):
+    gave = {"s": sp.Rational(7, 5), "d": sp.Rational(2, 7)} if start != STRENGTH0 else {}
+    law = Depth(layers=sp.Integer(layers), strength0=start, **{"s": s, "d": d, **gave})
+    assert law.residual() == 0
+    assert law.falls is (start != STRENGTH0)
+    # And the printed t(π): dt/dπ · π' = 1 at 40 digits.
+    at = sp.Integer(9) if law.falls else sp.Rational(13, 10)
+    slope = law.time.diff(STRENGTH) * rate(law, STRENGTH) / law.tau
+    assert abs(sp.N(slope.subs(POINT).subs(STRENGTH, at), 40) - 1) < 1e-35
+    begun = law.time.subs(STRENGTH, start).subs(POINT)
+    assert abs(sp.N(begun, 40, chop=False)) < 1e-35 or begun == 0
+
+
+def test_a_mode_that_rests_is_zero():
+    for kind in (OneLayer, TwoLayer, TwoLayerDecay, Unbalanced):
+        assert kind(s=ZERO, d=d, strength0=ZERO).expr == 0
+    law = Depth(layers=sp.Integer(3), s=ZERO, d=ZERO, strength0=ZERO)
+    assert law.printed == law.residual() == law.plateau == 0
+
+
+def test_the_equation_that_is_integrated_is_proven():
+    law = UnbalancedDecay(s=s, d=d)
+    assert law.residual() == 0
+    assert law.expr is None
+    assert not law.closed
+
+
+def test_half_time():
+    for law in EXPLICIT.values():
+        if law.half_time is not None:
+            at_half = (law.expr.subs(law.t, law.half_time) / law.plateau).subs(
+                {**POINT, STRENGTH0: sp.Rational(1, 50)}
+            )
+            assert abs(sp.N(at_half, 40) - sp.Rational(1, 2)) < sp.Float("1e-35")
+    # With numbers it need not be a logarithm of a sum.
+    one = TwoLayer(s=sp.S.One, d=sp.S.One, strength0=sp.Rational(1, 3))
+    assert one.half_time == TIME_CONSTANT / 2 * sp.log(2)
+
+
+@pytest.mark.parametrize("height", [sp.sqrt(14), -sp.sqrt(15), sp.Integer(4)])
+def test_a_wrong_height_is_caught(height):
+    assert TwoLayer(**SURD, height=height).residual() != 0
+    assert TwoLayerDecay(**SURD, height=sp.sqrt(15)).residual() != 0
+
+
+@pytest.mark.parametrize(
+    ("m", "layers"), [(1, 1), (2, 3), (1, 3), (2, 7), (5, 7), (10, 12), (3, 9)]
+)
+def test_logarithms_and_hypergeometric_function_agree(m, layers):
+    x = sp.Rational(3, 7)
+    assert roots_of_unity.integral_defect(m, layers) == 0
+    first = sp.N(roots_of_unity.integral(m, layers, x), 40)
+    second = sp.N(roots_of_unity.hypergeometric(sp.Integer(m), sp.Integer(layers), x), 40)
+    assert abs(first - second) < 1e-35
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong"),
+    [
+        (one_layer, "_template", lambda: one_layer._P0 * sp.exp(-one_layer._T)),
+        (two_layer, "_template", lambda _: two_layer._HEIGHT),
+        (two_layer.TwoLayer, "strength", lambda law, t: law.strength0 + t),
+        (one_layer.OneLayer, "strength", lambda law, t: law.strength0 + t),
+        (unbalanced, "_printed", lambda: (unbalanced._U0 + unbalanced._E, 1 + unbalanced._E)),
+        (unbalanced.Unbalanced, "_fraction", lambda law, decay, span: decay + span),
+    ],
+)
+def test_wrong_formulas_are_caught(monkeypatch, module, name, wrong):
+    of = getattr(module, "__module__", None) and __import__(module.__module__, fromlist=["x"])
+    home = of or module
+    residual = (home._residuals if home is two_layer else home._residual).__wrapped__
+    monkeypatch.setattr(module, name, wrong)
+    found = residual("sigmoid") if home is two_layer else (residual(),)
+    assert any(part != 0 for part in found)
+
+
+def test_wrong_integrals_are_caught(monkeypatch):
+    pair = roots_of_unity._pair
+    monkeypatch.setattr(roots_of_unity, "_pair", lambda x: pair(x) + x)
+    assert roots_of_unity.integral_defect.__wrapped__(2, 5) != 0
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_law_is_what_integration_of_the_weights_gives(name):
+    family, rng = FAMILIES[name], np.random.default_rng(1)
+    for drawn in [family.draw(rng) for _ in range(20)]:
+        assert error(family, drawn) < TOLERANCE, drawn
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "decay, apart"])
+def test_float_agrees_with_ball(name):
+    family, rng = FAMILIES[name], np.random.default_rng(5)
+    for _ in range(40):
+        *numbers, t = drawn = tuple(map(float, family.draw(rng)))
+        found, bits = family.closed(*drawn), 400
+        while True:  # fifty digits, whatever precision that takes
+            with precision(bits):
+                ball = family.law(tuple(map(arb, numbers)), ARB).strength(arb(t))
+            if ball.rel_accuracy_bits() > 166:
+                break
+            bits *= 2
+            assert bits < 1 << 16, drawn
+        if float(ball) < 1e-290:
+            continue
+        condition = 1 + abs(t * family.slope(float(ball), *drawn) / float(ball))
+        # A rounding of x = 2st moves exp(−x) by x roundings, hence the condition.
+        with precision(400):
+            assert abs(float(arb(found) / ball - 1)) < 2e-14 * condition, drawn
+
+
+EVALUATED = {
+    name: (FAMILIES[name], (0.7, 0.3, *((0.4,) if name == "apart" else ())))
+    for name in ("one layer", "two layers", "apart", "depth 3", "depth 30")
+}
+
+
+def evaluated(name, start, times):
+    family, numbers = EVALUATED[name]
+    return family.law((*numbers, start), NUMPY, 2.0).strengths(times)
+
+
+@pytest.mark.parametrize("name", EVALUATED)
+def test_limits_are_reached_without_a_warning(name):
+    times = np.array([0.0, 1e-300, 1e12, 1e30])
+    for start in (1e-3, 0.7 / 0.3, 1e6):
+        found = evaluated(name, start, times)
+        np.testing.assert_allclose(found[:2], start, rtol=1e-14)
+        np.testing.assert_allclose(found[2:], 0.7 / 0.3, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", EVALUATED)
+@settings(max_examples=20, deadline=None)
+@given(share=st.floats(-12, 6), times=st.lists(st.floats(-8, 9), min_size=2, max_size=12))
+def test_strengths_are_monotone_and_stay_between_start_and_plateau(name, share, times):
+    plateau = 0.7 / 0.3
+    start = plateau * 10.0**share
+    found = evaluated(name, start, 10.0 ** np.sort(times))
+    low, high = sorted((start, plateau))
+    assert (found >= low * (1 - 1e-13)).all()
+    assert (found <= high * (1 + 1e-13)).all()
+    steps = np.diff(found) * np.sign(plateau - start)
+    assert (steps >= -1e-12 * found[1:]).all()
+
+
+def test_two_layers_agree_with_the_textbook():
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        *_, t = drawn = tuple(map(float, FAMILIES["two layers"].draw(rng)))
+        with mp.workdps(80):
+            s, d, p0, t = (mp.mpf(x) for x in drawn)
+            if s == 0:
+                expected = p0 / (1 + 2 * d * p0 * t)
+            else:
+                expected = (s / d) / (1 - (1 - s / (d * p0)) * mp.exp(-2 * s * t))
+            assert abs(FAMILIES["two layers"].closed(*drawn) / expected - 1) < 1e-13
+
+
+def test_apart_holds_without_imbalance_and_at_rest():
+    t = np.linspace(0, 9, 7)
+    family = FAMILIES["apart"]
+    found = family.law((0.7, 0.3, 0.0, 1e-5), NUMPY).strengths(t)
+    plain = FAMILIES["two layers"].law((0.7, 0.3, 1e-5), NUMPY).strengths(t)
+    np.testing.assert_allclose(found, plain, rtol=1e-14)
+    still = family.law((0.0, 0.0, 0.5, 0.2), NUMPY).strengths(t)
+    np.testing.assert_allclose(still, 0.2, rtol=1e-15)
+
+
+def test_what_is_integrated_takes_times_in_any_order_and_several_modes():
+    times = np.array([3.0, 0.0, 40.0, 1.0])
+    rows = [(0.8, 0.4, 0.1, 0.3, 1e-4), (0.3, 0.4, 0.1, 0.3, 0.0)]
+    columns = [np.array(column)[:, None] for column in zip(*rows, strict=True)]
+    family = FAMILIES["decay, apart"]
+    found = family.law(tuple(columns), NUMPY, 2.0).strengths(times)
+    assert found.shape == (2, 4)
+    for row, curve in zip(rows, found, strict=True):
+        single = [family.law(row, NUMPY, 2.0).strengths(np.array([t]))[0] for t in times]
+        np.testing.assert_allclose(curve, single, rtol=1e-9, atol=1e-15)
+        assert curve[1] == row[-1]
+
+
+@pytest.mark.parametrize("layers", [3, 4, 5, 8, 31])
+def test_clocks_are_their_integrals(layers):
+    e = 1 - 2 / layers
+    for rises in (True, False):
+        sign = 1 if rises else -1
+        balls = Clock(layers=layers, rises=rises, ops=ARB)
+        floats = Clock(layers=layers, rises=rises, ops=NUMPY)
+        first = 0.3
+        for y in (0.01, 0.7, 1.0, 4.0, 30.0) + (-0.4, -9.0) * rises:
+            with precision(200):
+                moved = float(balls.at(arb(y))[0] - balls.at(arb(first))[0])
+            near = float(floats.at(np.array(y))[0] - floats.at(np.array(first))[0])
+            whole = quad(lambda x, sign=sign: (1 + sign * np.exp(-x)) ** e, first, y, epsabs=0)[0]
+            assert moved == pytest.approx(near, rel=1e-12, abs=1e-13)
+            assert moved == pytest.approx(whole, rel=1e-9)
+
+
+def deep(layers, *numbers):
+    values = dict(zip(("s", "d", "strength0", "tau"), map(arb, numbers), strict=True))
+    return Depth(layers=sp.Integer(layers), ops=ARB, **values)
+
+
+@pytest.mark.parametrize("layers", DEPTHS)
+@pytest.mark.parametrize("start", [Fraction(1, 10**6), Fraction(9, 10), Fraction(50)])
+def test_deep_ball_is_reached_at_its_time(layers, start):
+    # The printed t(pi), by logarithms or the hypergeometric function, at three strengths.
+    numbers = Fraction(7, 5), Fraction(2, 7), start
+    names = ("s", "d", "strength0")
+    exact = dict(zip(names, map(sp.Rational, numbers), strict=True))
+    law = Depth(layers=sp.Integer(layers), tau=sp.S.One, **exact)
+    for part in (Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)):
+        strength = start + part * (numbers[0] / numbers[1] - start)
+        time = sp.N(law.time.subs(STRENGTH, sp.Rational(strength)), 60)
+        with precision(210):
+            balls = dict(zip(names, map(ARB.number, numbers), strict=True))
+            found = Depth(layers=sp.Integer(layers), tau=arb(1), ops=ARB, **balls).strength(
+                arb(str(time))
+            )
+            assert found.rel_accuracy_bits() > 120
+            assert abs(found / ARB.number(strength) - 1) < arb("1e-50")
+
+
+@pytest.mark.parametrize("layers", [3, 8, 100])
+@pytest.mark.parametrize("start", ["1e-30", "1e-3", "1e3", "1e9"])
+def test_deep_balls_at_extremes(layers, start):
+    with precision(320):
+        times = [arb(t) for t in ("1e-12", "1", "1e6", "1e12", "1e30", "1e300")]
+        found = deep(layers, 1, 1, start, 1).strengths(times)
+        assert min(strength.rel_accuracy_bits() for strength in found) > 166
+        assert (found[-1] - 1).contains(0)
+    order = [float(strength) for strength in (arb(start), *found)]
+    assert order == sorted(order, reverse=float(start) > 1)
+
+
+def test_deep_ball_refuses_what_it_cannot_tell():
+    with precision(200):
+        with pytest.raises(LimitReachedError, match="plateau"):
+            deep(3, 1, 1, arb(1, 1e-3), 1).strength(arb(2))
+        # A wide but usable start gives a wide ball that holds every solution.
+        ball = deep(3, 1, 1, arb("0.1", 0.01), 1).strength(arb(2))
+        for start in (0.09, 0.1, 0.11):
+            assert ball.contains(deep(3, 1, 1, start, 1).strength(arb(2)))
+        # The start of a mode whose s is exactly 0 decays by a power of time.
+        still = deep(4, 0, 2, "0.3", 1).strength(arb(5))
+        assert abs(still - arb("0.3") * (1 + 60 * arb("0.3") ** 1.5) ** (-1 / arb(1.5))) < 1e-50
+
+
+def test_the_inverse_of_the_clock_holds_what_it_inverts():
+    for layers, rises, y in ((3, True, 2), (5, True, -30), (4, False, 1), (8, False, 40)):
+        clock = Clock(layers=layers, rises=rises, ops=ARB)
+        with precision(200):
+            found = clock.enclosed(clock.at(arb(y))[0], 1.01 * y)
+            assert found.contains(arb(y))
+            assert found.rel_accuracy_bits() > 150
+
+
+# -- gradient descent ------------------------------------------------------------------------------
+
+
+def descended(layers, start, s, d, decay, rate, count):
+    """Return the strengths of scalar layers through gradient descent, layer by layer."""
+    found, weights = [], [np.longdouble(w) for w in start]
+    for _ in range(count):
+        found.append(np.prod(weights))
+        drive = s - d * found[-1]
+        slopes = [np.prod([w for j, w in enumerate(weights) if j != i]) for i in range(layers)]
+        weights = [
+            w + rate * (drive * slope - decay * w) for w, slope in zip(weights, slopes, strict=True)
+        ]
+    return np.array(found, dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "decay"),
+    [
+        ("one layer", [0.2], 0.0),
+        ("two layers", [0.3, 0.3], 0.0),
+        ("apart", [0.7, 0.1], 0.0),
+        ("decay", [0.3, 0.3], 0.05),
+        ("decay, apart", [0.7, 0.1], 0.05),
+        ("depth 3", [0.4] * 3, 0.0),
+        ("depth 5", [0.8] * 5, 0.0),
+    ],
+)
+def test_steps_are_those_of_scalar_layers(name, start, decay):
+    more = {"weight_decay": decay, "strength0": np.prod(start), "s": 0.9, "d": 0.4}
+    more["imbalance"] = abs(start[0] ** 2 - start[-1] ** 2)
+    family = FAMILIES[name]
+    law = family.law(tuple(more[key] for key in family.names), NUMPY, 10.0)
+    steps = law.steps()
+    found = [float(next(steps)) for _ in range(60)]
+    expected = descended(len(start), start, 0.9, 0.4, decay, 0.1, 60)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    # Near the plateau a step multiplies the distance by 1 − r/τ.
+    plateau, rate = float(law.plateau), float(law.relaxation) / 10.0
+    if name != "decay, apart":
+        near = next(f for f in pairwise(map(float, law.steps())) if abs(f[0] / plateau - 1) < 1e-4)
+        ratio = (near[1] - plateau) / (near[0] - plateau)
+        assert ratio == pytest.approx(1 - rate, abs=3e-2 * rate + 1e-3)
+
+
+@pytest.fixture(autouse=True)
+def precision_is_put_back():
+    before = ctx.prec
+    yield
+    assert ctx.prec == before

@@ -1,0 +1,278 @@
+"""Pathways with fewer units than modes: exact order, the plateau's stability, trained networks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import symreln as sr
+from symreln.claims.prediction import predict_training
+from symreln.claims.widths import learned_counts, width_of
+from symreln.errors import NotSupportedError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+from symreln.exact.truth import Truth
+from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.laws.width import compare
+from symreln.train.gdln import train_gdln
+from tests.cases import contexts_spec, matrix_spec
+from tests.pathways.examples import RATIONAL
+
+
+def diagonal(outputs, inputs, hidden, **network):
+    """Sample i is inputs[i] along axis i, its target outputs[i]: s = x y/P, d = x²/P."""
+    size = len(inputs)
+    x, y = (
+        [[values[i] if i == j else 0 for j in range(size)] for i in range(size)]
+        for values in (inputs, outputs)
+    )
+    given_ = {"hidden": hidden, "init_std": Fraction(1, 10**6), "learning_rate": Fraction(1, 20)}
+    return matrix_spec(x, y, [[1] * size], network=given_ | network)
+
+
+def found_of(spec):
+    derivation = sr.derive(spec)
+    (one,) = derivation.narrow
+    assert one.found is not None
+    return derivation, one.found
+
+
+def balls(derivation) -> tuple[float, float]:
+    width = derivation.ask(width_of)
+    return (np.nan, np.nan) if width is None else (float(width.loss), float(width.least_loss))
+
+
+def trained(spec):
+    """Return (loss of every step, map in the end) of one trained GDLN."""
+    x, y = (m.to_numpy() for m in (spec.dataset.inputs, spec.dataset.targets))
+    settings_ = training_settings(spec)
+    run = train_gdln(x, y, gated_pathways(spec), settings_, seeds=1, rng=3, workers=1)
+    (weights,) = run.weights
+    return run.losses[0], weights.w2[0] @ weights.w1[0]
+
+
+def test_the_strongest_modes_stay_where_nothing_replaces_them():
+    # d = 1/4, s = 2, 3/2, 3/4, 1/4: two of them, π = 8 and 6; the others leave ½ (3² + 1²)/4.
+    derivation, found = found_of(diagonal([8, 6, 3, 1], [1, 1, 1, 1], 2, steps=1500))
+    assert found.plateau == found.least == (1, 1, 0, 0)
+    assert found.escapes == ()
+    assert balls(derivation) == (1.25, 1.25)
+    loss, product = trained(derivation.spec)
+    np.testing.assert_allclose(product, np.diag([8, 6, 0, 0]), atol=1e-3)
+    assert loss[-1] == pytest.approx(1.25, rel=1e-6)
+    curves = derivation.evaluate()
+    assert curves.loss[-1] == pytest.approx(1.25, rel=1e-9)
+    assert [curve.best[-1] for curve in curves.modes] == pytest.approx([8, 6, 0, 0])
+    assert predict_training(derivation).loss[-1] == pytest.approx(1.25, rel=1e-9)
+    (step,) = (step for step in derivation.steps if step.name == "width")
+    assert step.outcome is Truth.PROVEN
+
+
+def test_the_strongest_is_replaced_by_the_one_that_explains_more():
+    # s = 4 and 3/2, d = 8 and 1/2: first π = 1/2 (s²/d = 2), then 3 (s²/d = 9/2).
+    derivation, found = found_of(diagonal([2, 3], [4, 1], 1, steps=1))
+    assert (found.plateau, found.least) == ((1, 0), (0, 1))
+    assert found.escapes == ((0, 1),)
+    assert balls(derivation) == (2.25, 1.0)
+    long = diagonal([2, 3], [4, 1], 1, steps=1500)
+    loss, product = trained(long)
+    near = np.abs(loss - 2.25) < 0.02
+    assert near.sum() > 300  # the plateau
+    np.testing.assert_allclose(product, np.diag([0, 3]), atol=1e-3)
+    assert loss[-1] == pytest.approx(1.0, rel=1e-6)
+    # While it is left, the gap to the plateau grows like the square of the amplitude.
+    left = 2.25 - loss
+    inside = (left > 1e-6) & (left < 1e-3) & (np.arange(len(loss)) > np.argmax(near))
+    slope = np.polyfit(np.flatnonzero(inside), np.log(left[inside]), 1)[0]
+    assert long.network is not None
+    eta = float(long.network.learning_rate)
+    rate = float(found.rate((0, 1)))
+    # A step multiplies by 1 + η rate where the flow multiplies by its exponential.
+    assert slope == pytest.approx(2 * np.log1p(eta * rate), rel=0.02)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4)), min_size=2, max_size=4, unique=True),
+    st.integers(1, 3),
+)
+def test_escapes_are_the_unstable_directions(modes, units):
+    # By the eigenvalues of the linearised flow of weights, at the plateau, by numpy.
+    outputs, inputs = zip(*modes, strict=True)
+    derivation = sr.derive(diagonal(outputs, inputs, units))
+    if not derivation.narrow:
+        assert len(modes) <= units
+        return
+    (one,) = derivation.narrow
+    found = one.found
+    assert found is not None
+    s = np.array([e.mode.s.to_float() for e in found.modes])
+    d = np.array([e.mode.d.to_float() for e in found.modes if e.mode.d is not None])
+    if found.plateau is None:
+        assert "equal s" in one.undecided
+        return
+    if any(e.mode.multiplicity > 1 for e in found.modes):
+        return
+    held = np.flatnonzero(found.plateau)
+    w1, w2 = np.zeros((units, len(s))), np.zeros((len(s), units))
+    for unit, alpha in enumerate(held):
+        w1[unit, alpha] = w2[alpha, unit] = np.sqrt(s[alpha] / d[alpha])
+
+    def slope(flat):
+        a, b = flat[: w1.size].reshape(w1.shape), flat[w1.size :].reshape(w2.shape)
+        error = np.diag(s) - b @ a * d
+        return np.concatenate([(b.T @ error).ravel(), (error @ a.T).ravel()])
+
+    point = np.concatenate([w1.ravel(), w2.ravel()])
+    assert np.abs(slope(point)).max() < 1e-12
+    step = 1e-5
+    jacobian = [
+        (slope(point + step * e) - slope(point - step * e)) / (2 * step) for e in np.eye(len(point))
+    ]
+    top = np.linalg.eigvalsh(np.array(jacobian)).max()
+    # Central differences of cubics: exact up to 1e-16/1e-5 and third derivatives times 1e-10.
+    expected = max((float(found.rate(escape)) for escape in found.escapes), default=0.0)
+    assert top == pytest.approx(expected, abs=1e-8)
+    plateau, least = balls(derivation)
+    assert (plateau - least > 1e-12) is bool(found.escapes)
+
+
+def test_no_certified_balls_of_a_limit():
+    with pytest.raises(NotSupportedError, match="2 modes"):
+        sr.derive(diagonal([2, 3], [4, 1], 1)).enclose([0, 10])
+    wide = sr.derive(diagonal([2, 3], [4, 1], 2)).enclose([10**6], digits=20)
+    assert [float(balls[0]) for balls in wide.values()] == pytest.approx([0.5, 3.0])
+
+
+def test_equal_modes_share_what_is_there():
+    derivation, found = found_of(diagonal([2, 2, 2, 1], [1, 1, 1, 1], 2))
+    assert found.plateau == (2, 0)
+    assert learned_counts(derivation) == {"pi_1_1": 2, "pi_1_2": 0}
+    # ½ (4 + 1)/4 is left of ½ 13/4; the curves fall from one to the other.
+    assert balls(derivation) == (0.625, 0.625)
+    loss = derivation.evaluate([0, 10**6]).loss
+    assert loss == pytest.approx([13 / 8, 0.625], rel=1e-6)
+
+
+def test_a_tie_of_s_is_left_open():
+    # s = 1/2 twice, s²/d = 1 and 1/4.
+    derivation = sr.derive(diagonal([2, 1], [1, 2], 1))
+    (one,) = derivation.narrow
+    assert "equal s" in one.undecided
+    assert derivation.ask(width_of).loss is None
+    assert learned_counts(derivation) == {}
+    assert Truth.UNDECIDED in {step.outcome for step in derivation.steps}
+
+
+def test_coupled_pathways_are_left_open():
+    derivation = sr.derive(contexts_spec(RATIONAL, 3, network={"hidden": 1, "steps": 3}))
+    assert {one.undecided[:16] for one in derivation.narrow} == {"its modes couple"}
+    assert learned_counts(derivation) == {}
+
+
+def test_wide_enough_pathways_say_nothing():
+    derivation = sr.derive(diagonal([3, 2, 1], [1, 1, 1], 3))
+    assert derivation.narrow == ()
+    assert "width" not in derivation.to_json()
+    assert "width" not in {step.name for step in derivation.steps}
+
+
+def test_document_and_json():
+    derivation, _ = found_of(diagonal([2, 3], [2, 1], 1))
+    entry = derivation.to_json()["width"]
+    (one,) = entry["pathways"]
+    assert (one["first"], one["least"]) == ({"pi_1_1": 1}, {"pi_1_2": 1})
+    assert one["replaced"][0]["by"] == "pi_1_2"
+    text = derivation.to_latex()
+    assert "1 hidden unit for 2 modes" in text
+    assert "The plateau is left again" in text
+
+
+def test_numbers_of_different_fields_are_ordered():
+    root = AlgebraicNumber.rational(Scalar.of(2), is_sqrt=True)
+    close = AlgebraicNumber.rational(Scalar.of(Fraction(665857, 470832)))  # √2 + 1.6e-12
+    assert (compare(root, close), compare(close, root), compare(root, root)) == (-1, 1, 0)
+    same = AlgebraicNumber.rational(Scalar.of(4), is_sqrt=True)
+    assert compare(same, AlgebraicNumber.rational(Scalar.of(2))) == 0
+
+
+# -- parameters: what is decided at declared values is not said of all -----------------------------
+
+SYMBOLIC = {
+    "dataset": {
+        "X": [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "2"]],
+        "Y": [["a", "0", "0"], ["0", "5", "0"], ["0", "0", "1+a"]],
+    },
+    "parameters": {"a": {"positive": True, "value": "2"}},
+    "pathway": [{"name": "all"}],
+    "network": {
+        "hidden": 2,
+        "init_std": "1/10000",
+        "learning_rate": "1/50",
+        "loss": "mean",
+        "steps": 200,
+        "activation": "linear",
+    },
+}
+
+
+def symbolic(value: str):
+    return sr.derive(sr.load({**SYMBOLIC, "parameters": {"a": {"positive": True, "value": value}}}))
+
+
+def learned_first(derivation) -> set[str]:
+    """Formulas of the modes that are learned first."""
+    (one,) = derivation.narrow
+    counts = dict(zip([e.mode.label for e in one.found.modes], one.found.plateau, strict=True))
+    modes = {mode.label: mode for mode in derivation.pathways[0].modes}
+    return {str(modes[label].strength.s) for label, count in counts.items() if count}
+
+
+def test_the_printed_comparisons_say_where_the_choice_is_the_same():
+    """Exactly where all of them hold the same formulas are learned; derived again elsewhere."""
+    derivation = symbolic("2")
+    (one,) = derivation.narrow
+    assert one.declared
+    (a,) = derivation.spec.symbols.values()
+    pairs = [(first.strength.s, second.strength.s) for first, second in one.comparisons()]
+    assert pairs
+    for value in ("1/10", "7/5", "4", "6", "20"):
+        same = all((x - y).subs(a, sp.Rational(value)) > 0 for x, y in pairs)
+        assert (learned_first(symbolic(value)) == learned_first(derivation)) is same, value
+    assert not all((x - y).subs(a, 20) > 0 for x, y in pairs)
+
+
+def test_the_document_says_that_it_is_decided_at_declared_values():
+    derivation = symbolic("2")
+    text = derivation.to_latex()
+    assert "decided at the declared values of the parameters, and the same wherever" in text
+    assert r"\frac{5}{3} > \frac{a}{3}" in text
+    assert "loss comes at the declared values to" in text
+    assert "nothing else changes" not in text
+    assert "the order changes in which units learn them" in text
+    assert "as one of pathways that are wide enough, holds" in text
+    assert any(step.statement.startswith("At the declared values") for step in derivation.steps)
+    entry = derivation.to_json()["width"]["pathways"][0]
+    assert entry["at_declared_values"] is True
+    assert ["pi_1_2", "pi_1_3"] in entry["same_where"]["s"]
+    # Where declared values make modes equal that differ elsewhere, no comparison is printed.
+    merged = symbolic("5")
+    assert merged.narrow[0].comparisons() == ()
+    assert "where modes are equal that differ elsewhere" in merged.to_latex()
+
+
+def test_numbers_without_parameters_are_decided_once_and_for_all():
+    tables = {key: value for key, value in SYMBOLIC.items() if key != "parameters"}
+    tables["dataset"] = {
+        **SYMBOLIC["dataset"],
+        "Y": [["2", "0", "0"], ["0", "5", "0"], ["0", "0", "3"]],
+    }
+    derivation = sr.derive(sr.load(tables))
+    assert not derivation.narrow[0].declared
+    assert "declared" not in str(derivation.to_json()["width"]["pathways"][0]["same_where"])
+    assert "decided at the declared values" not in derivation.to_latex()
