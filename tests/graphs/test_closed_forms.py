@@ -10,9 +10,9 @@ import sympy as sp
 
 import symreln as sr
 from symreln.exact.truth import Truth
-from symreln.graphs import components as parts
-from symreln.graphs.chains import SharedChain
-from symreln.graphs.components import components, place_proofs
+from symreln.graphs import chains as parts
+from symreln.graphs.chains import SharedChain, place_proofs
+from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
