@@ -17,6 +17,7 @@ from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
 from symreln.laws.law import TIME_CONSTANT
+from symreln.laws.ops import NUMPY
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec
 from tests.graphs.test_components import NETWORK
@@ -37,8 +38,8 @@ def test_a_chain_is_closed_by_the_family_of_its_depth(depth: int) -> None:
     assert component.form.family == names.get(depth, "depth L balanced")
     assert isinstance(derivation.curves, Curves)
     s, d, start = 1.5, 0.5, 0.5**depth
-    solved = component.form.solved(sp.Rational(3, 2), sp.Rational(1, 2))
-    values = solved.numeric(s, d, start, derivation.curves.times, 10.0)
+    solved = replace(component.form.mode, ops=NUMPY, s=s, d=d, strength0=start, tau=10.0)
+    values = solved.strengths(derivation.curves.times)
     seen = derivation.curves.strengths[0].values[0]
     assert seen == pytest.approx(np.ravel(values), rel=1e-7, abs=1e-9)
 
@@ -72,11 +73,11 @@ def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
     assert len(strengths) == 4
     times = np.array([0.0, 0.5, 1.0, 2.0, 6.0])
     states = GraphFlow.of(data).trajectory(weights, list(times))
-    solved = form.solved(sp.Symbol("s", positive=True), sp.Symbol("d", positive=True))
     for k, (s, d) in enumerate(zip(modes.s, modes.d, strict=True)):
         start = 0.35**4 * 8
-        tau = float(sp.N(solved.parts[-1].subs(TIME_CONSTANT, 1)))
-        values = np.ravel(solved.numeric(float(s), float(d), start, times, tau))
+        tau = float(form.mode.tau.subs(TIME_CONSTANT, 1))
+        solved = replace(form.mode, ops=NUMPY, s=float(s), d=float(d), strength0=start, tau=tau)
+        values = np.ravel(solved.strengths(times))
         path = data.paths[0].edges
         for state, expected in zip(states, values, strict=True):
             whole = np.linalg.multi_dot([state[e] for e in reversed(path)])
