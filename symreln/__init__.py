@@ -23,11 +23,10 @@ if (
 
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
-    from symreln.api import Derivation, derive
+    from symreln.api import Derivation, NetworkDerivation, derive
     from symreln.claims.given_weights import from_weights
     from symreln.exact.truth import Truth
     from symreln.experiment.confront import Validation, validate
-    from symreln.graphs.derivation import derive_graph
     from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.spec.model import (
         Dataset,
@@ -56,7 +55,7 @@ _HOMES = {
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
-    "derive_graph": "symreln.graphs.derivation",
+    "NetworkDerivation": "symreln.api",
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.given_weights",
     "load": "symreln.tasks.load",
@@ -67,6 +66,7 @@ __all__ = [
     "Dataset",
     "Derivation",
     "Level",
+    "NetworkDerivation",
     "NetworkSpec",
     "Parameter",
     "PartialDerivation",
@@ -77,7 +77,6 @@ __all__ = [
     "ValidationSpec",
     "__version__",
     "derive",
-    "derive_graph",
     "derive_within",
     "from_weights",
     "load",

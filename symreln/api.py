@@ -7,15 +7,16 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
-from symreln.claims.derivation import Derivation as Derived
+from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
@@ -23,6 +24,9 @@ from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.exact.spectrum import joint_spectrum
+from symreln.graphs import derivation as networks
+from symreln.graphs.every_size import routing_of
+from symreln.graphs.in_numbers import in_numbers
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
@@ -43,22 +47,79 @@ if TYPE_CHECKING:
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
+    from symreln.document.model import Document
+    from symreln.graphs.curves import Curves
+    from symreln.graphs.every_size import Routing
     from symreln.spec.model import Spec
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class Derivation(Derived):
-    """Everything derived from a spec, with what a user asks of it."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer(Derived):
+    """What a user asks of any derivation, of pathways or of nodes and edges."""
 
     @classmethod
-    def of(cls, derived: Derived) -> Derivation:
+    def of(cls, derived: Derived) -> Self:
         """Return a derivation that shares what was found of ``derived`` already."""
         if isinstance(derived, cls):
             return derived
         made = cls(**{f.name: getattr(derived, f.name) for f in fields(derived) if f.init})
         object.__setattr__(made, "_known", derived._known)
         return made
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of every exact claim, as JSON values (symreln.verify)."""
+        return self.ask(certificate)
+
+    def to_document(self) -> Document:
+        """Return the whole derivation as a document, without figures."""
+        return derivation_document(self)
+
+    def to_latex(self) -> str:
+        """Return the whole derivation as a LaTeX document."""
+        return latex.render(self.to_document())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what derivation.json says, made once."""
+        return self.ask(derivation_to_json)
+
+    def save(self, directory: str | Path, formats: Sequence[str] = ()) -> list[Path]:
+        """Write derivation.json, certificate.json, derivation.tex, .html and the figures.
+
+        Args:
+            directory: Folder, made if it is not there.
+            formats: Some of "json", "tex" and "html"; all where empty.
+        """
+        return write_derivation(self, directory, formats=formats)
+
+    def _summary(self) -> list[str]:
+        return derivation_summary(self)
+
+    def _repr_html_(self) -> str:
+        """Return the document in a frame of its own, folded, for a notebook."""
+        return html.framed(self.to_document(), self._headline())
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkDerivation(Answer, networks.NetworkDerivation):
+    """Everything derived from a spec of nodes and edges, with what a user asks of it."""
+
+    @property
+    def routing(self) -> Routing | None:
+        """The routing network for every M and K, where the graph is one and has modes."""
+        return self.ask(routing_of)
+
+    @property
+    def curves(self) -> Curves | str:
+        """Strengths and loss in numbers, or why there are none."""
+        return self.ask(in_numbers).found
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class Derivation(Answer, pathways.Derivation):
+    """Everything derived from a spec of pathways, with what a user asks of it."""
 
     @property
     def constants(self) -> tuple[Constant, ...]:
@@ -105,11 +166,6 @@ class Derivation(Derived):
         """Where the answer, which holds for generic parameters, ends; None without parameters."""
         return self.ask(exceptional_sets)
 
-    @property
-    def certificate(self) -> dict[str, Any]:
-        """The certificate of every exact claim, as JSON values (symreln.verify)."""
-        return self.ask(certificate)
-
     @cached_property
     def at_values(self) -> Derivation:
         """The derivation made again, exactly, at the parameters' declared values.
@@ -149,30 +205,13 @@ class Derivation(Derived):
         """
         return enclosing.enclose(self, times, digits, strength0)
 
-    def to_latex(self) -> str:
-        """Return the whole derivation as a LaTeX document."""
-        return latex.render(derivation_document(self))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what derivation.json says, made once."""
-        return self.ask(derivation_to_json)
-
-    def _summary(self) -> list[str]:
-        return derivation_summary(self)
-
-    def _repr_html_(self) -> str:
-        """Return the document in a frame of its own, folded, for a notebook."""
-        return html.framed(derivation_document(self), self._headline())
-
-    def save(self, directory: str | Path) -> list[Path]:
-        """Write derivation.json, certificate.json, derivation.tex, .html and the figures."""
-        return write_derivation(self, directory)
-
 
 def derive(
     spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
-) -> Derivation:
-    """Derive the dynamics of every pathway of a spec: see :func:`symreln.pipeline.derive.derive`.
+) -> Derivation | NetworkDerivation:
+    """Derive the dynamics of a spec, of pathways or of nodes and edges.
+
+    See :func:`symreln.pipeline.derive.derive`.
 
     Args:
         spec: A checked spec.
@@ -183,4 +222,13 @@ def derive(
         InputError: The exact data cannot be treated, or what was handed in is no spec.
         LimitReachedError: Correlations have too many terms or digits.
     """
-    return Derivation.of(pipeline.derive(spec, spectrum=spectrum, progress=progress))
+    return answer(pipeline.derive(spec, spectrum=spectrum, progress=progress))
+
+
+def answer(
+    derived: pathways.Derivation | networks.NetworkDerivation,
+) -> Derivation | NetworkDerivation:
+    """Return a derivation with what a user asks of it."""
+    if isinstance(derived, networks.NetworkDerivation):
+        return NetworkDerivation.of(derived)
+    return Derivation.of(derived)

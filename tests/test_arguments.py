@@ -55,7 +55,6 @@ CALLS = {
     "load, overrides": lambda h: sr.load("xor", overrides=h),
     "load, one override": lambda h: sr.load("xor", overrides=[h]),
     "derive": lambda h: sr.derive(h),
-    "derive_graph": lambda h: sr.derive_graph(h),
     "validate": lambda h: sr.validate(h),
     "validate, seeds": lambda h: sr.validate(derived(), seeds=h),
     "validate, rng": lambda h: sr.validate(derived(), seeds=1, rng=h),

@@ -56,7 +56,7 @@ def validation(derivation):
 def roots(derivation, validation, tmp_path_factory):
     """What the calls of ``symreln`` return."""
     xor = sr.derive(sr.load("xor"))
-    routing = sr.derive_graph(sr.load("routing", overrides=SMALL))
+    routing = sr.derive(sr.load("routing", overrides=SMALL))
     data = {"dataset": {"X": [[1, 1], [1, -1]], "Y": [[3, 1]]}, "pathway": [{"name": "whole"}]}
     weights = sr.from_weights(sr.derive(sr.load(data)), [[1, 0]], [[Fraction(1, 2)]])
     plan = Plan(
@@ -105,7 +105,7 @@ def test_a_validation_says_its_verdict_and_its_distances(validation):
 
 
 def test_a_graph_says_its_parts_and_its_verdict(roots):
-    (text,) = [repr(each) for each in roots if type(each).__name__ == "GraphDerivation"]
+    (text,) = [repr(each) for each in roots if type(each).__name__ == "NetworkDerivation"]
     assert "verdict: " in text
     assert "pathways, depth" in text
     assert text.splitlines()[-1].startswith("checks: ")

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation
 from symreln.document.model import Strong, Table
 from symreln.document.typeset import typeset
 from symreln.document.words import NONE
@@ -22,7 +23,7 @@ from symreln.laws.choice import law_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derived
     from symreln.claims.narrow_law import NarrowLaw
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
@@ -119,10 +120,13 @@ def constants_table(constants: Iterable[Constant]) -> list[Table]:
     ]
 
 
-def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
-    """Return the constants of the printed closed forms; none without a network."""
+def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
+    """Return the constants of the printed closed forms; none without a network.
+
+    None either where strengths start from a symbol, as those of nodes and edges do.
+    """
     network = derivation.spec.network
-    if network is None:
+    if network is None or not isinstance(derivation, Derivation):
         return ()
     known = derivation.known
     found = list(_start(known, network.hidden))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Step
@@ -15,7 +17,6 @@ from symreln.laws.loss import mode_space_loss, strength_symbol
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
     import sympy as sp
@@ -30,6 +31,51 @@ if TYPE_CHECKING:
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
     Found = TypeVar("Found")
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Derived(ABC):
+    """What is derived of a spec, of pathways or of nodes and edges, and what rules find in it.
+
+    Attributes:
+        spec: The spec.
+        steps: What was checked, in order.
+    """
+
+    spec: Spec
+    steps: tuple[Step, ...]
+    _known: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    @abstractmethod
+    def level(self) -> Level:
+        """The weakest level of what learns together."""
+
+    def ask(self, rule: Callable[[Self], Found]) -> Found:
+        """Return what a rule finds in this derivation; it is found once and kept.
+
+        Args:
+            rule: A function of a derivation, which is what its findings are kept under.
+        """
+        if rule not in self._known:
+            self._known[rule] = rule(self)
+        return self._known[rule]
+
+    def with_checks(self, steps: tuple[Step, ...], **found: Any) -> Self:
+        """Return the derivation with what was checked, keeping what the checks have asked for.
+
+        Args:
+            steps: What was checked.
+            found: Other fields that were found meanwhile.
+        """
+        checked = replace(self, steps=steps, **found)
+        checked._known.update((k, v) for k, v in self._known.items() if v is not self)
+        return checked
+
+    def _headline(self) -> str:
+        """Return a line, for what holds a derivation."""
+        return f"{type(self).__name__}({self.spec.title!r}, {self.level.value})"
 
 
 @short_repr
@@ -137,30 +183,30 @@ class StageDerivation:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class Derivation:
-    """Everything derived from a spec.
+class Derivation(Derived):
+    """Everything derived from a spec of pathways.
 
     Attributes:
-        spec: The spec.
         stages: One entry a training stage.
         verdict: Which reduction holds.
         loss_separates: Whether the loss is a sum over modes: every strength closes, and stages
             do not disturb each other.
-        steps: What was checked, in order.
         family: The answer for every number of contexts, or None without a size symbol.
         later: The derivations with the gates after each switch, in order: their modes, couplings
             and verdicts. Weights are carried over a switch, so their strengths do not start as
             in a derivation of its own. This derivation holds up to the first switch.
     """
 
-    spec: Spec
     stages: tuple[StageDerivation, ...]
     verdict: DiagonalisabilityVerdict
     loss_separates: bool
-    steps: tuple[Step, ...]
     family: FamilyDerivation | None = None
     later: tuple[Derivation, ...] = ()
-    _known: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def level(self) -> Level:
+        """The weakest level of the stages."""
+        return self.verdict.level
 
     @property
     def last(self) -> Derivation:
@@ -177,16 +223,6 @@ class Derivation:
         """All pathways, in the order of the spec."""
         found = [pathway for stage in self.stages for pathway in stage.pathways]
         return tuple(sorted(found, key=lambda pathway: pathway.number))
-
-    def ask(self, rule: Callable[[Derivation], Found]) -> Found:
-        """Return what a rule finds in this derivation; it is found once and kept.
-
-        Args:
-            rule: A function of a derivation, which is what its findings are kept under.
-        """
-        if rule not in self._known:
-            self._known[rule] = rule(self)
-        return self._known[rule]
 
     @property
     def initial_loss(self) -> Scalar:
@@ -237,12 +273,6 @@ class Derivation:
             if mode.strength is not None and not mode.is_null
         ]
         return mode_space_loss(self.initial_loss.to_sympy(self.spec.symbols), terms)
-
-    def with_checks(self, steps: tuple[Step, ...], family: FamilyDerivation | None) -> Derivation:
-        """Return the derivation with what was checked, keeping what the checks have asked for."""
-        checked = replace(self, steps=steps, family=family)
-        checked._known.update((k, v) for k, v in self._known.items() if v is not self)
-        return checked
 
     def _headline(self) -> str:
         """Return a line, for what holds a derivation."""

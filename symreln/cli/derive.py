@@ -9,11 +9,10 @@ import click
 
 from symreln.base.progress import Progress
 from symreln.claims import cost
-from symreln.claims.derivation import Derivation
+from symreln.claims.derivation import Derived
 from symreln.cli.request import Request
-from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.limits.steps import StepWriter
-from symreln.pipeline.derive import derive as derive_pathways
+from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report import write
 from symreln.report.jsonio import dumps
@@ -41,17 +40,15 @@ class Session:
                 self.steps.spec(spec)
         return spec
 
-    def derive(self, spec: Spec) -> Derivation | GraphDerivation:
+    def derive(self, spec: Spec) -> Derived:
         """Derive; what long work may take is said on stderr before it begins."""
         progress = None if self.steps is None else self.steps.progress
-        if spec.graph is not None:
-            return derive_graph(spec, progress=progress)
         if not self.request.quiet and (found := cost.estimate(spec)).long:
             click.echo(f"symreln: {found.sentence()}", err=True)
-        return derive_pathways(spec, progress=progress)
+        return derive_spec(spec, progress=progress)
 
     def write(
-        self, derivation: Derivation | GraphDerivation, formats: tuple[str, ...]
+        self, derivation: Derived, formats: tuple[str, ...]
     ) -> list[Path]:
         """Write a derivation; what is proven first, as a limit may end this process meanwhile."""
         folder = self.request.folder

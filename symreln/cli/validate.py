@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symreln.base.progress import Progress
-from symreln.claims.derivation import Derivation
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.divergence import check_before_deriving
 from symreln.cli.derive import Session
 from symreln.cli.hardware import training_machine
@@ -14,7 +14,7 @@ from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.graphs import GraphValidation, validate_graph
 from symreln.experiment.outcome import Validation
 from symreln.experiment.trained import ProgressCallback
-from symreln.graphs.derivation import GraphDerivation
+from symreln.graphs.derivation import NetworkDerivation
 from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
 from symreln.report.folder import together
@@ -68,12 +68,13 @@ def _check(request: Request, spec: Spec) -> None:
 
 
 def _confronted(
-    request: Request, derivation: Derivation | GraphDerivation, report: ProgressCallback
+    request: Request, derivation: Derived, report: ProgressCallback
 ) -> Validation | GraphValidation:
     seeds, rng = request.seeds, request.rng
     if isinstance(derivation, Derivation):
         found = confront.validate(derivation, seeds, rng, report, terms=request.terms)
         return with_extras(found, derivation, request.extras)
+    assert isinstance(derivation, NetworkDerivation)
     try:
         return validate_graph(derivation, seeds, rng, report)
     except NotSupportedError as error:

@@ -6,8 +6,8 @@ when it is built, so that a renderer never has to decide what to do about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from symreln.document.inlines import Content, Inline, Text, inlines, plain_text, set_fields
@@ -185,6 +185,22 @@ class Section:
 
 
 Block = Paragraph | Equation | Theorem | Table | Figure | Details | Listing | Items | Section
+
+
+def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, ...]:
+    """Return blocks without the figures whose drawings are not there.
+
+    Args:
+        blocks: With sections and the figures in them.
+        drawn: Names of drawings.
+    """
+    return tuple(
+        replace(block, blocks=with_drawn(block.blocks, drawn))
+        if isinstance(block, Section)
+        else block
+        for block in blocks
+        if not isinstance(block, Figure) or block.name in drawn
+    )
 
 
 def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int]]:

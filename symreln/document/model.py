@@ -27,6 +27,7 @@ from symreln.document.blocks import (
     label_of,
     prose,
     walk,
+    with_drawn,
 )
 from symreln.document.inlines import (
     URL,
@@ -80,6 +81,7 @@ __all__ = [
     "plain_text",
     "prose",
     "walk",
+    "with_drawn",
 ]
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9:_.-]*")

@@ -36,7 +36,7 @@ from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
     from symreln.experiment.trained import ProgressCallback
-    from symreln.graphs.derivation import GraphDerivation
+    from symreln.graphs.derivation import NetworkDerivation
     from symreln.train.run import TrainingRun
 
 #: What every pair of curves is called (see :func:`titles`), and its networks after
@@ -85,7 +85,7 @@ class GraphValidation:
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
     """
 
-    derivation: GraphDerivation
+    derivation: NetworkDerivation
     aligned: TrainingRun
     aligned_theory: GraphPrediction
     gdln: TrainingRun
@@ -259,15 +259,16 @@ class GraphValidation:
 
     def to_json(self) -> dict[str, Any]:
         """Return validation.json."""
+        from symreln.pipeline.certificate import certificate
         from symreln.report.graph_validation import graph_validation_to_json
         from symreln.verify.folder import sealed_json
 
-        return sealed_json(graph_validation_to_json(self), self.derivation.certificate)
+        return sealed_json(graph_validation_to_json(self), self.derivation.ask(certificate))
 
 
 @phase("validating")
 def validate_graph(
-    derivation: GraphDerivation,
+    derivation: NetworkDerivation,
     seeds: int = 20,
     rng: int = 0,
     progress: ProgressCallback | None = None,
@@ -288,10 +289,10 @@ def validate_graph(
         NotSupportedError: The data are not proven to diagonalise, a hidden node has fewer units
             than modes, or training is staged.
     """
-    from symreln.graphs.derivation import GraphDerivation
+    from symreln.graphs.derivation import NetworkDerivation
 
-    call = "validate_graph(sr.derive_graph(spec))"
-    instance_of(derivation, GraphDerivation, "validate_graph", call)
+    call = "validate_graph(sr.derive(spec))"
+    instance_of(derivation, NetworkDerivation, "validate_graph", call)
     seeds, rng = check_counts(seeds, rng, "validate_graph")
     spec = derivation.spec.at_values()
     modes = ScalarModes.of(spec)

@@ -167,6 +167,7 @@ def contest(spec: Spec, label: str, seeds: int, rng: int, title: str = "") -> Co
 def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> _Rival:
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = derive(replace(spec, families=(), sizes=()))
+    assert isinstance(derivation, Derivation)
     theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
     run = train_gdln(

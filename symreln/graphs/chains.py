@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.claim import Step
 from symreln.exact.truth import Truth
 from symreln.graphs.chain import STRENGTH, Chain
-from symreln.graphs.components import place_proofs
+from symreln.graphs.words import Letter, Rules, Words
 from symreln.laws.choice import law_of, solve
 from symreln.laws.law import TIME_CONSTANT, Regime
 
@@ -86,39 +87,39 @@ class SharedChain:
         return sp.simplify(sp.powsimp(family * TIME_CONSTANT / self.mode.tau / self.rate)) == 1
 
     @cached_property
-    def checks(self) -> tuple[tuple[str, str, str, Truth], ...]:
-        """Name, claim, check and outcome of everything that is proven of it."""
+    def checks(self) -> tuple[Step, ...]:
+        """Everything that is proven of it."""
         found = [
-            (
-                "reduction",
-                "edges that start alike at their place stay alike",
-                "one pathway's term stands in the bases of its edge alone",
-                _truth(all(place_proofs(self.layers))),
+            Step(
+                name="reduction",
+                statement="edges that start alike at their place stay alike",
+                check="one pathway's term stands in the bases of its edge alone",
+                outcome=_truth(all(place_proofs(self.layers))),
             )
         ]
         if self.chain is not None:
             kept = all(item.residual == 0 for item in self.chain.conserved)
             balanced = all(part == 0 for part in self.chain.balanced_residuals())
             found += [
-                (
-                    "conserved differences",
-                    "w_l² - (n_l/n_1) w_1² does not move",
-                    "its derivative along the flow cancels",
-                    _truth(kept),
+                Step(
+                    name="conserved differences",
+                    statement="w_l² - (n_l/n_1) w_1² does not move",
+                    check="its derivative along the flow cancels",
+                    outcome=_truth(kept),
                 ),
-                (
-                    "balanced equation",
-                    "a balanced start stays balanced, and its strength closes",
-                    "all edges move alike, and the product rule",
-                    _truth(balanced),
+                Step(
+                    name="balanced equation",
+                    statement="a balanced start stays balanced, and its strength closes",
+                    check="all edges move alike, and the product rule",
+                    outcome=_truth(balanced),
                 ),
             ]
         found.append(
-            (
-                "closed form",
-                "it solves the equation of a balanced start",
-                "put into its family's equation, which with its time constant is this one",
-                _truth(self.mode.residual() == 0 and self._same_equation()),
+            Step(
+                name="closed form",
+                statement="it solves the equation of a balanced start",
+                check="put into its family's equation, which with its time constant is this one",
+                outcome=_truth(self.mode.residual() == 0 and self._same_equation()),
             )
         )
         return tuple(found)
@@ -126,3 +127,36 @@ class SharedChain:
 
 def _truth(holds: bool) -> Truth:
     return Truth.PROVEN if holds else Truth.UNDECIDED
+
+
+def place_proofs(depth: int) -> tuple[bool, ...]:
+    r"""Prove for every place of a chain of edges that its term stands in its own bases alone.
+
+    With :math:`W_l = R_l B_l R_{l-1}^T`, orthonormal bases, :math:`\Sigma^{yx} = R_L S R_0^T` and
+    :math:`\Sigma^x = R_0 D R_0^T`, the term :math:`W_{after}^T E W_{before}^T` of one pathway,
+    shortened, begins with R_l, ends with R_{l-1}ᵀ and holds no other basis: it is the same for
+    all pathways of an edge, so that the sum over them is n_l times it.
+    """
+    base = [f"R{place}" for place in range(depth + 1)]
+    rules: Rules = {((name, True), (name, False)): () for name in base}
+    first, last = Words.letter(base[0]), Words.letter(base[-1])
+    weights = [
+        Words.letter(base[e + 1]) @ Words.letter(f"B{e + 1}") @ Words.letter(base[e]).T
+        for e in range(depth)
+    ]
+    whole = Words.product(reversed(weights))
+    sigma_x = first @ Words.letter("D") @ first.T
+    error = (last @ Words.letter("S") @ first.T - whole @ sigma_x).under(rules)
+    found = []
+    for place in range(depth):
+        after = Words.product(reversed(weights[place + 1 :]))
+        before = Words.product(reversed(weights[:place]))
+        term = (after.T @ error @ before.T).under(rules)
+        ends: tuple[Letter, Letter] = ((base[place + 1], False), (base[place], True))
+        found.append(
+            all(
+                (word[0], word[-1]) == ends and not any(name in base for name, _ in word[1:-1])
+                for word in term.terms
+            )
+        )
+    return tuple(found)

@@ -6,13 +6,15 @@ different components never meet, so that each follows a flow of its own and the 
 A component is *regular* where all its pathways have L edges, every edge has one place in all its
 pathways, edges at one place are used by equally many pathways (:math:`n_l` at place l), and all
 pathways have equal data and do not couple. Started alike at each place, its edges stay alike and
-follow the flow of one pathway, the term of place l times :math:`n_l` (:func:`place_proofs`): a
-single chain of L edges where every n is 1, the routing network for L = 3. Source: [Saxe2022].
+follow the flow of one pathway, the term of place l times :math:`n_l`
+(:func:`symreln.graphs.chains.place_proofs`): a single chain of L edges where every n is 1, the
+routing network for L = 3. Source: [Saxe2022].
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,19 +22,19 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.base.summaries import short_repr
+from symreln.claims.solve import derive_unchecked
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
+from symreln.graphs.chains import SharedChain
 from symreln.graphs.data import GraphData
 from symreln.graphs.diagonal import Diagonality, decide_diagonal
 from symreln.graphs.recognise import unequal_data
-from symreln.graphs.words import Letter, Rules, Words
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.solve import Spectrum
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.graphs.chains import SharedChain
     from symreln.network.model import Network
     from symreln.spec.model import Spec
 
@@ -79,6 +81,12 @@ class Component:
                 found.append(self.spectrum(seen.sigma_yx, seen.sigma_x, self.spec.values))
         return tuple(found)
 
+    def numbered_spectra(self) -> Iterator[tuple[int, JointSpectrum]]:
+        """Yield (number of a pathway of the whole, from 1, its modes) of every pathway."""
+        for bundle, spectrum in zip(self.data.bundles, self.spectra, strict=True):
+            for place in bundle.paths:
+                yield self.paths[place] + 1, spectrum
+
     @cached_property
     def equal_data(self) -> tuple[int, ...]:
         """For every bundle the first one that has its correlations."""
@@ -114,11 +122,9 @@ class Component:
         apart = len(set(edges)) == len(edges)
         if self.is_regular or not apart or any(len(p.edges) != 2 for p in self.data.paths):
             return None
-        from symreln.pipeline.derive import derive
-
         pathways = tuple(self.spec.pathways[place] for place in self.paths)
         spec = replace(self.spec, pathways=pathways, graph=None, network=None)
-        return derive(spec, spectrum=self.spectrum)
+        return derive_unchecked(spec, spectrum=self.spectrum)
 
     @cached_property
     def level(self) -> Level:
@@ -137,8 +143,6 @@ class Component:
         """The closed form of its modes where they close by themselves."""
         if not self.is_regular or self.level is Level.COUPLED_MATRICES:
             return None
-        from symreln.graphs.chains import SharedChain
-
         return SharedChain(counts=tuple(sp.Integer(n) for n in self.counts))
 
     @property
@@ -222,36 +226,3 @@ def regular_counts(data: GraphData) -> tuple[tuple[int, ...], str]:
     if reason := unequal_data(data):
         return (), reason
     return tuple(next(iter(uses.values())) for uses in places), ""
-
-
-def place_proofs(depth: int) -> tuple[bool, ...]:
-    r"""Prove for every place of a chain of edges that its term stands in its own bases alone.
-
-    With :math:`W_l = R_l B_l R_{l-1}^T`, orthonormal bases, :math:`\Sigma^{yx} = R_L S R_0^T` and
-    :math:`\Sigma^x = R_0 D R_0^T`, the term :math:`W_{after}^T E W_{before}^T` of one pathway,
-    shortened, begins with R_l, ends with R_{l-1}ᵀ and holds no other basis: it is the same for
-    all pathways of an edge, so that the sum over them is n_l times it.
-    """
-    base = [f"R{place}" for place in range(depth + 1)]
-    rules: Rules = {((name, True), (name, False)): () for name in base}
-    first, last = Words.letter(base[0]), Words.letter(base[-1])
-    weights = [
-        Words.letter(base[e + 1]) @ Words.letter(f"B{e + 1}") @ Words.letter(base[e]).T
-        for e in range(depth)
-    ]
-    whole = Words.product(reversed(weights))
-    sigma_x = first @ Words.letter("D") @ first.T
-    error = (last @ Words.letter("S") @ first.T - whole @ sigma_x).under(rules)
-    found = []
-    for place in range(depth):
-        after = Words.product(reversed(weights[place + 1 :]))
-        before = Words.product(reversed(weights[:place]))
-        term = (after.T @ error @ before.T).under(rules)
-        ends: tuple[Letter, Letter] = ((base[place + 1], False), (base[place], True))
-        found.append(
-            all(
-                (word[0], word[-1]) == ends and not any(name in base for name, _ in word[1:-1])
-                for word in term.terms
-            )
-        )
-    return tuple(found)

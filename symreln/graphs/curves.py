@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from symreln.graphs.components import Component
     from symreln.graphs.data import Bundle
-    from symreln.graphs.derivation import GraphDerivation
+    from symreln.graphs.derivation import NetworkDerivation
     from symreln.spec.model import Spec
 
 MOMENTS = 8
@@ -90,7 +90,7 @@ class Curves:
         return apart / float(self.full[0] or 1.0)
 
 
-def curves(derivation: GraphDerivation) -> Curves:
+def curves(derivation: NetworkDerivation) -> Curves:
     """Return strengths and loss at the declared values.
 
     Raises:
@@ -242,8 +242,8 @@ def _with_used_units(data: GraphData, parts: Sequence[_Part]) -> GraphData:
     return GraphData(graph=replace(data.graph, nodes=nodes), dataset=data.dataset)
 
 
-def _speed(derivation: GraphDerivation, part: _Part, start: float) -> float | None:
-    if derivation.network is None or part.numbers is None or not len(part.numbers[0]):
+def _speed(derivation: NetworkDerivation, part: _Part, start: float) -> float | None:
+    if derivation.no_routing or part.numbers is None or not len(part.numbers[0]):
         return None
     s, d = (float(numbers[0]) for numbers in part.numbers)
     alone = half_time((1, 1, 1), s, d, start)

@@ -6,7 +6,7 @@ Pathways with the same input node, output node and gate see the same data; toget
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ from symreln.network.targets import Targets
 from symreln.spec.model import PathwaySpec
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symreln.network.effective import EffectiveDataset
     from symreln.network.model import Network, Path
     from symreln.spec.model import Dataset
@@ -88,6 +90,13 @@ class GraphData:
     def bundle_of(self) -> dict[int, int]:
         """Index of the bundle of every pathway."""
         return {path: place for place, b in enumerate(self.bundles) for path in b.paths}
+
+    def seen_by(self, pathways: Sequence[PathwaySpec]) -> list[EffectiveDataset]:
+        """Return what every pathway sees, under the names of a spec; one a path, in their order."""
+        return [
+            replace(self.bundles[self.bundle_of[n]].effective, pathway=pathway)
+            for n, pathway in enumerate(pathways)
+        ]
 
     @cached_property
     def sigma_yx(self) -> tuple[ExactMatrix, ...]:

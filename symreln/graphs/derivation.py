@@ -1,66 +1,45 @@
-"""What is derived of a graph, from a spec to results that print themselves."""
+"""What is derived of a network of nodes and edges, as a value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError, NoClosedFormError
-from symreln.exact.spectrum import joint_spectrum
-from symreln.exact.truth import Truth
-from symreln.graphs.components import LEVELS, components
-from symreln.graphs.conserved import balances, norm_balances
+from symreln.claims.derivation import Derived
+from symreln.graphs.components import LEVELS
 from symreln.graphs.data import GraphData
-from symreln.graphs.recognise import recognise
-from symreln.graphs.spaces import minimal_spaces
-from symreln.graphs.told import Told
-from symreln.spec.arguments import instance_of
-from symreln.spec.model import Spec
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from symreln.claims.solve import Progress, Spectrum
-    from symreln.document.model import Document
-    from symreln.exact.spectrum import JointSpectrum
     from symreln.graphs.components import Component
     from symreln.graphs.conserved import Balance, NormBalance
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.diagonal import Diagonality
     from symreln.graphs.recognise import Recognised
-    from symreln.graphs.routing import RoutingNetwork
     from symreln.graphs.spaces import NodeSpaces
     from symreln.network.model import Network
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphStep:
-    """One thing that was checked.
+class PartsVerdict:
+    """Which reductions hold of the parts that learn apart; all parts learn in one stage.
 
     Attributes:
-        name: In a word or two.
-        claim: What holds.
-        check: How it was checked.
-        outcome: What came of it.
+        stage: The stage.
+        level: The weakest of the parts' levels.
+        reasons: One a part.
     """
 
-    name: str
-    claim: str
-    check: str
-    outcome: Truth
+    stage: int
+    level: Level
+    reasons: tuple[str, ...]
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GraphDerivation:
-    """Everything derived of a graph on a dataset; it holds for all values of the parameters.
+class NetworkDerivation(Derived):
+    """Everything derived of nodes and edges on a dataset, for all values of the parameters.
 
     Attributes:
-        spec: The spec; its ``graph`` is there.
         data: The graph on the dataset: pathways, bundles, exact correlations.
         spaces: Spaces of input and output nodes that the flow does not leave.
         components: Parts that learn apart, with what is proven of each.
@@ -69,7 +48,6 @@ class GraphDerivation:
         recognised: Whether it is a routing network.
     """
 
-    spec: Spec
     data: GraphData
     spaces: NodeSpaces
     components: tuple[Component, ...]
@@ -77,17 +55,9 @@ class GraphDerivation:
     norms: tuple[NormBalance, ...]
     recognised: Recognised
 
-    def _summary(self) -> list[str]:
-        from symreln.report.summary import graph_summary
-
-        return graph_summary(self)
-
-    def _headline(self) -> str:
-        return f"GraphDerivation({self.spec.title!r}, {self.level.value})"
-
     @property
     def graph(self) -> Network:
-        """The graph."""
+        """The nodes and edges."""
         return self.data.graph
 
     @property
@@ -95,23 +65,11 @@ class GraphDerivation:
         """The weakest of its components' levels."""
         return max((c.level for c in self.components), key=LEVELS.index)
 
-    def part_text(self, component: Component) -> str:
-        """Return which component this is, in words."""
-        if len(self.components) == 1:
-            return "all pathways"
-        names = [self.graph.name(self.data.paths[place]) for place in component.paths[:3]]
-        more = len(component.paths) - len(names)
-        return ", ".join(f"'{name}'" for name in names) + (f" and {more} more" if more else "")
-
     @property
-    def decision(self) -> Diagonality:
-        """Whether the correlations of every component are diagonal in bases of its own.
-
-        That of the first component for which it is not proven, else that of the first.
-        """
-        decisions = [component.decision for component in self.components]
-        open_ones = (d for d in decisions if d.outcome is not Truth.PROVEN)
-        return next(open_ones, decisions[0])
+    def verdict(self) -> PartsVerdict:
+        """Which reductions hold."""
+        reasons = tuple(component.why for component in self.components)
+        return PartsVerdict(stage=self.spec.stages[0], level=self.level, reasons=reasons)
 
     @property
     def no_routing(self) -> str:
@@ -121,179 +79,3 @@ class GraphDerivation:
         if self.recognised.is_routing and len(self.data.paths) == 1:
             return "there is one pathway"
         return self.recognised.reason
-
-    @cached_property
-    def network(self) -> RoutingNetwork | None:
-        """The routing network for every M and K, where the graph is one and has modes."""
-        if self.no_routing:
-            return None
-        from symreln.graphs.routing import RoutingNetwork
-
-        return RoutingNetwork()
-
-    @property
-    def spectrum(self) -> JointSpectrum | None:
-        """Exact modes of one pathway of a routing network: all pathways have the same."""
-        return None if self.network is None else self.components[0].spectra[0]
-
-    @cached_property
-    def curves(self) -> Curves | str:
-        """Strengths and loss in numbers, or why there are none."""
-        from symreln.graphs.curves import curves
-
-        try:
-            return curves(self)
-        except NoClosedFormError as error:
-            return str(error)
-
-    @cached_property
-    def steps(self) -> tuple[GraphStep, ...]:
-        """What was checked."""
-        found = [
-            GraphStep(
-                name="spaces",
-                claim="the flow does not leave the spaces of input and output nodes",
-                check="every correlation maps them into each other, over the integers",
-                outcome=Truth.PROVEN,
-            ),
-        ]
-        found += [
-            GraphStep(
-                name="diagonal",
-                claim=f"bases make every correlation of {self.part_text(component)} diagonal",
-                check=component.decision.reason,
-                outcome=component.decision.outcome,
-            )
-            for component in self.components
-        ]
-        found += [
-            GraphStep(name=name, claim=claim, check=check, outcome=outcome)
-            for component in self.components
-            if component.form is not None
-            for name, claim, check, outcome in component.form.checks
-        ]
-        found += [
-            GraphStep(
-                name="conserved matrix",
-                claim=f"balancedness at node '{balance.node}'",
-                check="its derivative along the flow cancels",
-                outcome=balance.outcome,
-            )
-            for balance in self.balances
-        ]
-        found += [
-            GraphStep(
-                name="conserved norms",
-                claim=self.norm_text(norm),
-                check="the trace of its derivative along the flow cancels",
-                outcome=norm.outcome,
-            )
-            for norm in self.norms
-        ]
-        if self.network is not None:
-            found += [
-                GraphStep(
-                    name=step.name,
-                    claim=step.claim,
-                    check=step.check,
-                    outcome=Truth.PROVEN if step.residual == 0 else Truth.UNDECIDED,
-                )
-                for step in self.network.steps
-            ]
-        return tuple(found)
-
-    def norm_text(self, norm: NormBalance) -> str:
-        """Return a conserved sum of squared norms in plain characters."""
-        parts = []
-        for edge, factor in zip(self.graph.edges, norm.weights, strict=True):
-            if factor:
-                size = "" if abs(factor) == 1 else f"{abs(factor)} "
-                parts.append(f"{'-' if factor < 0 else '+'} {size}|{edge.name}|²")
-        return " ".join(parts).removeprefix("+ ")
-
-    @cached_property
-    def certificate(self) -> dict[str, Any]:
-        """The exact claims, checked by :func:`symreln.verify.verify`.
-
-        Raises:
-            CertificateError: The verifier rejects it: a bug of symreln.
-        """
-        from symreln.pipeline.certificate import certificate_of_graph
-        from symreln.verify import verify
-
-        found = certificate_of_graph(self)
-        verify(found)
-        return found
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the derivation as JSON values, format symreln-graph/1."""
-        from symreln.report.graph_json import graph_to_json
-        from symreln.verify.folder import sealed_json
-
-        return sealed_json(graph_to_json(self), self.certificate)
-
-    def to_document(self) -> Document:
-        """Return the derivation as a document."""
-        from symreln.report.chapters.graph import graph_document
-
-        return graph_document(self)
-
-    def save(self, directory: str | Path, formats: tuple[str, ...] = ()) -> list[Path]:
-        """Write derivation.json, derivation.tex and derivation.html; return the files.
-
-        Args:
-            directory: Folder, made if it is not there.
-            formats: Some of "json", "tex" and "html"; all where empty.
-        """
-        from symreln.report.write import write_derivation
-
-        return write_derivation(self, directory, formats=formats)
-
-
-@phase("deriving")
-def derive_graph(
-    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
-) -> GraphDerivation:
-    """Derive the reduced dynamics of a spec that describes its network by nodes and edges.
-
-    Args:
-        spec: A checked spec with ``graph``.
-        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
-        progress: Called with the name of every step as it is finished, and what it found: those
-            of :func:`symreln.pipeline.derive.derive`, and "graph" with sentences on what is proven.
-
-    Raises:
-        InputError: The spec has no graph.
-        ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
-    """
-    instance_of(spec, Spec, "derive_graph", "sr.derive_graph(sr.load(…))")
-    if spec.graph is None:
-        msg = (
-            "derive_graph: the spec has pathways, no [[node]] and [[edge]]. Write sr.derive(spec)."
-        )
-        raise InputError(msg)
-    data = GraphData(graph=spec.graph, dataset=spec.dataset)
-    told = Told(data, spec, progress)
-    found = GraphDerivation(
-        spec=spec,
-        data=data,
-        spaces=minimal_spaces(data),
-        components=components(data, spec, spectrum),
-        balances=balances(data),
-        norms=norm_balances(data),
-        recognised=recognise(data),
-    )
-    told.conserved(found)
-    for component in found.components:
-        told.component(component)
-    told.level(found)
-    with phase("checks"):
-        steps = found.steps
-    failed = [
-        step.name for step in steps if step.outcome is not Truth.PROVEN and step.name != "diagonal"
-    ]
-    if failed:
-        msg = f"checks failed: {', '.join(failed)}; this is a bug of symreln"
-        raise ArithmeticError(msg)
-    told.checks(found)
-    return found

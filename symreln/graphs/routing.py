@@ -18,6 +18,8 @@ from functools import cached_property
 
 import sympy as sp
 
+from symreln.claims.claim import Step
+from symreln.exact.truth import Truth
 from symreln.graphs.chain import Chain
 from symreln.graphs.counting import EdgeFamily, Index, regular_uses, uses
 from symreln.graphs.three_edges import ThreeEdges, balanced_residual, balanced_time
@@ -27,6 +29,8 @@ DOMAINS, PARTNERS = sp.symbols("M K", integer=True, positive=True)
 EDGES = ("input", "hidden", "output")
 STRENGTHS = sp.symbols("a b c", positive=True)
 S, D = sp.symbols("s d", positive=True)
+#: Signs of the difference b(0)²/(KM) - a(0)²/K, in words.
+SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 START = sp.Symbol("w_0", positive=True)
 
 # Letters: edge l maps from basis l to basis l + 1. The outer bases have the pathway's index.
@@ -59,21 +63,10 @@ class EdgeProof:
     closes: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One thing that was proven.
-
-    Attributes:
-        name: In a word or two.
-        claim: What holds.
-        check: How the program checked it.
-        residual: What had to vanish; 0.
-    """
-
-    name: str
-    claim: str
-    check: str
-    residual: sp.Expr
+def _step(name: str, statement: str, check: str, residual: sp.Expr) -> Step:
+    """Return a step that is proven where what had to vanish is 0."""
+    outcome = Truth.PROVEN if residual == 0 else Truth.UNDECIDED
+    return Step(name=name, statement=statement, check=check, outcome=outcome)
 
 
 def _factors() -> list[Words]:
@@ -239,7 +232,7 @@ class RoutingNetwork:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """Everything that was proven, with what had to vanish."""
+        """Everything that was proven."""
         return _steps(self)
 
 
@@ -256,21 +249,21 @@ def _reduction_steps() -> list[Step]:
         sp.S.Zero,
     )
     return [
-        Step(
+        _step(
             name="reduction",
-            claim="the flow of all matrices is that of B_1, B_2, B_3, for every M and K",
+            statement="the flow of all matrices is that of B_1, B_2, B_3, for every M and K",
             check="each pathway's term stands in its edge's bases alone, and is counted",
             residual=sp.Integer(open_edges),
         ),
-        Step(
+        _step(
             name="counts",
-            claim="the ready-made pairing is regular for every M and K",
+            statement="the ready-made pairing is regular for every M and K",
             check="one index runs over all domains once; the other is free",
             residual=counted,
         ),
-        Step(
+        _step(
             name="untrained pairs",
-            claim="pairs that are never trained have the strength of those that are",
+            statement="pairs that are never trained have the strength of those that are",
             check="product of the three matrices in letters",
             residual=sp.Integer(0 if untrained_pairs_follow() else 1),
         ),
@@ -282,17 +275,17 @@ def _balance_steps(network: RoutingNetwork) -> list[Step]:
     chain = network.chain
     return [
         *(
-            Step(
+            _step(
                 name="conserved",
-                claim=f"{item.expr} does not move",
+                statement=f"{item.expr} does not move",
                 check="its derivative along the flow cancels",
                 residual=item.residual,
             )
             for item in chain.conserved
         ),
-        Step(
+        _step(
             name="balanced equation",
-            claim="a balanced start stays balanced, and its strength closes",
+            statement="a balanced start stays balanced, and its strength closes",
             check="all edges move alike, and the product rule",
             residual=sum(map(sp.Abs, chain.balanced_residuals()), sp.S.Zero),
         ),
@@ -301,22 +294,21 @@ def _balance_steps(network: RoutingNetwork) -> list[Step]:
 
 def _form_steps(network: RoutingNetwork) -> list[Step]:
     """Return what is proven of the closed forms."""
-    words = {-1: "negative", 0: "zero", 1: "positive"}
     return [
-        Step(
+        _step(
             name="balanced closed form",
-            claim="t(pi) solves it",
+            statement="t(pi) solves it",
             check="dt/dpi · dpi/dt - 1, in rational form",
             residual=balanced_residual(network.total, S, D),
         ),
         *(
-            Step(
-                name=f"closed form, {words[sign]} difference",
-                claim="t(x) solves the equation where input and output edges start alike",
+            _step(
+                name=f"closed form, {words} difference",
+                statement="t(x) solves the equation where input and output edges start alike",
                 check="dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
                 residual=network.equal_ends(sign).residual(),
             )
-            for sign in (-1, 0, 1)
+            for sign, words in SIGNS.items()
         ),
         _equal_weights_step(network),
     ]
@@ -325,9 +317,9 @@ def _form_steps(network: RoutingNetwork) -> list[Step]:
 def _equal_weights_step(network: RoutingNetwork) -> Step:
     alone = RoutingNetwork(domains=sp.S.One, partners=sp.S.One).time_of_equal_weights()
     ratio = alone / network.time_of_equal_weights()
-    return Step(
+    return _step(
         name="speed from equal weights",
-        claim="as w_0 goes to 0 the ratio of times is the expression given",
+        statement="as w_0 goes to 0 the ratio of times is the expression given",
         check="ratio of the two limits of w_0·t",
         residual=sp.simplify(ratio - network.speed_of_equal_weights),
     )

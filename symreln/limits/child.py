@@ -8,7 +8,6 @@ from typing import Any
 from symreln.base import streams
 from symreln.base.guard import guarded
 from symreln.base.processes import bound_itself
-from symreln.graphs.derivation import derive_graph
 from symreln.limits.partial import REFUSED
 from symreln.limits.steps import StepWriter
 from symreln.pipeline.derive import derive
@@ -39,6 +38,5 @@ def derive_told(request: dict[str, Any], steps: StepWriter) -> int:
     """Derive a spec and tell every spectrum; return the exit code 0."""
     spec = load(**request)
     steps.spec(spec)
-    work = derive if spec.graph is None else derive_graph
-    work(spec, spectrum=steps.joint_spectrum, progress=steps.progress)
+    derive(spec, spectrum=steps.joint_spectrum, progress=steps.progress)
     return 0

@@ -22,6 +22,7 @@ from symreln.exact.spectrum_json import classes_to_json
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose
 from symreln.laws.law import Regime
+from symreln.graphs.derivation import PartsVerdict
 from symreln.network.effective import EffectiveDataset
 from symreln.report.derivation_json import pathway_to_json
 from symreln.report.spec_json import spec_to_json
@@ -84,14 +85,14 @@ class StepWriter:
             case "spectrum":
                 self._spectrum(self._spec, *cast("tuple[int, JointSpectrum]", payload))
             case "verdict":
-                verdict = cast("StageVerdict", payload)
+                verdict = cast("StageVerdict | PartsVerdict", payload)
                 found = {"level": verdict.level.value, "reasons": list(verdict.reasons)}
                 family = _family(verdict, self._spec)
                 self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
-            case "graph" | "graph verdict" | "graph checks":
-                self.say(step.split()[-1], cast("dict[str, Any]", payload))
+            case "conserved":
+                self.say("conserved", {"sentences": payload})
 
     def joint_spectrum(
         self,
@@ -154,8 +155,10 @@ def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:
     }
 
 
-def _family(verdict: StageVerdict, spec: Spec) -> str:
+def _family(verdict: StageVerdict | PartsVerdict, spec: Spec) -> str:
     """Return the family of solutions that a stage's level gives to its modes."""
+    if spec.graph is not None:
+        return "reduction per edge"
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         return choose(Regime.of(spec)).name or coupled_matrices.NAME
     return coupled_modes.NAME if verdict.level is Level.COUPLED_MODES else coupled_matrices.NAME

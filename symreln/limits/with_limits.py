@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symreln.api import Derivation, derive
+from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.progress import phase
 from symreln.base.units import megabytes, seconds
 from symreln.errors import InputError, SymrelnError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.exact.spectrum_json import spectrum_from_json
-from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.limits.limits import Limits
+from symreln.limits.partial import Json, Reached, partial_derivation
 from symreln.limits.partial import Json, Reached, partial_derivation
 from symreln.limits.supervise import watched
 from symreln.spec.finding import shown
@@ -66,7 +66,7 @@ def derive_within(
     memory_limit: int | str | None = None,
     overrides: Sequence[str] = (),
     allow_outside: bool = False,
-) -> Derivation | GraphDerivation | PartialDerivation:
+) -> Derivation | NetworkDerivation | PartialDerivation:
     """Derive a spec in a child process that ends at a limit.
 
     The limits are those of the child. When it is finished within them, the derivation is put
@@ -108,7 +108,7 @@ def derive_within(
     raise SymrelnError(msg)
 
 
-def _put_together(spec: Spec, steps: Sequence[Json]) -> Derivation | GraphDerivation:
+def _put_together(spec: Spec, steps: Sequence[Json]) -> Derivation | NetworkDerivation:
     """Derive from the spectra that a child has told, in the order in which it found them."""
     told = iter([line["classes"] for line in steps if line["step"] == "joint spectrum"])
 
@@ -122,9 +122,7 @@ def _put_together(spec: Spec, steps: Sequence[Json]) -> Derivation | GraphDeriva
                 return spectrum_from_json(content, yx.reduced(), x.reduced(), values or {})
         return joint_spectrum(sigma_yx, sigma_x, values)
 
-    work = derive if spec.graph is None else derive_graph
-    # A graph's spectra are found in the child's order where somebody is told of them.
-    return work(spec, spectrum=proven, progress=lambda step, payload: None)
+    return derive(spec, spectrum=proven)
 
 
 def _bytes(value: int | str | None) -> int | None:

@@ -14,11 +14,14 @@ from symreln.claims.families.derive import derive_family
 from symreln.claims.solve import derive_unchecked, silent
 from symreln.errors import InputError
 from symreln.exact.spectrum import joint_spectrum
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.graphs.derive import derive_network, network_steps
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
 from symreln.spec.finding import quoted
 from symreln.spec.model import Spec
 from symreln.verify import verify
+from symreln.verify.process import Verification
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 @phase("deriving")
 def derive(
     spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
-) -> Derivation:
-    """Derive the dynamics of every pathway of a spec.
+) -> Derivation | NetworkDerivation:
+    """Derive the dynamics of every pathway of a spec, or of its nodes and edges.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a
     later stage learns the residual that the converged earlier stages leave. The aligned start has
@@ -41,7 +44,8 @@ def derive(
         spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
         progress: Called with the name of every step as it is finished, and what it found:
             "effective datasets" with those of a stage, "spectrum" with (number of the pathway,
-            its joint spectrum), "verdict" with a stage's verdict, "checks" with the steps checked.
+            its joint spectrum), "verdict" with a stage's verdict, "checks" with the steps checked;
+            for nodes and edges also "conserved" with sentences.
 
     Returns:
         The derivation; it holds for all values of the declared parameters.
@@ -55,17 +59,30 @@ def derive(
         call = f"sr.derive(sr.load({name}))"
         msg = f"derive: found a {type(spec).__name__}, expected a spec. Write {call}."
         raise InputError(msg)
-    if spec.graph is not None:
-        msg = "derive: the spec is a graph of nodes and edges. Write sr.derive_graph(spec)."
-        raise InputError(msg)
-    derivation = derive_unchecked(spec, spectrum=spectrum, progress=progress)
+    told = progress or silent
+    if spec.graph is None:
+        return _pathways(spec, spectrum, told)
+    return _network(spec, spectrum, told)
+
+
+def _network(spec: Spec, spectrum: Spectrum, told: Progress) -> NetworkDerivation:
+    derivation = derive_network(spec, spectrum=spectrum, progress=told)
+    with Verification(derivation.ask(certificate)) as verification, phase("checks"):
+        steps = network_steps(derivation)
+        verification.lines()
+    told("checks", steps)
+    return derivation.with_checks(steps)
+
+
+def _pathways(spec: Spec, spectrum: Spectrum, told: Progress) -> Derivation:
+    derivation = derive_unchecked(spec, spectrum=spectrum, progress=told)
     if derivation.later:
-        checked = (d.with_checks(derivation_steps(d, carried=True), None) for d in derivation.later)
+        checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
     with phase("checks"):
         steps = derivation_steps(derivation) + _later_steps(derivation)
-    (progress or silent)("checks", steps)
-    checked = derivation.with_checks(steps, _family(derivation))
+    told("checks", steps)
+    checked = derivation.with_checks(steps, family=_family(derivation))
     if checked.family is not None and checked.family.template is not None:
         with phase("every size"):
             verify(checked.ask(certificate))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from symreln.claims.alike import alike
 from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.phases import phases_of
@@ -22,8 +23,16 @@ from symreln.document.model import (
     Source,
     Strong,
     prose,
+    with_drawn,
 )
 from symreln.document.typeset import typeset
+from symreln.exact.truth import Truth
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.graphs.described import described
+from symreln.graphs.every_size import routing_of
+from symreln.graphs.in_numbers import in_numbers
+from symreln.graphs.kept import conserved_of
+from symreln.graphs.parts import parts_of
 from symreln.report.abbreviations import abbreviations
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
@@ -34,8 +43,8 @@ from symreln.report.chapters.verdict import verdict_chapter
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symreln.claims.derivation import Derivation
     from symreln.experiment.confront import Validation
+    from symreln.experiment.graphs import GraphValidation
 
 BIBLIOGRAPHY = (
     Source(
@@ -81,8 +90,8 @@ LAZY = Source(
 
 
 def derivation_document(
-    derivation: Derivation,
-    validation: Validation | None = None,
+    derivation: Derived,
+    validation: Validation | GraphValidation | None = None,
     figures: tuple[Drawing, ...] = (),
 ) -> Document:
     """Return the document of a derivation, with its confrontation where there is one.
@@ -90,8 +99,8 @@ def derivation_document(
     Args:
         derivation: What was derived.
         validation: What training showed.
-        figures: Drawings by the names "gates", "spectrum", "modes" and "loss"; a figure whose
-            drawing is missing is left out.
+        figures: Drawings by the names "gates", "spectrum", "modes" and "loss", of nodes and edges
+            "graph", "modes" and "loss"; a figure whose drawing is missing is left out.
     """
     drawn = [drawing.name for drawing in figures]
     chapters = derivation_chapters(derivation, validation, drawn)
@@ -99,7 +108,9 @@ def derivation_document(
 
 
 def derivation_chapters(
-    derivation: Derivation, validation: Validation | None, drawn: Collection[str]
+    derivation: Derived,
+    validation: Validation | GraphValidation | None,
+    drawn: Collection[str],
 ) -> tuple[Block, ...]:
     """Return the chapters; their figures may still be with whoever draws them.
 
@@ -108,6 +119,34 @@ def derivation_chapters(
         validation: What training showed, or None.
         drawn: Names of the figures that there will be.
     """
+    if isinstance(derivation, NetworkDerivation):
+        return _of_network(derivation, cast("GraphValidation | None", validation), drawn)
+    assert isinstance(derivation, Derivation)
+    return _of_pathways(derivation, cast("Validation | None", validation), drawn)
+
+
+def _of_network(
+    derivation: NetworkDerivation, validation: GraphValidation | None, drawn: Collection[str]
+) -> tuple[Block, ...]:
+    rules = (described, parts_of, conserved_of, routing_of, in_numbers)
+    own, agreement = set(drawn), ()
+    if validation is not None:
+        # Here, because it brings everything that trains networks.
+        from symreln.report.chapters.graph_agreement import chapter
+
+        own, agreement = own - {"loss"}, (chapter(validation),)  # it shows the losses itself
+    return (
+        _network_summary(derivation),
+        *with_drawn(said_of(derivation, *rules), own),
+        *agreement,
+        checks_chapter(derivation),
+        provenance_chapter(derivation, None),
+    )
+
+
+def _of_pathways(
+    derivation: Derivation, validation: Validation | None, drawn: Collection[str]
+) -> tuple[Block, ...]:
     names = abbreviations(derivation, alike(derivation), MOST_ROWS)
     chapters: list[Block] = [
         _summary(derivation, validation),
@@ -144,16 +183,24 @@ def derivation_chapters(
 
 
 def whole_document(
-    derivation: Derivation, chapters: tuple[Block, ...], figures: tuple[Drawing, ...]
+    derivation: Derived,
+    chapters: tuple[Block, ...],
+    figures: tuple[Drawing, ...],
 ) -> Document:
     """Return the document with its title, its figures and its bibliography."""
-    regime = derivation.ask(regime_of)
+    if isinstance(derivation, NetworkDerivation):
+        subtitle = "Learning dynamics of a graph, derived by symreln"
+        sources = tuple(s for s in BIBLIOGRAPHY if s.key == "Saxe2022")
+    else:
+        assert isinstance(derivation, Derivation)
+        subtitle, regime = "Learning dynamics, derived by symreln", derivation.ask(regime_of)
+        sources = BIBLIOGRAPHY + (LAZY,) * (regime is not None and regime.is_lazy)
     return Document(
         title=derivation.spec.title,
-        subtitle="Learning dynamics, derived by symreln",
+        subtitle=subtitle,
         blocks=chapters,
         figures=figures,
-        bibliography=BIBLIOGRAPHY + (LAZY,) * (regime is not None and regime.is_lazy),
+        bibliography=sources,
     )
 
 
@@ -175,10 +222,34 @@ def _later_verdicts(derivation: Derivation) -> list[tuple]:
     ]
 
 
-def _summary(derivation: Derivation, validation: Validation | None) -> Section:
-    from symreln.exact.truth import Truth
+def _network_summary(derivation: NetworkDerivation) -> Section:
+    graph, routing = derivation.graph, derivation.ask(routing_of)
+    items: list[Content] = [
+        f"{len(graph.nodes)} nodes, {len(graph.edges)} edges, {len(derivation.data.paths)} "
+        f"pathways of at most {graph.depth} edges.",
+        *([] if routing is None else [routing.summary]),
+        (
+            "Verdict: ",
+            Strong(derivation.level.value),
+            "; the parts that learn apart are in ",
+            Reference("sec:parts"),
+            ".",
+        ),
+        _proven(derivation),
+    ]
+    return Section(title="Summary", label="sec:summary", blocks=(Items(tuple(items)),))
 
+
+def _proven(derivation: Derived) -> Content:
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
+    return (
+        f"{proven} of {len(derivation.steps)} checks are exact proofs (",
+        Reference("sec:checks"),
+        ").",
+    )
+
+
+def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     items: list[Content] = [
         (
             f"Verdict{_until(derivation)}: ",
@@ -195,11 +266,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
             Reference("sec:provenance"),
             ".",
         ),
-        (
-            f"{proven} of {len(derivation.steps)} checks are exact proofs (",
-            Reference("sec:checks"),
-            ").",
-        ),
+        _proven(derivation),
     ]
     sizes = derivation.ask(every_size)
     if sizes is not None:

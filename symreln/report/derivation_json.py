@@ -10,6 +10,7 @@ from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.couplings import couplings_of
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.discretisation_bound import flow_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.equilibria import equilibria_of
@@ -23,32 +24,66 @@ from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.graphs.described import described
+from symreln.graphs.every_size import routing_of
+from symreln.graphs.in_numbers import in_numbers
+from symreln.graphs.kept import conserved_of
+from symreln.graphs.parts import parts_of
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import DIGITS, spec_to_json
 from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import (
-        Derivation,
-        ModeDerivation,
-        PathwayDerivation,
-    )
+    from symreln.claims.derivation import ModeDerivation, PathwayDerivation
     from symreln.spec.model import PathwaySpec, Spec
 
 
+#: The format of nodes and edges.
+NETWORK_FORMAT = "symreln-graph/1"
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time", "flow_error")
 
 
-def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
+def derivation_to_json(derivation: Derived) -> dict[str, Any]:
     """Return the derivation as JSON values."""
-    spec = derivation.spec
-    encode = Encoder.of(spec)
+    encode = Encoder.of(derivation.spec)
     content = {
-        **spec_to_json(spec),
+        **spec_to_json(derivation.spec),
         "free_constants": count_free(derivation.ask(printed_constants)),
         "constants": encode(derivation.ask(printed_constants)),
+        **_found(derivation, encode),
+        "steps": encode(derivation.steps),
+        "versions": library_versions(),
+    }
+    return sealed_json(content, derivation.ask(certificate))
+
+
+def _found(derivation: Derived, encode: Encoder) -> dict[str, Any]:
+    if isinstance(derivation, NetworkDerivation):
+        return _of_network(derivation, encode)
+    assert isinstance(derivation, Derivation)
+    return _of_pathways(derivation, encode)
+
+
+def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any]:
+    """Return what is said of nodes and edges."""
+    verdict = derivation.verdict
+    return {
+        "format": NETWORK_FORMAT,
+        "verdict": {"level": verdict.level.value, "reasons": list(verdict.reasons)},
+        **encode(derivation.ask(described)),
+        **encode(derivation.ask(parts_of)),
+        **encode(derivation.ask(conserved_of)),
+        "curves": encode(derivation.ask(in_numbers)),
+        "routing": encode(derivation.ask(routing_of)),
+    }
+
+
+def _of_pathways(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
+    """Return what is said of pathways."""
+    return {
         "verdict": {
             "level": derivation.verdict.level.value,
             "reasons": list(derivation.verdict.reasons),
@@ -82,10 +117,7 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         **_known(encode, phases=[_phase(*each) for each in derivation.phases[1:]]),
         "exceptional": encode(derivation.ask(exceptional_sets)),
         "family": encode(derivation.ask(every_size)),
-        "steps": encode(derivation.steps),
-        "versions": library_versions(),
     }
-    return sealed_json(content, derivation.ask(certificate))
 
 
 def _known(encode: Encoder, **findings: Any) -> dict[str, Any]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.derivation import Derivation, Derived
 from symreln.exact.truth import Truth
-from symreln.report.graph_terminal import graph_summary_of
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.graphs.every_size import routing_of
+from symreln.graphs.in_numbers import in_numbers
+from symreln.graphs.kept import conserved_of
+from symreln.graphs.parts import parts_of
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
     from symreln.experiment.confront import Validation
     from symreln.experiment.graphs import GraphValidation
-    from symreln.graphs.derivation import GraphDerivation
 
 #: Modes and pairs of curves that are listed, and characters of a line and of a sentence.
 MOST_MODES = 5
@@ -21,15 +25,40 @@ LINE = 98
 SENTENCE = 270
 
 
-def derivation_summary(derivation: Derivation) -> list[str]:
-    """Return title, verdict with its first reason, the first modes, and how many checks hold."""
+def derivation_summary(derivation: Derived) -> list[str]:
+    """Return title and verdict, the first modes or parts that learn, and how many checks hold."""
+    if isinstance(derivation, NetworkDerivation):
+        found = [*map(_short, network_lines(derivation)[: MOST_MODES + 1])]
+        return [*network_head(derivation), *found, checks_line(derivation)]
+    assert isinstance(derivation, Derivation)
     verdict = derivation.verdict
     return [
         derivation.spec.title,
         f"verdict: {verdict.level.value}",
         *(_short(f"  - {reason}") for reason in verdict.reasons[:1]),
         *_modes(derivation),
-        _checks(derivation),
+        checks_line(derivation),
+    ]
+
+
+def network_head(derivation: NetworkDerivation) -> list[str]:
+    """Return title, sizes and verdict of nodes and edges."""
+    graph, paths = derivation.graph, derivation.data.paths
+    return [
+        derivation.spec.title,
+        f"graph: {len(graph.nodes)} nodes, {len(graph.edges)} edges, {len(paths)} pathways, "
+        f"depth {graph.depth}",
+        f"verdict: {derivation.level.value}",
+    ]
+
+
+def network_lines(derivation: NetworkDerivation) -> list[str]:
+    """Return what the findings of nodes and edges say."""
+    why = derivation.no_routing
+    return [
+        *lines_of(derivation, conserved_of, parts_of, routing_of),
+        *([f"no routing network: {why}"] if why else []),
+        *lines_of(derivation, in_numbers),
     ]
 
 
@@ -55,12 +84,6 @@ def _modes(derivation: Derivation) -> list[str]:
     return lines if left <= 0 else [*lines, f"… {left} more modes: .pathways[i].modes"]
 
 
-def graph_summary(derivation: GraphDerivation) -> list[str]:
-    """Return title, sizes and verdict, the parts that learn, and how many checks hold."""
-    said = graph_summary_of(derivation)
-    return [*said["head"], *map(_short, said["tail"][:-1][: MOST_MODES + 1]), said["tail"][-1]]
-
-
 def validation_summary(validation: Validation | GraphValidation) -> list[str]:
     """Return the verdict in words and the distances of the first pairs of curves."""
     rows = [tuple(row) for row in validation.metric_rows()]
@@ -79,7 +102,8 @@ def validation_headline(validation: Validation | GraphValidation) -> str:
     return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"
 
 
-def _checks(derivation: Derivation) -> str:
+def checks_line(derivation: Derived) -> str:
+    """Return how many checks hold, and which constants are free."""
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     return (
         f"checks: {proven} of {len(derivation.steps)} proven; "

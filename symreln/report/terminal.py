@@ -11,6 +11,7 @@ from symreln.claims.alike import alike
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.convergence import convergence_of
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.regime import regime_of
@@ -18,16 +19,16 @@ from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
-from symreln.graphs.derivation import GraphDerivation
-from symreln.report.graph_terminal import graph_summary_of
 from symreln.report.jsonio import Json, dumps
-from symreln.report.write import derivation_record
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.graphs.described import described
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.summary import checks_line, network_head, network_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from symreln.claims.derivation import Derivation
     from symreln.experiment.confront import Validation
     from symreln.experiment.decay import DecayRule
     from symreln.experiment.graphs import GraphValidation
@@ -36,11 +37,13 @@ if TYPE_CHECKING:
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]
 Said = Summary | str
+#: Rows of the table of edges.
+MOST_EDGES = 24
 
 
-def derivation_said(derivation: Derivation | GraphDerivation, *, as_json: bool) -> Said:
+def derivation_said(derivation: Derived, *, as_json: bool) -> Said:
     """Return what is printed of a derivation: its JSON, or its summary."""
-    return dumps(derivation_record(derivation)) if as_json else summary_of(derivation)
+    return dumps(derivation.ask(derivation_to_json)) if as_json else summary_of(derivation)
 
 
 def show_derivation(said: Said, folder: Path, written: Sequence[Path]) -> None:
@@ -63,10 +66,11 @@ def show_summary(summary: Summary) -> None:
         click.echo(line)
 
 
-def summary_of(derivation: Derivation | GraphDerivation) -> Summary:
-    """Return the verdict, the modes and the checks as text."""
-    if isinstance(derivation, GraphDerivation):
-        return graph_summary_of(derivation)
+def summary_of(derivation: Derived) -> Summary:
+    """Return the verdict, the modes or edges, and the checks as text."""
+    if isinstance(derivation, NetworkDerivation):
+        return _network_summary(derivation)
+    assert isinstance(derivation, Derivation)
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
@@ -95,6 +99,20 @@ def summary_of(derivation: Derivation | GraphDerivation) -> Summary:
                 if step.outcome is not Truth.PROVEN
             ),
         ],
+    }
+
+
+def _network_summary(derivation: NetworkDerivation) -> Summary:
+    rows = [
+        [edge.name, edge.source, edge.target, str(uses)]
+        for edge, uses in derivation.ask(described).edges
+    ]
+    if len(rows) > MOST_EDGES:
+        rows = [*rows[:MOST_EDGES], [f"… {len(rows) - MOST_EDGES} more", "", "", ""]]
+    return {
+        "head": network_head(derivation),
+        "table": ("edges", ["edge", "from", "to", "pathways"], rows),
+        "tail": [*network_lines(derivation), checks_line(derivation)],
     }
 
 
@@ -141,7 +159,7 @@ def show_validation(
     written: Sequence[Path],
     *,
     as_json: bool,
-    derivation: Derivation | GraphDerivation | None = None,
+    derivation: Derived | None = None,
 ) -> None:
     """Print the agreement, after the derivation where one is given."""
     if as_json:

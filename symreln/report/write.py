@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from symreln.base.progress import phase
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
-from symreln.graphs.derivation import GraphDerivation
+from symreln.graphs.derivation import NetworkDerivation
 from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
-from symreln.report.chapters import graph_agreement
-from symreln.report.chapters.graph import graph_document
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together
-from symreln.report.graph_plots import graph_sketches
 from symreln.report.graph_validation import confronted_losses, graph_curves
 from symreln.report.loss_unit import loss_unit
+from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
 from symreln.verify.folder import sealed_text
 
@@ -33,19 +31,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation
-    from symreln.document.model import Document, Drawing
-    from symreln.experiment.graphs import GraphValidation
+    from symreln.document.model import Drawing
     from symreln.experiment.outcome import Validation
+    from symreln.experiment.graphs import GraphValidation
+    from symreln.report.drawing import Sketch
 
 FORMATS = ("json", "tex", "html")
-#: Adds to (name, text) what the text belongs to.
-Seal = Callable[[str, str], str]
 
 
 @phase("document")
 def write_derivation(
-    derivation: Derivation | GraphDerivation,
+    derivation: Derived,
     directory: str | Path,
     *,
     validation: Validation | GraphValidation | None = None,
@@ -67,18 +63,12 @@ def write_derivation(
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
         if wanted & {"tex", "html"}:
-            document = _document(derivation, validation, pdf="tex" in wanted)
-            proof = _certificate(derivation)
-            written += _write_documents(
-                document, draft.folder, wanted, lambda name, text: sealed_text(name, text, proof)
-            )
+            written += _write_documents(derivation, validation, draft.folder, wanted)
         return draft.moved(written)
 
 
 def write_proven(
-    derivation: Derivation | GraphDerivation,
-    directory: str | Path,
-    formats: Sequence[str] | None = None,
+    derivation: Derived, directory: str | Path, formats: Sequence[str] | None = None
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
@@ -86,78 +76,64 @@ def write_proven(
 
 
 @phase("certificate")
-def _write_proven(
-    derivation: Derivation | GraphDerivation, folder: Path, wanted: set[str]
-) -> list[Path]:
+def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
     written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], _certificate(derivation))
+    jsonio.write_json(written[0], derivation.ask(certificate))
     if "json" in wanted:
         written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation_record(derivation))
+        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
     return written
 
 
-def _certificate(derivation: Derivation | GraphDerivation) -> dict[str, Any]:
-    if isinstance(derivation, GraphDerivation):
-        return derivation.certificate
-    return derivation.ask(certificate)
-
-
-def derivation_record(derivation: Derivation | GraphDerivation) -> dict[str, Any]:
-    """Return derivation.json."""
-    if isinstance(derivation, GraphDerivation):
-        return derivation.to_json()
-    return derivation.ask(derivation_to_json)
-
-
-def _write_documents(document: Document, folder: Path, wanted: set[str], seal: Seal) -> list[Path]:
+def _write_documents(
+    derivation: Derived,
+    validation: Validation | GraphValidation | None,
+    folder: Path,
+    wanted: set[str],
+) -> list[Path]:
     """Write those documents that are wanted, each with its provenance."""
+    figures = _figures(derivation, validation, pdf="tex" in wanted)
+    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
+    document = whole_document(derivation, chapters, figures)
+
+    def seal(name: str, text: str) -> str:
+        return sealed_text(name, text, derivation.ask(certificate))
+
     written = []
     if "tex" in wanted:
         written.append(folder / "derivation.tex")
         latex.save(document, written[-1], seal)
-        written += [folder / "figures" / f"{each.name}.pdf" for each in document.figures]
+        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
     if "html" in wanted:
         written.append(folder / "derivation.html")
         jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
     return written
 
 
-def _document(
-    derivation: Derivation | GraphDerivation,
-    validation: Validation | GraphValidation | None,
-    *,
-    pdf: bool,
-) -> Document:
-    """Return the document of a derivation, and of its confrontation where there is one."""
-    if isinstance(derivation, GraphDerivation):
-        return _graph_document(derivation, cast("GraphValidation | None", validation), pdf=pdf)
-    confronted = cast("Validation | None", validation)
-    figures = _figures(derivation, confronted, pdf=pdf)
-    chapters = derivation_chapters(derivation, confronted, [each.name for each in figures])
-    return whole_document(derivation, chapters, figures)
-
-
-def _graph_document(
-    derivation: GraphDerivation, validation: GraphValidation | None, *, pdf: bool
-) -> Document:
-    sketches, agreement = graph_sketches(derivation), None
-    if validation is not None:
-        sketches = [sketch for sketch in sketches if sketch.name != "loss"]
-        sketches.append(confronted_losses(validation))
-        agreement = graph_agreement.chapter(validation)
-    return graph_document(derivation, draw_all(sketches, pdf=pdf), agreement)
-
-
 def _figures(
-    derivation: Derivation, validation: Validation | None, *, pdf: bool
+    derivation: Derived, validation: Validation | GraphValidation | None, *, pdf: bool
 ) -> tuple[Drawing, ...]:
     """Draw a derivation, and its confrontation where there is one."""
-    sketches = derivation_sketches(derivation, _prediction(derivation, validation))
-    if validation is None:
+    if isinstance(derivation, NetworkDerivation):
+        return draw_all(
+            _edge_sketches(derivation, cast("GraphValidation | None", validation)), pdf=pdf
+        )
+    assert isinstance(derivation, Derivation)
+    confronted = cast("Validation | None", validation)
+    sketches = derivation_sketches(derivation, _prediction(derivation, confronted))
+    if confronted is None:
         return draw_all(sketches, pdf=pdf)
-    drawn = draw_all((*sketches, *validation_sketches(validation)), pdf=pdf)
-    return (*drawn, *_representations(validation, pdf=pdf))
+    drawn = draw_all((*sketches, *validation_sketches(confronted)), pdf=pdf)
+    return (*drawn, *_representations(confronted, pdf=pdf))
+
+
+def _edge_sketches(
+    derivation: NetworkDerivation, validation: GraphValidation | None
+) -> list[Sketch]:
+    sketches = network_sketches(derivation)
+    if validation is None:
+        return sketches
+    return [*(each for each in sketches if each.name != "loss"), confronted_losses(validation)]
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
@@ -206,7 +182,7 @@ def write_validation(validation: Validation | GraphValidation, directory: str | 
 def _figures_and_curves(
     validation: Validation | GraphValidation,
 ) -> tuple[tuple[Drawing, ...], bytes]:
-    if isinstance(validation.derivation, GraphDerivation):
+    if isinstance(validation.derivation, NetworkDerivation):
         confronted = cast("GraphValidation", validation)
         return (confronted_losses(confronted).draw(pdf=False),), graph_curves(confronted)
     found = cast("Validation", validation)

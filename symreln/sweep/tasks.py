@@ -8,9 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from threadpoolctl import threadpool_limits
 
+from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError
 from symreln.experiment.foretold import foretell
@@ -140,7 +142,7 @@ def _spec(task: Task) -> Spec:
 
 
 def _theory(spec: Spec) -> Result:
-    numbers = derive(spec).ask(at_values)
+    numbers = cast("Derivation", derive(spec)).ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = "the targets are all zero, so there is nothing to learn and no loss to compare"
         raise InputError(msg)

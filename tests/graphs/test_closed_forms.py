@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import symreln as sr
 from symreln.exact.truth import Truth
-from symreln.graphs import components as parts
-from symreln.graphs.chains import SharedChain
-from symreln.graphs.components import components, place_proofs
+from symreln.graphs import chains as parts
+from symreln.graphs.chains import SharedChain, place_proofs
+from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
-from symreln.graphs.derivation import derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.laws.choice import solve
 from symreln.laws.law import TIME_CONSTANT, Regime
+from symreln.laws.law import TIME_CONSTANT
 from symreln.laws.ops import NUMPY
 from symreln.verdict.judge import Level
 from tests.graphs.examples import aligned, chain_spec, shared_spec
@@ -28,7 +29,7 @@ from tests.graphs.test_components import NETWORK
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_a_chain_is_closed_by_the_family_of_its_depth(depth: int) -> None:
-    derivation = derive_graph(replace(chain_spec(depth), network=NETWORK))
+    derivation = sr.derive(replace(chain_spec(depth), network=NETWORK))
     (component,) = derivation.components
     assert component.counts == (1,) * depth
     assert derivation.level is Level.CLOSED
@@ -39,14 +40,14 @@ def test_a_chain_is_closed_by_the_family_of_its_depth(depth: int) -> None:
     assert component.form.family == names.get(depth, "depth L balanced")
     assert isinstance(derivation.curves, Curves)
     s, d, start = 1.5, 0.5, 0.5**depth
-    law = solve(Regime(layers=depth), s, d, ops=NUMPY, tau=10.0, strength0=start)
-    values = law.strengths(derivation.curves.times)
+    solved = replace(component.form.mode, ops=NUMPY, s=s, d=d, strength0=start, tau=10.0)
+    values = solved.strengths(derivation.curves.times)
     seen = derivation.curves.strengths[0].values[0]
     assert seen == pytest.approx(np.ravel(values), rel=1e-7, abs=1e-9)
 
 
 def test_sharing_divides_time_by_the_gain() -> None:
-    derivation = derive_graph(replace(shared_spec(), network=NETWORK))
+    derivation = sr.derive(replace(shared_spec(), network=NETWORK))
     (component,) = derivation.components
     assert component.counts == (2, 4, 4, 2)
     assert derivation.level is Level.CLOSED_BY_SYMMETRY
@@ -54,7 +55,7 @@ def test_sharing_divides_time_by_the_gain() -> None:
     assert form is not None
     assert form.total == 64
     assert form.gain == 2 * sp.sqrt(2)
-    assert all(outcome is Truth.PROVEN for *_, outcome in form.checks)
+    assert all(step.outcome is Truth.PROVEN for step in form.checks)
 
 
 def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
@@ -74,11 +75,11 @@ def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
     assert len(strengths) == 4
     times = np.array([0.0, 0.5, 1.0, 2.0, 6.0])
     states = GraphFlow.of(data).trajectory(weights, list(times))
-    tau = float(sp.N(form.mode.tau.subs(TIME_CONSTANT, 1)))
     for k, (s, d) in enumerate(zip(modes.s, modes.d, strict=True)):
-        regime, start = Regime(layers=len(counts)), 0.35**4 * 8
-        law = solve(regime, float(s), float(d), ops=NUMPY, tau=tau, strength0=start)
-        values = np.ravel(law.strengths(times))
+        start = 0.35**4 * 8
+        tau = float(form.mode.tau.subs(TIME_CONSTANT, 1))
+        solved = replace(form.mode, ops=NUMPY, s=float(s), d=float(d), strength0=start, tau=tau)
+        values = np.ravel(solved.strengths(times))
         path = data.paths[0].edges
         for state, expected in zip(states, values, strict=True):
             whole = np.linalg.multi_dot([state[e] for e in reversed(path)])
@@ -93,7 +94,7 @@ def test_forms_are_proven_for_any_counts(counts: tuple[int, ...]) -> None:
         if len(chosen) == 1 and chosen[0] != 1:
             continue  # a single edge is one pathway
         form = SharedChain(counts=chosen)
-        assert all(outcome is Truth.PROVEN for *_, outcome in form.checks), chosen
+        assert all(step.outcome is Truth.PROVEN for step in form.checks), chosen
 
 
 def test_the_reduction_by_place_needs_orthonormal_bases(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from symreln.exact.truth import Truth
 from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
-from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Gain, Node
@@ -59,7 +58,7 @@ def printed(spectrum: object) -> list[tuple[str, str | None, int]]:
 def same_by_both_routes(spec: Spec) -> Level:
     joint = replace(spec, network=None, pathways=tuple(replace(p, stage=1) for p in spec.pathways))
     ordinary = sr.derive(joint)
-    found = derive_graph(graph_of(joint))
+    found = sr.derive(graph_of(joint))
     assert found.level is ordinary.verdict.level
     modes = {}
     for component in found.components:
@@ -145,7 +144,7 @@ def gate_by_part(random: Random, runs: list[list[int]]) -> tuple[Gain, ...] | No
     return tuple(found)
 
 
-def random_dag(seed: int) -> GraphDerivation | None:
+def random_dag(seed: int) -> sr.NetworkDerivation | None:
     """Hidden nodes in any order, edges that skip, run in parallel and are shared, gates on both."""
     random = Random(seed)
     data, runs = diagonal_parts(random)
@@ -168,7 +167,7 @@ def random_dag(seed: int) -> GraphDerivation | None:
         for n, (a, b) in enumerate(ends)
     )
     whole = GraphData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
-    return derive_graph(spec_of(whole, network=NETWORK)) if whole.paths else None
+    return sr.derive(spec_of(whole, network=NETWORK)) if whole.paths else None
 
 
 @settings(max_examples=7, deadline=None)
@@ -250,7 +249,7 @@ def stacked(blocks: list[ExactMatrix]) -> ExactMatrix:
 def test_edges_shared_at_several_depths_follow_the_reduction(seed: int) -> None:
     random = Random(seed)
     data = shared_paths(random, alike=bool(seed % 3))
-    found = derive_graph(spec_of(data, network=NETWORK))
+    found = sr.derive(spec_of(data, network=NETWORK))
     assert isinstance(found.curves, Curves)
     assert found.curves.difference is not None
     assert found.curves.difference < 1e-10
@@ -279,7 +278,7 @@ def test_edges_that_are_used_unequally_are_not_alike() -> None:
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
     graph = Network(nodes=tuple(nodes), edges=edges)
     data = GraphData(graph=graph, dataset=Dataset(inputs=x, targets=y))
-    found = derive_graph(spec_of(data, network=NETWORK))
+    found = sr.derive(spec_of(data, network=NETWORK))
     (component,) = found.components
     assert component.counts == ()
     assert component.reason == "edges at one place are used by different numbers of pathways"

@@ -10,9 +10,11 @@ import pytest
 
 import symreln as sr
 from symreln.cli.main import _guarded
-from symreln.errors import InputError, SpecError
+from symreln.errors import SpecError
 from symreln.exact.truth import Truth
+from symreln.graphs.parts import parts_of
 from symreln.report import html, latex
+from symreln.verify import verify
 
 TABLES = {
     "title": "Two paths",
@@ -113,18 +115,24 @@ def test_a_graph_whose_gates_never_open_together_is_refused():
         )
 
 
-def test_each_kind_of_derivation_refuses_the_other_kind():
-    with pytest.raises(InputError, match="derive_graph"):
-        sr.derive(sr.load(TABLES))
-    with pytest.raises(InputError, match=r"sr\.derive\(spec\)"):
-        sr.derive_graph(sr.load("xor"))
+def test_one_call_derives_either_kind_with_the_same_doors(tmp_path: Path):
+    both = sr.derive(sr.load(TABLES)), sr.derive(sr.load("xor"))
+    assert isinstance(both[0], sr.NetworkDerivation)
+    assert isinstance(both[1], sr.Derivation)
+    for number, found in enumerate(both):
+        verify(found.certificate)
+        assert found.to_json()["verdict"]["level"] == found.level.value
+        assert found.to_json()["steps"][0]["name"] == found.steps[0].name
+        assert found.spec.title in found.to_latex()
+        names = {path.name for path in found.save(tmp_path / str(number), ["json"])}
+        assert names == {"certificate.json", "derivation.json"}
 
 
 def test_any_graph_is_derived_and_printed():
-    derivation = sr.derive_graph(sr.load(TABLES))
-    assert derivation.network is None
+    derivation = sr.derive(sr.load(TABLES))
+    assert derivation.routing is None
     assert all(b.outcome is Truth.PROVEN for b in derivation.balances)
-    assert derivation.decision.outcome is not Truth.PROVEN
+    assert parts_of(derivation).decision.outcome is not Truth.PROVEN
     found = json.loads(json.dumps(derivation.to_json()))
     assert found["format"] == "symreln-graph/1"
     assert found["routing"] is None
@@ -134,8 +142,8 @@ def test_any_graph_is_derived_and_printed():
 
 
 @pytest.fixture(scope="module")
-def routing() -> sr.Derivation:
-    return sr.derive_graph(sr.load("routing"))  # type: ignore[return-value]
+def routing():
+    return sr.derive(sr.load("routing"))
 
 
 def test_the_routing_network_is_derived_with_its_numbers(routing):
@@ -168,7 +176,7 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_too_few_hidden_units_are_said_where_numbers_are_missing():
     spec = sr.load("routing", ["network.hidden=3"])
-    derivation = sr.derive_graph(spec)
+    derivation = sr.derive(spec)
     assert derivation.curves == (
         "node 'first' has 3 units for 4 modes, and which of them it learns is not derived; "
         "give it at least 4 (size, or network.hidden)"

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 import symreln as sr
-from symreln.graphs.derivation import derive_graph
-from symreln.report import graph_plots, html, latex
-from symreln.report.chapters.graph import graph_document
+from symreln.report import html, latex, network_plots
+from symreln.report.content import derivation_document
 from symreln.report.drawing import draw_all
 from symreln.report.graph_figure import graph_figure
-from symreln.report.graph_plots import graph_columns, graph_sketches
+from symreln.report.network_plots import network_sketches, node_columns
 from tests.graphs.examples import random_data, shared_spec, spec_of
 from tests.graphs.test_components import NETWORK
 from tests.strategies import seeds
@@ -25,14 +24,14 @@ from tests.strategies import seeds
 @given(seeds)
 def test_every_edge_leads_to_the_right(seed: int) -> None:
     graph = random_data(seed).graph
-    columns = graph_columns(graph)
+    columns = node_columns(graph)
     assert all(columns[edge.source] < columns[edge.target] for edge in graph.edges)
     assert {columns[node.name] for node in graph.nodes if node.outputs} == {graph.depth}
 
 
 def test_the_graph_shows_every_node_edge_and_gate() -> None:
-    derivation = derive_graph(spec_of(random_data(22)))
-    (sketch,) = graph_sketches(derivation)
+    derivation = sr.derive(spec_of(random_data(22)))
+    (sketch,) = network_sketches(derivation)
     graph = derivation.graph
     nodes, edges = sketch.shown["nodes"], sketch.shown["edges"]
     gates = {node.label: node.gate for node in nodes}
@@ -53,10 +52,10 @@ def test_the_graph_shows_every_node_edge_and_gate() -> None:
 
 
 def test_figures_stand_in_both_documents() -> None:
-    derivation = derive_graph(replace(shared_spec(), network=NETWORK))
-    sketches = graph_sketches(derivation)
+    derivation = sr.derive(replace(shared_spec(), network=NETWORK))
+    sketches = network_sketches(derivation)
     assert [sketch.name for sketch in sketches] == ["graph", "modes", "loss"]
-    document = graph_document(derivation, draw_all(sketches, pdf=False))
+    document = derivation_document(derivation, figures=draw_all(sketches, pdf=False))
     page, paper = html.render(document), latex.render(document)
     for name in ("graph", "modes", "loss"):
         assert f"figures/{name}" in paper
@@ -64,17 +63,17 @@ def test_figures_stand_in_both_documents() -> None:
 
 
 def test_a_graph_too_large_for_print_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    derivation = derive_graph(spec_of(random_data(22)))
-    monkeypatch.setattr(graph_plots, "MOST_NODES", 3)
-    assert graph_sketches(derivation) == []
-    assert "The graph, from inputs" not in html.render(graph_document(derivation))
+    derivation = sr.derive(spec_of(random_data(22)))
+    monkeypatch.setattr(network_plots, "MOST_NODES", 3)
+    assert network_sketches(derivation) == []
+    assert "The graph, from inputs" not in html.render(derivation_document(derivation))
 
 
 def test_losses_below_rounding_are_not_drawn() -> None:
     numbers = ['init_std="1/10"', 'learning_rate="1/20"', 'loss="sum"', "steps=121"]
     small = ["parameters.M.value=2", "dataset.items=2", *(f"network.{text}" for text in numbers)]
-    derivation = sr.derive_graph(sr.load("routing", small))
-    *_, loss = graph_sketches(derivation)
+    derivation = sr.derive(sr.load("routing", small))
+    *_, loss = network_sketches(derivation)
     values = loss.shown["curves"][0].loss
     assert np.isnan(values[-1])
     assert np.nanmin(values) > 1e-13 * values[0]

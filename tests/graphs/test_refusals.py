@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
 from symreln.graphs.curves import Curves
 from symreln.graphs.data import GraphData
-from symreln.graphs.derivation import GraphDerivation, derive_graph
 from symreln.graphs.flow import GraphFlow
 from symreln.graphs.spaces import minimal_spaces
 from symreln.report import html
@@ -30,7 +30,7 @@ NETWORK = NetworkSpec(
 Rows = list[list[int]]
 
 
-def chain(x: Rows, y: Rows, depth: int = 3, *, beside: bool = False) -> GraphDerivation:
+def chain(x: Rows, y: Rows, depth: int = 3, *, beside: bool = False) -> sr.NetworkDerivation:
     """A chain of hidden nodes; ``beside`` puts a second, shorter path with a gate next to it."""
     names = ["x", *(f"h{n}" for n in range(1, depth)), "y"]
     hidden = [{"name": name, "size": 4} for name in names[1:-1]]
@@ -44,14 +44,14 @@ def chain(x: Rows, y: Rows, depth: int = 3, *, beside: bool = False) -> GraphDer
         "node": [{"name": "x", "inputs": "all"}, *hidden, {"name": "y", "outputs": "all"}],
         "edge": edges,
     }
-    return derive_graph(replace(load(tables), network=NETWORK))
+    return sr.derive(replace(load(tables), network=NETWORK))
 
 
 WHITE: Rows = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 MIXED: Rows = [[3, 1, 0], [1, 2, 0], [0, 0, 1]]
 
 
-def check_curves(found: GraphDerivation) -> Curves:
+def check_curves(found: sr.NetworkDerivation) -> Curves:
     curves = found.curves
     assert isinstance(curves, Curves)
     assert curves.difference is not None
@@ -87,7 +87,7 @@ def test_coloured_inputs_that_do_not_commute_are_kept_as_matrices(depth: int) ->
     assert lines[-1].endswith("coupled matrices")
     shown = found.certificate["parts"][0]["components"][0]
     assert shown["chain"] is None
-    assert found.network is None
+    assert found.routing is None
     assert "Routing" not in page
     assert shown["modes"][0]["commutator"] is not None
 
@@ -176,7 +176,7 @@ def test_inputs_that_vanish_on_a_path_leave_it_alone() -> None:
             {"from": "k", "to": "y"},
         ],
     }
-    found = derive_graph(replace(load(tables), network=NETWORK))
+    found = sr.derive(replace(load(tables), network=NETWORK))
     assert [c.level for c in found.components] == [Level.CLOSED, Level.CLOSED]
     assert [len(item.values) for item in check_curves(found).strengths] == [2]
 
@@ -186,7 +186,7 @@ def test_hidden_nodes_with_fewer_units_than_modes_have_no_curves() -> None:
     graph = found.graph
     nodes = tuple(replace(n, size=2) if n.name == "h1" else n for n in graph.nodes)
     spec = replace(found.spec, graph=replace(graph, nodes=nodes))
-    narrow = derive_graph(spec)
+    narrow = sr.derive(spec)
     assert narrow.level is Level.CLOSED
     assert narrow.curves == (
         "node 'h1' has 2 units for 3 modes, and which of them it learns is not derived; "
@@ -195,7 +195,7 @@ def test_hidden_nodes_with_fewer_units_than_modes_have_no_curves() -> None:
 
 
 def test_without_numbers_the_reason_is_given() -> None:
-    bare = derive_graph(replace(chain(WHITE, MIXED).spec, network=None))
+    bare = sr.derive(replace(chain(WHITE, MIXED).spec, network=None))
     assert bare.curves == "the spec has no [network], which says where the weights start"
     tables = {
         "dataset": {"X": [["c"]], "Y": [["1"]]},
@@ -203,7 +203,7 @@ def test_without_numbers_the_reason_is_given() -> None:
         "node": [{"name": "x", "inputs": "all"}, {"name": "y", "outputs": "all"}],
         "edge": [{"from": "x", "to": "y"}],
     }
-    found = derive_graph(replace(load(tables), network=NETWORK))
+    found = sr.derive(replace(load(tables), network=NETWORK))
     assert found.curves == "no value is declared for c"
     assert verify(found.certificate)[-1] == "components[0]: 1 pathways, edges used 1 times: closed"
 

@@ -14,7 +14,6 @@ from flint import fmpz_mat
 from symreln.cli import child
 from symreln.exact import spectrum
 from symreln.experiment import confront
-from symreln.graphs.derivation import derive_graph
 from symreln.pipeline.derive import derive
 from symreln.report import write
 
@@ -82,6 +81,5 @@ if __name__ == "__main__":
         write.write_derivation = draw  # pyright: ignore[reportAttributeAccessIssue]
     else:
         first, spectrum.joint_spectrum = spectrum.joint_spectrum, slow
-        for work in (derive, derive_graph):
-            work.__wrapped__.__kwdefaults__["spectrum"] = slow  # pyright: ignore[reportFunctionMemberAccess]
+        derive.__wrapped__.__kwdefaults__["spectrum"] = slow  # pyright: ignore[reportFunctionMemberAccess]
     child.main()

@@ -14,9 +14,9 @@ from symreln.claims.derivation import Derivation
 from symreln.document.blocks import Equation
 from symreln.document.words import scalar_latex
 from symreln.exact.scalar import Scalar
+from symreln.graphs.parts import _solution
 from symreln.laws.depth import Depth
 from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.graph_parts import _lines
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.plots import derivation_sketches
 
@@ -74,7 +74,7 @@ def test_implicit_solutions_are_printed_in_short_lines(layers):
 
 def test_the_solution_of_a_shared_chain_has_two_lines():
     s, d, tau = sp.Rational(1, 2), sp.Rational(1, 4), sp.Symbol("tau", positive=True)
-    first, second = _lines(Depth(layers=sp.Integer(3), s=s, d=d, tau=tau))
+    first, second = _solution(Depth(layers=sp.Integer(3), s=s, d=d, tau=tau))
     assert first.startswith("t &=")
     assert second.startswith(r"T(\rho) &=")
 

@@ -15,7 +15,6 @@ from symreln.experiment.graph_untested import step_below
 from symreln.experiment.graphs import GraphValidation, titles, validate_graph
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.scalar_modes import ScalarModes
-from symreln.graphs.derivation import derive_graph
 from symreln.report.chapters.graph_agreement import chapter
 from tests.validation.test_graphs import GRAPHS, table, validated
 
@@ -100,7 +99,7 @@ def test_a_network_that_learned_all_it_is_predicted_to_is_tested():
 def many(name: str, seeds: int = 24, **network) -> GraphValidation:
     """Confront as many networks as tell what fails."""
     spec = sr.load(table(*GRAPHS[name], **network))
-    return validate_graph(derive_graph(spec), seeds=seeds, rng=2)
+    return validate_graph(sr.derive(spec), seeds=seeds, rng=2)
 
 
 def failed(found: GraphValidation, pair: str) -> tuple[str, ...]:

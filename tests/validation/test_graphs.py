@@ -17,7 +17,6 @@ from symreln.experiment.graphs import validate_graph
 from symreln.experiment.scalar_modes import ScalarModes, gated_graph
 from symreln.experiment.trained import training_settings
 from symreln.experiment.words import percent
-from symreln.graphs.derivation import derive_graph
 from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.graph_agreement import chapter
 from symreln.train.trainers import train_graph
@@ -72,7 +71,7 @@ GRAPHS = {
 
 
 def validated(name, **network):
-    return validate_graph(derive_graph(sr.load(table(*GRAPHS[name], **network))), seeds=3, rng=2)
+    return validate_graph(sr.derive(sr.load(table(*GRAPHS[name], **network))), seeds=3, rng=2)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -90,7 +89,7 @@ def test_scalar_modes_are_the_trained_graph_from_an_aligned_start(name):
 
 def test_the_routing_network_is_its_scalar_modes():
     small = ("network.hidden=30", 'network.init_std="1/100"', "network.steps=220")
-    found = validate_graph(derive_graph(sr.load("routing", overrides=small)), seeds=6, rng=1)
+    found = validate_graph(sr.derive(sr.load("routing", overrides=small)), seeds=6, rng=1)
     assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-10
     assert found.strength_distance < 1e-10
     assert len(found.strengths) == 8 * 4
@@ -207,14 +206,14 @@ def test_starts_that_are_not_derived_are_said(name, reason):
 
 def test_what_is_not_covered_is_refused():
     with pytest.raises(NotSupportedError, match="3 units for 4 modes"):
-        validate_graph(derive_graph(sr.load("routing", overrides=("network.hidden=3",))), seeds=1)
+        validate_graph(sr.derive(sr.load("routing", overrides=("network.hidden=3",))), seeds=1)
     staged = ('network.training="staged"',)
     with pytest.raises(NotSupportedError, match="jointly"):
-        validate_graph(derive_graph(sr.load("routing", overrides=staged)), seeds=1)
+        validate_graph(sr.derive(sr.load("routing", overrides=staged)), seeds=1)
     coloured = table(*GRAPHS["chain of three"])
     coloured["dataset"] = {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]}
     with pytest.raises(NotSupportedError, match="diagonalise"):
-        validate_graph(derive_graph(sr.load(coloured)), seeds=1)
+        validate_graph(sr.derive(sr.load(coloured)), seeds=1)
     request = Request(command="validate", spec="routing", quiet=True, terms=True)
     with pytest.raises(NotSupportedError, match="--terms"):
         execute(request)

@@ -11,7 +11,6 @@ import pytest
 
 import symreln as sr
 from symreln.errors import CertificateError
-from symreln.graphs.derivation import derive_graph
 from symreln.verify import verify
 from tests.certificates import Json, changed, leaves, main
 from tests.verify.test_graphs import (
@@ -150,7 +149,7 @@ def test_forgeries_by_hand_are_named_by_their_field() -> None:
 
 def test_an_ordinary_certificate_of_other_data_is_rejected() -> None:
     """The certificate inside is whole and true, but not of these pathways."""
-    derived = derive_graph(parallel()).components[0].ordinary
+    derived = sr.derive(parallel()).components[0].ordinary
     assert derived is not None
     spec = derived.spec
     dataset = type(spec.dataset)(inputs=spec.dataset.inputs, targets=spec.dataset.targets.scale(2))

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 import symreln as sr
 from symreln.cli.main import _guarded
 from symreln.errors import CertificateError
-from symreln.graphs.derivation import derive_graph
 from symreln.spec.model import Spec
 from symreln.verify import digest, verify
 from tests.certificates import Json, entries, leaves, main, mutation, number, read
@@ -41,7 +40,7 @@ def certificates() -> dict[str, Json]:
         "parallel": parallel(),
         "parameter": parametric(),
     }
-    return {name: derive_graph(spec).certificate for name, spec in specs.items()}
+    return {name: sr.derive(spec).certificate for name, spec in specs.items()}
 
 
 def parallel() -> Spec:
@@ -135,7 +134,7 @@ def test_each_is_accepted_and_says_what_it_proves(name: str) -> None:
 @given(seeds)
 def test_those_of_random_graphs_are_accepted(seed: int) -> None:
     """Skip edges, parallel and shared ones, gates with gains, several inputs and outputs."""
-    derivation = derive_graph(spec_of(random_data(seed)))
+    derivation = sr.derive(spec_of(random_data(seed)))
     found = verify(derivation.certificate)
     assert f"{len(derivation.data.paths)} pathways" in found[0]
 
@@ -285,7 +284,7 @@ def rederived(certificate: Json) -> Json:
         graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y)
     )
     spec = spec_of(whole, parameters=tuple(Parameter(name=name) for name in names))
-    return derive_graph(spec).certificate
+    return sr.derive(spec).certificate
 
 
 def campaign(certificate: Json, name: str, count: int) -> int:

@@ -10,21 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from symreln.claims.derivation import Derivation
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.graphs.derivation import GraphDerivation
-from symreln.pipeline.certificate.graphs import graph_part, texts_of_graph
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.pipeline.certificate.graphs import network_part, texts_of_network
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
 from symreln.spec.model import Spec
 from symreln.verify import FORMAT, digest
 
-__all__ = ["certificate", "certificate_of_graph"]
+__all__ = ["certificate"]
 
 
-def certificate(derivation: Derivation) -> Json:
+def certificate(derivation: Derived) -> Json:
     """Return the certificate of a derivation: its gates, those taken later, and every size."""
+    if isinstance(derivation, NetworkDerivation):
+        return _whole(derivation.spec, texts_of_network(derivation), [network_part(derivation)])
+    assert isinstance(derivation, Derivation)
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
     parts = [
         derivation.ask(pathways_part),
@@ -34,11 +37,6 @@ def certificate(derivation: Derivation) -> Json:
     if family is not None and family.template is not None and not derivation.later:
         parts.append(family.certified[0])
     return _whole(derivation.spec, texts_of(derivation.spec), parts)
-
-
-def certificate_of_graph(derivation: GraphDerivation) -> Json:
-    """Return the certificate of a graph's derivation."""
-    return _whole(derivation.spec, texts_of_graph(derivation), [graph_part(derivation)])
 
 
 def _whole(spec: Spec, texts: Texts, parts: Iterable[Json]) -> Json:

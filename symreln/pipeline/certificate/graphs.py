@@ -14,7 +14,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
 from symreln.graphs.components import Component
-from symreln.graphs.derivation import GraphDerivation
+from symreln.graphs.derivation import NetworkDerivation
 from symreln.graphs.diagonal import Arrow, Diagonality
 from symreln.network.parts import Gain
 from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
@@ -22,7 +22,7 @@ from symreln.pipeline.certificate.times import chain_json, routing_json
 from symreln.verdict.judge import Level
 
 
-def texts_of_graph(derivation: GraphDerivation) -> Texts:
+def texts_of_network(derivation: NetworkDerivation) -> Texts:
     """Return the spelling of numbers in the parameters of the data and of the graph's gates."""
     graph, dataset = derivation.graph, derivation.data.dataset
     items = [*graph.nodes, *graph.edges]
@@ -30,10 +30,10 @@ def texts_of_graph(derivation: GraphDerivation) -> Texts:
     return Texts(names_used([dataset.inputs, dataset.targets], gains))
 
 
-def graph_part(derivation: GraphDerivation) -> Json:
+def network_part(derivation: NetworkDerivation) -> Json:
     """Return everything that is claimed of a graph."""
     data, graph, found = derivation.data, derivation.graph, derivation.recognised
-    texts = texts_of_graph(derivation)
+    texts = texts_of_network(derivation)
     return {
         "kind": "graph",
         "nodes": [
@@ -68,9 +68,7 @@ def graph_part(derivation: GraphDerivation) -> Json:
             "norms": [list(norm.weights) for norm in derivation.norms],
         },
         "components": [_component(c, texts) for c in derivation.components],
-        "routing": None
-        if derivation.network is None
-        else routing_json(found.domains, found.partners),
+        "routing": None if derivation.no_routing else routing_json(found.domains, found.partners),
         "level": derivation.level.value,
     }
 
@@ -85,7 +83,7 @@ def _integers(matrix: fmpz_mat, texts: Texts) -> Json:
     return texts.matrix(ExactMatrix.from_integers(matrix, parameters=texts.names))
 
 
-def _spaces(derivation: GraphDerivation, texts: Texts) -> list[Json]:
+def _spaces(derivation: NetworkDerivation, texts: Texts) -> list[Json]:
     found = []
     for node in derivation.graph.nodes:
         if not node.is_hidden:

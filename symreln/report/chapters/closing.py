@@ -14,7 +14,7 @@ from symreln.laws.law import Regime
 from symreln.laws.two_layer import SOURCE
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derived
     from symreln.document.inlines import Content
     from symreln.experiment.confront import Validation
     from symreln.spec.model import NetworkSpec
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 8
 
 
-def checks_chapter(derivation: Derivation) -> Section:
+def checks_chapter(derivation: Derived) -> Section:
     """Return the list of checks."""
     return Section(
         title="Checks",
@@ -52,7 +52,7 @@ def checks_chapter(derivation: Derivation) -> Section:
     )
 
 
-def provenance_chapter(derivation: Derivation, validation: Validation | None) -> Section:
+def provenance_chapter(derivation: Derived, validation: Validation | None) -> Section:
     """Return the table of hyper-parameters, seeds and versions."""
     spec = derivation.spec
     rows: list[tuple[Content, ...]] = [("spec", spec.source or "built in Python")]
@@ -62,24 +62,8 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
         for name, value in spec.dataset.options.items()
     ]
     if spec.network is not None:
-        network = spec.network
-        rows += [
-            ("hidden units", str(network.hidden)),
-            ("standard deviation of initial weights", Code(str(network.init_std))),
-            *(
-                []
-                if network.init_std_out is None
-                else [("of the second layer's", Code(str(network.init_std_out)))]
-            ),
-            *([("layers of weights", str(network.layers))] if network.layers != 2 else []),
-            *([("weight decay", Code(str(network.weight_decay)))] if network.weight_decay else []),
-            ("learning rate", Code(str(network.learning_rate))),
-            ("loss", f"{network.loss} over samples, full batch"),
-            ("recorded steps", str(network.steps)),
-            ("activation", network.activation),
-            ("training of the gated network", network.training),
-            ("initial strengths", _initial_strengths(network, validation)),
-        ]
+        edges = spec.graph is not None
+        rows += _edge_rows(spec.network) if edges else _network_rows(spec.network, validation)
     if validation is not None:
         rows += [
             ("hidden units of a pathway of the GDLN", _pathway_units(validation)),
@@ -94,6 +78,34 @@ def provenance_chapter(derivation: Derivation, validation: Validation | None) ->
         *constants_table(constants),
     )
     return Section(title="Provenance", blocks=blocks, label="sec:provenance")
+
+
+def _edge_rows(network: NetworkSpec) -> list[tuple[Content, ...]]:
+    return [
+        ("strength of every edge at the start", Code(str(network.init_std))),
+        ("learning rate", Code(str(network.learning_rate))),
+        ("loss", f"{network.loss} over samples, full batch"),
+    ]
+
+
+def _network_rows(network: NetworkSpec, validation: Validation | None) -> list[tuple[Content, ...]]:
+    return [
+        ("hidden units", str(network.hidden)),
+        ("standard deviation of initial weights", Code(str(network.init_std))),
+        *(
+            []
+            if network.init_std_out is None
+            else [("of the second layer's", Code(str(network.init_std_out)))]
+        ),
+        *([("layers of weights", str(network.layers))] if network.layers != 2 else []),
+        *([("weight decay", Code(str(network.weight_decay)))] if network.weight_decay else []),
+        ("learning rate", Code(str(network.learning_rate))),
+        ("loss", f"{network.loss} over samples, full batch"),
+        ("recorded steps", str(network.steps)),
+        ("activation", network.activation),
+        ("training of the gated network", network.training),
+        ("initial strengths", _initial_strengths(network, validation)),
+    ]
 
 
 def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> str:

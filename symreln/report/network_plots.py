@@ -1,4 +1,4 @@
-"""The figures of a graph's derivation, from results to sketches of them."""
+"""The figures of a network of nodes and edges, from results to sketches of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.graphs.described import described
+from symreln.graphs.in_numbers import in_numbers
 from symreln.report.drawing import Sketch
 from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.graph_figure import EdgeMark, NodeMark, graph_figure
@@ -13,7 +15,7 @@ from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
 
 if TYPE_CHECKING:
     from symreln.graphs.curves import Curves
-    from symreln.graphs.derivation import GraphDerivation
+    from symreln.graphs.derivation import NetworkDerivation
     from symreln.network.model import Network
     from symreln.network.parts import Gain
 
@@ -26,13 +28,13 @@ NOISE = 1e-13
 MOST_GROUPS = 8
 
 
-def graph_sketches(derivation: GraphDerivation) -> list[Sketch]:
+def network_sketches(derivation: NetworkDerivation) -> list[Sketch]:
     """Sketch the graph and, where there are numbers, strengths and loss."""
     found = []
     graph = derivation.graph
     if len(graph.nodes) <= MOST_NODES and len(graph.edges) <= MOST_EDGES:
         found.append(_graph(derivation))
-    curves = derivation.curves
+    curves = derivation.ask(in_numbers).found
     if not isinstance(curves, str):
         if curves.strengths:
             found.append(_modes(curves))
@@ -40,14 +42,11 @@ def graph_sketches(derivation: GraphDerivation) -> list[Sketch]:
     return found
 
 
-def _graph(derivation: GraphDerivation) -> Sketch:
+def _graph(derivation: NetworkDerivation) -> Sketch:
     graph = derivation.graph
-    uses = [
-        sum(place in path.edges for path in derivation.data.paths)
-        for place in range(len(graph.edges))
-    ]
+    uses = [count for _, count in derivation.ask(described).edges]
     part = {e: n for n, c in enumerate(derivation.components) for e in c.edges}
-    columns = graph_columns(graph)
+    columns = node_columns(graph)
     places = {node.name: k for k, node in enumerate(graph.nodes)}
     nodes = [
         NodeMark(
@@ -68,7 +67,7 @@ def _graph(derivation: GraphDerivation) -> Sketch:
     return Sketch(name="graph", draws=graph_figure, shown={"nodes": nodes, "edges": edges})
 
 
-def graph_columns(graph: Network) -> dict[str, int]:
+def node_columns(graph: Network) -> dict[str, int]:
     """Return how many edges lie at most before every node; outputs stand in the last column."""
     columns = {node.name: 0 for node in graph.nodes}
     for _ in graph.nodes:

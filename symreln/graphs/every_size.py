@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.claim import Claim, Step
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -21,31 +23,129 @@ from symreln.document.model import (
 )
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say
-from symreln.graphs.routing import EDGES, STRENGTHS
+from symreln.graphs.in_numbers import InNumbers, in_numbers
+from symreln.graphs.parts import mode_values
+from symreln.graphs.routing import DOMAINS, EDGES, PARTNERS, SIGNS, STRENGTHS, RoutingNetwork
 from symreln.graphs.three_edges import DELTA, X, balanced_bracket
 
 if TYPE_CHECKING:
     from symreln.document.inlines import Content
-    from symreln.graphs.derivation import GraphDerivation
-    from symreln.graphs.routing import RoutingNetwork
+    from symreln.exact.spectrum import JointSpectrum
+    from symreln.graphs.derivation import NetworkDerivation
 
 
 _ZM = sp.symbols("z m", positive=True)
 
 
-def chapter(derivation: GraphDerivation, network: RoutingNetwork) -> Section:
-    """Return the chapter on a graph that is a routing network."""
-    blocks: list[Block] = [
-        _setting(),
-        _theorem(network),
-        *_equations(network),
-        *_conserved(network),
-        *_balanced(network),
-        *_equal_ends(network),
-        *_speed(network),
-        *_start(derivation),
-    ]
-    return Section(title="The routing network", label="sec:routing", blocks=tuple(blocks))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Routing(Claim):
+    """A network of nodes and edges that is a routing network, for every M and K.
+
+    Attributes:
+        network: The routing network, with M and K as symbols.
+        domains: M of the graph.
+        partners: K of the graph.
+        spectrum: Exact modes of one pathway: all pathways have the same.
+        curves: Its strengths at the declared values, or why there are none.
+    """
+
+    network: RoutingNetwork
+    domains: int
+    partners: int
+    spectrum: JointSpectrum
+    curves: InNumbers
+
+    def values(self) -> dict[str, Any]:
+        """Return what derivation.json says of it."""
+        network, found = self.network, self.curves.found
+        return {
+            "domains": self.domains,
+            "partners": self.partners,
+            "uses": dict(zip(EDGES, network.counts, strict=True)),
+            "equations": network.chain.velocities,
+            "conserved": [item.expr for item in network.chain.conserved],
+            "balanced_rate": network.chain.balanced_rate,
+            "balanced_time": network.balanced_time,
+            "closed_forms": [
+                {"difference": words, "time": network.equal_ends(sign).primitive}
+                for sign, words in SIGNS.items()
+            ],
+            "speed": self._at(network.speed),
+            "speed_from_equal_weights": self._at(network.speed_of_equal_weights),
+            "sharings": [
+                {"shared": item.shared, "speed": item.speed} for item in network.sharings()
+            ],
+            "modes": mode_values(self.spectrum),
+            "speed_from_start": None if isinstance(found, str) else found.speed,
+        }
+
+    def _at(self, expr: sp.Expr) -> dict[str, Any]:
+        """Return an expression in M and K with its value; its limit where it is one there."""
+        value = expr
+        for symbol, number in ((DOMAINS, self.domains), (PARTNERS, self.partners)):
+            if symbol in expr.free_symbols:
+                value = sp.limit(value, symbol, number)
+        return {"expr": expr, "value": value, "decimal": str(sp.N(value, 15))}
+
+    @property
+    def summary(self) -> Content:
+        """What the document's summary says."""
+        return (
+            "A routing network of ",
+            Math(f"M = {self.domains}"),
+            " domains with ",
+            Math(f"K = {self.partners}"),
+            " partners each; ",
+            Reference("sec:routing"),
+            " holds for every M and K.",
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield its equations and speed."""
+        network, chain = self.network, self.network.chain
+        yield (
+            f"routing network of M = {self.domains} domains, K = {self.partners} partners; for all "
+            "M and K, pi = a b c:"
+        )
+        for strength, rate in zip(chain.strengths, chain.velocities, strict=True):
+            yield f"  tau d{strength}/dt = {rate}"
+        yield f"  conserved: {', '.join(str(item.expr) for item in chain.conserved)}"
+        yield f"  balanced: tau dpi/dt = {chain.balanced_rate}"
+        yield (
+            f"  speed against unshared pathways: {network.speed} (balanced), "
+            f"{network.speed_of_equal_weights} (equal small weights)"
+        )
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return what was proven for every M and K."""
+        return self.network.steps
+
+    def says(self) -> Iterator[Block]:
+        """Say it in a chapter of its own."""
+        blocks: list[Block] = [
+            _setting(),
+            _theorem(self.network),
+            *_equations(self.network),
+            *_conserved(self.network),
+            *_balanced(self.network),
+            *_equal_ends(self.network),
+            *_speed(self.network),
+            *_start(self.curves),
+        ]
+        yield Section(title="The routing network", label="sec:routing", blocks=tuple(blocks))
+
+
+def routing_of(derivation: NetworkDerivation) -> Routing | None:
+    """Return the routing network for every M and K, where the graph is one and has modes."""
+    if derivation.no_routing:
+        return None
+    return Routing(
+        network=RoutingNetwork(),
+        domains=derivation.recognised.domains,
+        partners=derivation.recognised.partners,
+        spectrum=derivation.components[0].spectra[0],
+        curves=derivation.ask(in_numbers),
+    )
 
 
 def _setting() -> Block:
@@ -197,8 +297,8 @@ def _speed(network: RoutingNetwork) -> list[Block]:
     ]
 
 
-def _start(derivation: GraphDerivation) -> list[Block]:
-    found = derivation.curves
+def _start(curves: InNumbers) -> list[Block]:
+    found = curves.found
     if isinstance(found, str) or found.speed is None:
         return []
     return [
