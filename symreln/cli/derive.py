@@ -47,9 +47,7 @@ class Session:
             click.echo(f"symreln: {found.sentence()}", err=True)
         return derive_spec(spec, progress=progress)
 
-    def write(
-        self, derivation: Derived, formats: tuple[str, ...]
-    ) -> list[Path]:
+    def write(self, derivation: Derived, formats: tuple[str, ...]) -> list[Path]:
         """Write a derivation; what is proven first, as a limit may end this process meanwhile."""
         folder = self.request.folder
         if self.steps is not None:

@@ -19,10 +19,10 @@ from symreln.document.mathtext import to_latex
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json
+from symreln.graphs.derivation import PartsVerdict
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose
 from symreln.laws.law import Regime
-from symreln.graphs.derivation import PartsVerdict
 from symreln.network.effective import EffectiveDataset
 from symreln.report.derivation_json import pathway_to_json
 from symreln.report.spec_json import spec_to_json

@@ -19,10 +19,10 @@ from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
-from symreln.report.jsonio import Json, dumps
 from symreln.graphs.derivation import NetworkDerivation
 from symreln.graphs.described import described
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.jsonio import Json, dumps
 from symreln.report.summary import checks_line, network_head, network_lines
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def show_validation(
     if as_json:
         found: Json = validation.to_json()
         if derivation is not None:
-            found = {"derivation": derivation_record(derivation), "validation": found}
+            found = {"derivation": derivation.ask(derivation_to_json), "validation": found}
         click.echo(dumps(found), nl=False)
         return
     if derivation is not None:

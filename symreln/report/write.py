@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Prediction
     from symreln.document.model import Drawing
-    from symreln.experiment.outcome import Validation
     from symreln.experiment.graphs import GraphValidation
+    from symreln.experiment.outcome import Validation
     from symreln.report.drawing import Sketch
 
 FORMATS = ("json", "tex", "html")

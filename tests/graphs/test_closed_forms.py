@@ -16,8 +16,6 @@ from symreln.graphs.components import components
 from symreln.graphs.curves import Curves, pathway_modes
 from symreln.graphs.data import GraphData
 from symreln.graphs.flow import GraphFlow
-from symreln.laws.choice import solve
-from symreln.laws.law import TIME_CONSTANT, Regime
 from symreln.laws.law import TIME_CONSTANT
 from symreln.laws.ops import NUMPY
 from symreln.verdict.judge import Level
