@@ -23,10 +23,9 @@ if (
 
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
-    from symreln.api import Derivation, NetworkDerivation, derive
+    from symreln.api import Derivation, NetworkDerivation, Validation, derive, validate
     from symreln.claims.given_weights import from_weights
     from symreln.exact.truth import Truth
-    from symreln.experiment.confront import Validation, validate
     from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.spec.model import (
         Dataset,
@@ -51,7 +50,7 @@ _HOMES = {
     "PathwaySpec": "symreln.spec.model",
     "Spec": "symreln.spec.model",
     "Truth": "symreln.exact.truth",
-    "Validation": "symreln.experiment.confront",
+    "Validation": "symreln.api",
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
@@ -59,7 +58,7 @@ _HOMES = {
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.given_weights",
     "load": "symreln.tasks.load",
-    "validate": "symreln.experiment.confront",
+    "validate": "symreln.api",
 }
 
 __all__ = [

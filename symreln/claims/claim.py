@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, Self, TypeVar
 
 import sympy as sp
 from flint import arb
@@ -18,12 +18,21 @@ Found = TypeVar("Found")
 DIGITS = 21
 
 
-class Asked(Protocol):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asked:
     """What rules are asked of: a derivation, which keeps what they find."""
 
-    def ask(self, rule: Callable[[Any], Found]) -> Found:
-        """Return what a rule finds."""
-        ...
+    _known: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def ask(self, rule: Callable[[Self], Found]) -> Found:
+        """Return what a rule finds in this derivation; it is found once and kept.
+
+        Args:
+            rule: A function of a derivation, which is what its findings are kept under.
+        """
+        if rule not in self._known:
+            self._known[rule] = rule(self)
+        return self._known[rule]
 
 
 #: What is asked of a derivation: a claim, several, or None.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from symreln.base.summaries import short_repr
-from symreln.claims.claim import Step
+from symreln.claims.claim import Asked, Step
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
 from symreln.laws.law import Regime
@@ -30,12 +29,10 @@ if TYPE_CHECKING:
     from symreln.spec.model import Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
-    Found = TypeVar("Found")
-
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Derived(ABC):
+class Derived(Asked, ABC):
     """What is derived of a spec, of pathways or of nodes and edges, and what rules find in it.
 
     Attributes:
@@ -45,22 +42,11 @@ class Derived(ABC):
 
     spec: Spec
     steps: tuple[Step, ...]
-    _known: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     @abstractmethod
     def level(self) -> Level:
         """The weakest level of what learns together."""
-
-    def ask(self, rule: Callable[[Self], Found]) -> Found:
-        """Return what a rule finds in this derivation; it is found once and kept.
-
-        Args:
-            rule: A function of a derivation, which is what its findings are kept under.
-        """
-        if rule not in self._known:
-            self._known[rule] = rule(self)
-        return self._known[rule]
 
     def with_checks(self, steps: tuple[Step, ...], **found: Any) -> Self:
         """Return the derivation with what was checked, keeping what the checks have asked for.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
 from symreln.claims.constants import Constant, constants_text
 from symreln.experiment.findings import PairDiagnosis
 from symreln.experiment.graph_diagnosis import diagnose_graph
@@ -59,7 +58,6 @@ def titles(validation: GraphValidation) -> dict[str, str]:
     return TITLES | {RANDOM: f"judged: {judged} – GDLN from random weights"}
 
 
-@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphValidation:
     """A graph's derivation confronted with trained gated deep linear networks.
@@ -99,16 +97,6 @@ class GraphValidation:
     error: float = 0.0
     untested: Untested | None = None
     diagnosis: tuple[PairDiagnosis, ...] = ()
-
-    def _summary(self) -> list[str]:
-        from symreln.report.summary import validation_summary
-
-        return validation_summary(self)
-
-    def _headline(self) -> str:
-        from symreln.report.summary import validation_headline
-
-        return validation_headline(self)
 
     @property
     def seeds(self) -> int:
@@ -257,14 +245,6 @@ class GraphValidation:
             about += f", each {percent(self.floor.mean.max_abs_over_initial)} from the others"
         return f"{about}, and {aligned}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return validation.json."""
-        from symreln.pipeline.certificate import certificate
-        from symreln.report.graph_validation import graph_validation_to_json
-        from symreln.verify.folder import sealed_json
-
-        return sealed_json(graph_validation_to_json(self), self.derivation.ask(certificate))
-
 
 @phase("validating")
 def validate_graph(
@@ -291,7 +271,7 @@ def validate_graph(
     """
     from symreln.graphs.derivation import NetworkDerivation
 
-    call = "validate_graph(sr.derive(spec))"
+    call = "sr.validate(sr.derive(spec))"
     instance_of(derivation, NetworkDerivation, "validate_graph", call)
     seeds, rng = check_counts(seeds, rng, "validate_graph")
     spec = derivation.spec.at_values()

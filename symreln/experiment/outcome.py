@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from symreln.base.summaries import short_repr
 from symreln.claims.curves import Prediction
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from symreln.spec.model import Spec
 
 
-@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Validation:
     """A derivation confronted with trained networks.
@@ -137,16 +135,6 @@ class Validation:
     diagnosis: tuple[PairDiagnosis, ...] = ()
     study: Study | None = None
     representations: RepresentationComparison | None = None
-
-    def _summary(self) -> list[str]:
-        from symreln.report.summary import validation_summary
-
-        return validation_summary(self)
-
-    def _headline(self) -> str:
-        from symreln.report.summary import validation_headline
-
-        return validation_headline(self)
 
     @property
     def seeds(self) -> int:
@@ -339,14 +327,6 @@ class Validation:
             progress=progress,
         )
         return replace(self, diagnosis=diagnose(case, far))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return validation.json."""
-        from symreln.pipeline.certificate import certificate
-        from symreln.report.validation_json import validation_to_json
-        from symreln.verify.folder import sealed_json
-
-        return sealed_json(validation_to_json(self), self.derivation.ask(certificate))
 
 
 def _of_reduced(pair: str) -> str:

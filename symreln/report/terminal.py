@@ -24,6 +24,7 @@ from symreln.graphs.described import described
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
 from symreln.report.summary import checks_line, network_head, network_lines
+from symreln.report.validation_json import validation_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +164,7 @@ def show_validation(
 ) -> None:
     """Print the agreement, after the derivation where one is given."""
     if as_json:
-        found: Json = validation.to_json()
+        found: Json = validation_to_json(validation)
         if derivation is not None:
             found = {"derivation": derivation.ask(derivation_to_json), "validation": found}
         click.echo(dumps(found), nl=False)

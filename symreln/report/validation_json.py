@@ -9,11 +9,15 @@ from symreln.base.provenance import library_versions
 from symreln.claims.early import early_strengths
 from symreln.claims.regime import regime_of
 from symreln.experiment.comparing import PAIRS
+from symreln.experiment.graphs import GraphValidation
+from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
+from symreln.report.graph_validation import graph_validation_to_json
 from symreln.report.judgement_json import judgement_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
+from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.experiment.aligned import PathwayAlignment
@@ -24,8 +28,16 @@ FORMAT = "symreln-validation/1"
 MOST_GATES = 24
 
 
-def validation_to_json(validation: Validation) -> dict[str, Any]:
-    """Return the confrontation as JSON values."""
+def validation_to_json(validation: Validation | GraphValidation) -> dict[str, Any]:
+    """Return validation.json: a confrontation as JSON values, with the proof that it names."""
+    if isinstance(validation, GraphValidation):
+        found = graph_validation_to_json(validation)
+    else:
+        found = _of_pathways(validation)
+    return sealed_json(found, validation.derivation.ask(certificate))
+
+
+def _of_pathways(validation: Validation) -> dict[str, Any]:
     spec = validation.derivation.spec
     published = validation.published
     return {

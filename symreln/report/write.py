@@ -25,6 +25,7 @@ from symreln.report.graph_validation import confronted_losses, graph_curves
 from symreln.report.loss_unit import loss_unit
 from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
+from symreln.report.validation_json import validation_to_json
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def write_validation(validation: Validation | GraphValidation, directory: str | 
             written.append(draft.folder / f"{drawing.name}.svg")
             jsonio.write_text(written[-1], drawing.svg)
         written.append(draft.folder / "validation.json")
-        jsonio.write_json(written[-1], validation.to_json())
+        jsonio.write_json(written[-1], validation_to_json(validation))
         return draft.moved(written)
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symreln.exact.field import Field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from symreln.exact.spectrum import JointSpectrum
     from symreln.network.symmetry import Symmetry, SymmetrySearch
-    from symreln.verdict.coupling import ModeCoupling, Node
 
 Pair = tuple[int, int]
+#: (place of a pathway in its stage, number of one of its classes).
+Node = tuple[int, int]
 
 
 class StageSymmetry:
@@ -40,7 +40,7 @@ class StageSymmetry:
         self._members = list(members)
         self._place = {member: p for p, member in enumerate(self._members)}
         self._search = search
-        self._pairs: dict[Pair, tuple[Pair, Symmetry | None]] = {}
+        self._pairs: dict[Pair, Pair] = {}
         self._invariants: list[tuple[tuple, ...]] | None = None
         self.originals: list[int] = []
         self.symmetries: list[Symmetry | None] = []
@@ -99,13 +99,13 @@ class StageSymmetry:
                 continue
             for j in others:
                 before = (self.originals[p], self._image(symmetry).index(j))
-                self._pairs[p, j] = (self._pairs[before][0], symmetry)
+                self._pairs[p, j] = self._pairs[before]
 
     def _match_sources(self, p: int, others: list[int]) -> None:
         """Find pairs (p, j) and (p, j') that are alike."""
         colours: dict[int, tuple] = {}
         for j in others:
-            self._pairs[p, j] = ((p, j), None)
+            self._pairs[p, j] = (p, j)
             if self._search is None or self._invariants is None or len(others) < 2:
                 continue
             ends = [self._members[p], self._members[j]]
@@ -116,7 +116,7 @@ class StageSymmetry:
                 source = [self._members[p], self._members[known]]
                 symmetry = self._search.between(theirs, mine, source, ends)
                 if symmetry is not None and self._fits(symmetry):
-                    self._pairs[p, j] = ((p, known), symmetry)
+                    self._pairs[p, j] = (p, known)
                     break
             else:
                 colours[j] = mine
@@ -133,24 +133,11 @@ class StageSymmetry:
             for j, image in enumerate(self._image(symmetry))
         )
 
-    def origin(
-        self, p: int, j: int
-    ) -> tuple[Pair, Callable[[ModeCoupling, Pair], ModeCoupling] | None]:
-        """Return (the pair that this one is like, how its couplings are moved here)."""
-        origin, symmetry = self._pairs[p, j]
-        return origin, None if symmetry is None else self._moved
+    def origin(self, p: int, j: int) -> Pair:
+        """Return the pair that this one is like, which may be itself."""
+        return self._pairs[p, j]
 
-    def _moved(self, coupling: ModeCoupling, pair: Pair) -> ModeCoupling:
-        (p0, a), (j0, i) = coupling.target, coupling.source
-        p, j = pair
-        return replace(
-            coupling,
-            target=(p, self._followed(p0, a, p)),
-            source=(j, self._followed(j0, i, j)),
-            like=coupling,
-        )
-
-    def _followed(self, before: int, a: int, after: int) -> int:
+    def followed(self, before: int, a: int, after: int) -> int:
         """Return the class of pathway ``after`` with the invariants of a class of ``before``."""
         assert self._invariants is not None
         return self._invariants[after].index(self._invariants[before][a])
@@ -165,8 +152,8 @@ class StageSymmetry:
         moved = []
         for j, i in sources:
             before = image.index(j)
-            moved.append((before, self._followed(j, i, before)))
-        return (original, self._followed(p, a, original)), sorted(moved)
+            moved.append((before, self.followed(j, i, before)))
+        return (original, self.followed(p, a, original)), sorted(moved)
 
 
 def _invariants(spectrum: JointSpectrum) -> tuple[tuple, ...]:

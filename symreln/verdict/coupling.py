@@ -24,7 +24,7 @@ and wherever they are asked for, the actions themselves are computed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,17 +34,15 @@ from symreln.base.summaries import short_repr
 from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
 from symreln.exact.matrix import ExactMatrix
+from symreln.verdict.alike import Node, StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import ModeClass
-    from symreln.verdict.alike import StageSymmetry
     from symreln.verdict.modes import Coefficients, PathwayModes
 
-#: (index of the pathway in its stage, index of the mode class in its spectrum).
-Node = tuple[int, int]
 #: A_k on T_p^l w, indexed [k][l].
 Actions = tuple[tuple[ExactMatrix, ...], ...]
 
@@ -196,16 +194,23 @@ def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) ->
     pairs: list[tuple[int, int]] = []
     known: dict[tuple[int, int], list[ModeCoupling] | None] = {}
     for p, j in symmetry.ordered_pairs:
-        origin, move = symmetry.origin(p, j)
+        origin = symmetry.origin(p, j)
         if origin == (p, j):
             known[origin] = _pair_couplings(modes, p, j)
         couplings = known[origin]
         if couplings is None:
             continue
         pairs.append((p, j))
-        found += couplings if move is None else [move(c, (p, j)) for c in couplings]
+        found += couplings if origin == (p, j) else [_moved(c, p, j, symmetry) for c in couplings]
     found.sort(key=lambda c: (c.target[0], c.source[0], c.source[1], c.target[1]))
     return StageCouplings(couplings=tuple(found), coupled_pairs=tuple(pairs))
+
+
+def _moved(coupling: ModeCoupling, p: int, j: int, symmetry: StageSymmetry) -> ModeCoupling:
+    """Return what a coupling is between the pathways that a symmetry takes its own to."""
+    (p0, a), (j0, i) = coupling.target, coupling.source
+    target, source = (p, symmetry.followed(p0, a, p)), (j, symmetry.followed(j0, i, j))
+    return replace(coupling, target=target, source=source, like=coupling)
 
 
 def _pair_couplings(modes: tuple[PathwayModes, ...], p: int, j: int) -> list[ModeCoupling] | None:

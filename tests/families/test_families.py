@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import symreln as sr
+from symreln.claims.families.certificate import conditions_of, sizes_closed_at, sizes_part
 from symreln.claims.families.checks import broken_at, compare_at
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.realised import wrong_image
@@ -86,7 +87,7 @@ def test_a_stronger_level_is_listed_exactly_where_it_holds(name: str) -> None:
     spec, closed = STRONGER[name]
     family = derive_family_unchecked(sr.load(spec))
     last = family.stages[-1]
-    assert family.closed_at(last) == ({"C": closed} if closed else {})
+    assert sizes_closed_at(family, last) == ({"C": closed} if closed else {})
     # With one context its gate is never open, so no spec of numbers says that.
     for contexts in range(max(2, spec["parameters"]["C"]["minimum"]), 6):
         special = copy.deepcopy(spec)
@@ -102,7 +103,7 @@ def test_two_contexts_for_every_number_of_items_are_closed() -> None:
     spec = sr.load(tables(items="n", contexts=2))
     family = derive_family_unchecked(spec)
     assert [stage.level for stage in family.stages] == [Level.CLOSED, Level.CLOSED]
-    assert "closed" in verify(whole(family.certified[0]))[-1]
+    assert "closed" in verify(whole(family.ask(sizes_part)[0]))[-1]
     compare_at(family, derive_unchecked(spec), sizes_of(spec))
 
 
@@ -144,7 +145,7 @@ def test_few_contexts_are_the_ordinary_derivations(name: str, contexts: int, sca
     if scale == "0":
         del spec["parameters"]["c"]
     family = derive_family_unchecked(sr.load(spec))
-    verify(whole(family.certified[0]))
+    verify(whole(family.ask(sizes_part)[0]))
     for items in (4, 8):
         spec["parameters"]["n"]["value"] = items
         special = sr.load(spec)
@@ -162,7 +163,7 @@ def test_sectors_that_are_empty_at_some_sizes_have_no_modes_there(name: str, con
     """The number of contexts is a symbol from 1, so that C - 1 and C - 2 copies may be none."""
     spec = least(tables(items=4, pathways=LAYOUTS[name]), C=1)
     family = derive_family_unchecked(sr.load(spec))
-    verify(whole(family.certified[0]))
+    verify(whole(family.ask(sizes_part)[0]))
     spec["parameters"]["C"]["value"] = contexts
     sizes = {"C": Fraction(contexts)}
     broken = broken_at(family, sizes)
@@ -292,7 +293,7 @@ def test_a_size_at_which_a_denominator_vanishes_is_excepted() -> None:
     spec = copy.deepcopy(EXAMPLES["all inputs"])
     spec["parameters"]["C"]["minimum"] = 1
     family = derive_family_unchecked(sr.load(spec))
-    assert [(c.symbol, c.values) for c in family.conditions] == [("C", (1,))]
+    assert [(c.symbol, c.values) for c in family.ask(conditions_of)] == [("C", (1,))]
     assert broken_at(family, {"C": Fraction(1)})
     assert not broken_at(family, {"C": Fraction(2)})
 
@@ -302,7 +303,7 @@ def test_one_context_is_covered_where_nothing_vanishes() -> None:
     spec["parameters"]["C"]["minimum"] = 1
     loaded = sr.load(spec)
     family = derive_family_unchecked(loaded)
-    assert family.conditions == ()
+    assert family.ask(conditions_of) == ()
     compare_at(family, derive_unchecked(loaded), {"C": Fraction(1)})
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from flint import fmpz_mpoly
 
 from symreln.claims.families.algebra import FamilyMatrix, Space
-from symreln.claims.families.derivation import FamilyDerivation, SectorStage
+from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
 from symreln.claims.families.domain import Condition, Domain
 from symreln.claims.families.spectrum import FamilyClass
 from symreln.claims.families.stage import Learner
@@ -60,6 +60,18 @@ class _Divisors(Texts):
             [kind.group, kind.tag, self.ratio(kind.weight), self.ratio(1 / kind.weight)]
             for kind in space.kinds
         ]
+
+
+def conditions_of(family: FamilyDerivation) -> tuple[Condition, ...]:
+    """Return where the results may break: sizes, or equations between symbols."""
+    return tuple(c for c in family.ask(sizes_part)[1] if not c.is_empty)
+
+
+def sizes_closed_at(family: FamilyDerivation, stage: FamilyStage) -> dict[str, tuple[int, ...]]:
+    """Return the values of sizes at which a stage that is closed by symmetry is closed."""
+    if family.template is None:
+        return {}
+    return stage.closed_at(family.template.domain, family.ask(conditions_of))
 
 
 def sizes_part(family: FamilyDerivation) -> tuple[Json, tuple[Condition, ...]]:

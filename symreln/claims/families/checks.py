@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Step
+from symreln.claims.families.certificate import conditions_of
 from symreln.claims.families.realised import wrong_image
 from symreln.claims.families.separate import vanishes
 from symreln.exact import polynomials
@@ -78,7 +79,7 @@ def broken_at(family: FamilyDerivation, sizes: Values) -> bool:
     """Return whether one of the conditions at which results may break holds at these sizes."""
     return any(
         condition.polynomial.substitute(sizes | copy).is_zero
-        for condition in family.conditions
+        for condition in family.ask(conditions_of)
         for copy in _copies(family.template, sizes)
     )
 

@@ -11,6 +11,7 @@ import sympy as sp
 
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
+from symreln.claims.families.certificate import conditions_of, sizes_closed_at
 from symreln.claims.families.forms import root_of, stage_loss, total_multiplicity
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
@@ -67,12 +68,12 @@ class EverySize(Claim):
             f"{each.symbol} = {', '.join(map(str, each.values))}"
             if each.symbol
             else f"{each.polynomial.to_sympy(self.family.symbols)} = 0"
-            for each in self.family.conditions
+            for each in self.family.ask(conditions_of)
         ]
 
     def _stronger(self, stage: FamilyStage) -> str:
         """Say at which sizes a stage that is closed by symmetry is closed, or ""."""
-        found = self.family.closed_at(stage).items()
+        found = sizes_closed_at(self.family, stage).items()
         values = " or ".join(f"{name} = {', '.join(map(str, numbers))}" for name, numbers in found)
         return f"; at {values} closed, because no two pathways couple there" if values else ""
 
@@ -104,20 +105,20 @@ class EverySize(Claim):
             "copies": {"symbol": copies, "values": f"1, 2, 4, ..., {shape.domain.items}/2"}
             if shape and copies
             else None,
-            "certificate": shape and "certificate-family.json",
+            "certificate": shape and "certificate.json",
             "exceptions": [
                 {
                     "polynomial": c.polynomial.to_sympy(family.symbols),
                     "symbol": c.symbol or None,
                     "values": c.values if c.symbol else None,
                 }
-                for c in (family.conditions if shape else ())
+                for c in (family.ask(conditions_of) if shape else ())
             ],
             "stages": [
                 {
                     "stage": stage.stage,
                     "level": stage.level,
-                    "closed_at": family.closed_at(stage),
+                    "closed_at": sizes_closed_at(family, stage),
                     "obstacle": stage.obstacle or None,
                     "initial_loss": self._losses[stage.stage][0],
                     "final_loss": self._losses[stage.stage][1],
@@ -335,9 +336,9 @@ class EverySize(Claim):
 
     def _proof(self) -> Iterator[Block]:
         yield say(
-            "The proof is in `certificate-family.json`: projectors on all modes, couplings and "
-            "residuals as identities of rational functions of the sizes, which "
-            "`symreln verify certificate-family.json` checks with the standard library alone. "
+            "The proof is in `certificate.json`: projectors on all modes, couplings and residuals "
+            "as identities of rational functions of the sizes, which "
+            "`symreln verify certificate.json` checks with the standard library alone. "
             "Besides:"
         )
         yield Items(tuple(f"{step.statement} ({step.check})" for step in self.family.steps[1:]))

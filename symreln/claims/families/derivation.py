@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
+from symreln.claims.claim import Asked
 from symreln.claims.families.separate import closed_at
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.verdict.judge import Level
@@ -165,7 +166,7 @@ class FamilyPathway:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FamilyDerivation:
+class FamilyDerivation(Asked):
     """Everything derived for every size at once.
 
     Attributes:
@@ -201,28 +202,6 @@ class FamilyDerivation:
             for stage in self.stages
             for place, template in enumerate(stage.templates)
         )
-
-    @cached_property
-    def certified(self) -> tuple[dict[str, Any], tuple[Condition, ...]]:
-        """The part of a certificate on every size, and where it may not hold.
-
-        Raises:
-            InputError: The spec is not the same for every size.
-        """
-        from symreln.claims.families.certificate import sizes_part
-
-        return sizes_part(self)
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """Where the results may break: sizes, or equations between symbols."""
-        return tuple(c for c in self.certified[1] if not c.is_empty)
-
-    def closed_at(self, stage: FamilyStage) -> dict[str, tuple[int, ...]]:
-        """Return the values of sizes at which a stage that is closed by symmetry is closed."""
-        if self.template is None:
-            return {}
-        return stage.closed_at(self.template.domain, self.conditions)
 
     @property
     def symbols(self) -> dict[str, sp.Symbol]:

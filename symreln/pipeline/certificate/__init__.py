@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.families.certificate import sizes_part
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -35,7 +36,7 @@ def certificate(derivation: Derived) -> Json:
     ]
     family = derivation.family
     if family is not None and family.template is not None and not derivation.later:
-        parts.append(family.certified[0])
+        parts.append(family.ask(sizes_part)[0])
     return _whole(derivation.spec, texts_of(derivation.spec), parts)
 
 
