@@ -23,15 +23,14 @@ from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
-from symreln.errors import NotSupportedError
 from symreln.exact.spectrum import joint_spectrum
-from symreln.experiment import confront, graphs, outcome
+from symreln.experiment import confront, outcome, scalar_confront
 from symreln.graphs import derivation as networks
 from symreln.graphs.every_size import routing_of
 from symreln.graphs.in_numbers import in_numbers
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
-from symreln.report import html, latex
+from symreln.report import html, latex, told
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.summary import derivation_summary, validation_headline, validation_summary
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
     from symreln.document.model import Document
+    from symreln.experiment.outcome import Confrontation
     from symreln.experiment.trained import ProgressCallback
     from symreln.graphs.curves import Curves
     from symreln.graphs.every_size import Routing
@@ -222,13 +222,25 @@ class _Confronted:
 
     def to_json(self) -> dict[str, Any]:
         """Return what validation.json says."""
-        return validation_to_json(cast("Validation | NetworkValidation", self))
+        return validation_to_json(cast("Confrontation", self))
+
+    def clauses(self) -> list[str]:
+        """Return the three verdicts, and what is beside them, each by itself."""
+        return told.clauses(cast("Confrontation", self))
+
+    def sentence(self) -> str:
+        """Return the same in one sentence."""
+        return told.sentence(cast("Confrontation", self))
+
+    def metric_rows(self) -> list[tuple[str, ...]]:
+        """Return (curves, max, mean, drop time error, tail) as text, for tables."""
+        return list(told.metric_rows(cast("Confrontation", self)))
 
     def _summary(self) -> list[str]:
-        return validation_summary(cast("Validation | NetworkValidation", self))
+        return validation_summary(cast("Confrontation", self))
 
     def _headline(self) -> str:
-        return validation_headline(cast("Validation | NetworkValidation", self))
+        return validation_headline(cast("Confrontation", self))
 
 
 @short_repr
@@ -239,7 +251,7 @@ class Validation(_Confronted, outcome.Validation):
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkValidation(_Confronted, graphs.GraphValidation):
+class NetworkValidation(_Confronted, scalar_confront.NetworkValidation):
     """A derivation of nodes and edges confronted with trained networks."""
 
 
@@ -253,8 +265,7 @@ def validate(
 ) -> Validation | NetworkValidation:
     """Train the networks of a derivation's spec and compare their loss curves with the theory.
 
-    See :func:`symreln.experiment.confront.validate` and
-    :func:`symreln.experiment.graphs.validate_graph`.
+    See :func:`symreln.experiment.confront.validate`.
 
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
@@ -267,12 +278,9 @@ def validate(
         InputError: No network, a parameter without a value, or training diverged.
         NotSupportedError: This cannot be confronted; the message says why.
     """
-    if isinstance(derivation, networks.NetworkDerivation):
-        if terms:
-            msg = "validate: terms are measured for pathways, not for graphs. Leave terms out"
-            raise NotSupportedError(msg)
-        return NetworkValidation.of(graphs.validate_graph(derivation, seeds, rng, progress))
-    return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
+    found = confront.validate(derivation, seeds, rng, progress, terms=terms)
+    kind = NetworkValidation if isinstance(derivation, NetworkDerivation) else Validation
+    return kind.of(found)
 
 
 def derive(

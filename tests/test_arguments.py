@@ -12,7 +12,6 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError, SpecError, SymrelnError
-from symreln.experiment.graphs import validate_graph
 from symreln.experiment.rules import compare_rules
 from symreln.spec.arguments import exact_times, exact_value, float_times, whole_number
 
@@ -59,7 +58,6 @@ CALLS = {
     "validate, seeds": lambda h: sr.validate(derived(), seeds=h),
     "validate, rng": lambda h: sr.validate(derived(), seeds=1, rng=h),
     "compare_rules, seeds": lambda h: compare_rules(derived(), seeds=h),
-    "validate_graph": lambda h: validate_graph(h),
     "evaluate": lambda h: derived().evaluate(h),
     "enclose": lambda h: derived().enclose(h, digits=3),
     "enclose, digits": lambda h: derived().enclose([0], digits=h),

@@ -11,10 +11,8 @@ from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
 from symreln.experiment import confront
 from symreln.experiment.extras import check_extras, with_extras
-from symreln.experiment.graphs import GraphValidation, validate_graph
-from symreln.experiment.outcome import Validation
+from symreln.experiment.outcome import Confrontation
 from symreln.experiment.trained import ProgressCallback
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
 from symreln.report.folder import together
@@ -67,16 +65,13 @@ def _check(request: Request, spec: Spec) -> None:
         raise NotSupportedError(msg)
 
 
-def _confronted(
-    request: Request, derivation: Derived, report: ProgressCallback
-) -> Validation | GraphValidation:
+def _confronted(request: Request, derivation: Derived, report: ProgressCallback) -> Confrontation:
     seeds, rng = request.seeds, request.rng
     if isinstance(derivation, Derivation):
         found = confront.validate(derivation, seeds, rng, report, terms=request.terms)
         return with_extras(found, derivation, request.extras)
-    assert isinstance(derivation, NetworkDerivation)
     try:
-        return validate_graph(derivation, seeds, rng, report)
+        return confront.validate(derivation, seeds, rng, report)
     except NotSupportedError as error:
         msg = (
             f"{error}. `symreln depth` trains graphs of several hidden layers whatever their "

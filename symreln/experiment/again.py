@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,17 +13,17 @@ from symreln.claims.integration import network_of
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import Change, changed, steps_for_scale
 from symreln.experiment.closed import predict_aligned, train_aligned
-from symreln.experiment.comparing import ALIGNED, JUDGED
+from symreln.experiment.comparing import JUDGED, is_aligned
 from symreln.experiment.gate_patterns import effect_of_gates, shown_gates
 from symreln.experiment.instead import Instead, curve_instead
-from symreln.experiment.intervals import Interval, mutual_distance
+from symreln.experiment.intervals import Interval, mutual_distance, point
 from symreln.experiment.metrics import compare
 from symreln.experiment.pair import pair_streams, train_gdlns, train_networks
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.outcome import Validation
+    from symreln.experiment.outcome import Confrontation, Validation
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,
 #: which the scatter of a few seldom hides; and at most, where they are small.
@@ -60,24 +61,25 @@ class Experiment:
         return replace(self, change=replace(old, std=old.std * HALF, width=old.width * 4))
 
 
-class Again:
-    """Experiments that are predicted and trained once more, each once."""
+class Trials(ABC):
+    """A confrontation that is predicted and trained once more with things changed, each once."""
 
-    def __init__(self, case: Validation) -> None:
-        self.case = case
-        self._numbers: dict[Change, Derivation] = {Change(): case.numbers}
+    def __init__(self, case: Confrontation) -> None:
+        self._case = case
         self._losses: dict[tuple[str, Change], np.ndarray] = {}
-        self._effects: dict[Change, np.ndarray] = {}
-        self._gates: list[np.ndarray] | None = None
 
     @property
-    def _few(self) -> int:
+    @abstractmethod
+    def few(self) -> int:
         """How many networks are trained again."""
-        spec = self.case.numbers.spec
-        network, data = network_of(spec), spec.dataset
-        layers = data.n_x + data.n_y + network.hidden * (network.layers - 2)
-        cost = 3 * network.steps * data.samples * network.hidden * layers
-        return int(np.clip(BUDGET // max(cost, 1), FEW, MANY))
+
+    @abstractmethod
+    def theory(self, pair: str, made: Experiment) -> np.ndarray:
+        """Return the predicted losses, one row, or one for every network whose gates it takes."""
+
+    @abstractmethod
+    def trained(self, pair: str, change: Change) -> np.ndarray:
+        """Train the networks of a pair again and return their losses, one row a network."""
 
     def distance(self, pair: str, made: Experiment) -> Interval:
         """Return what is between the theory and training, max |ΔL|/L(0), with its interval.
@@ -88,35 +90,53 @@ class Again:
         """
         theory, trained = self.theory(pair, made), self.losses(pair, made.change)
         found = mutual_distance(
-            theory, trained, self.case.rng, self.case.error[0]
+            theory, trained, self._case.rng, self._case.error[0]
         ).max_abs_over_initial
-        if pair != ALIGNED:
-            return found
-        return replace(found, low=found.value, high=found.value)  # one run: nothing is drawn
-
-    def theory(self, pair: str, made: Experiment) -> np.ndarray:
-        """Return the predicted losses, one row, or one for every network whose gates it takes."""
-        case, numbers = self.case, self.numbers(made.change)
-        if pair == ALIGNED:
-            return predict_aligned(numbers, case.chain)[None]
-        if made == Experiment():
-            return case.prediction.theory[None]
-        curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
-        return curve + self._effect(made.change) if made.gates else curve
+        return point(found.value) if is_aligned(pair) else found
 
     def before(self, pair: str, made: Experiment) -> float:
         """Return the distance as it was, to the networks that an experiment is measured with."""
         losses = self.losses(pair, Change())
         if made.change != Change():
-            losses = losses[: self._few]
+            losses = losses[: self.few]
         return compare(self.theory(pair, Experiment())[0], losses.mean(axis=0)).max_abs_over_initial
 
     def losses(self, pair: str, change: Change) -> np.ndarray:
         """Return the trained losses, one row a network."""
         key = (pair, change)
         if key not in self._losses:
-            self._losses[key] = self._trained(pair, change)
+            self._losses[key] = self.trained(pair, change)
         return self._losses[key]
+
+
+class Again(Trials):
+    """Those of pathways."""
+
+    def __init__(self, case: Validation) -> None:
+        super().__init__(case)
+        self.case = case
+        self._numbers: dict[Change, Derivation] = {Change(): case.numbers}
+        self._effects: dict[Change, np.ndarray] = {}
+        self._gates: list[np.ndarray] | None = None
+
+    @property
+    def few(self) -> int:
+        """How many networks are trained again."""
+        spec = self.case.numbers.spec
+        network, data = network_of(spec), spec.dataset
+        layers = data.n_x + data.n_y + network.hidden * (network.layers - 2)
+        cost = 3 * network.steps * data.samples * network.hidden * layers
+        return int(np.clip(BUDGET // max(cost, 1), FEW, MANY))
+
+    def theory(self, pair: str, made: Experiment) -> np.ndarray:
+        """Return the predicted losses, one row, or one for every network whose gates it takes."""
+        case, numbers = self.case, self.numbers(made.change)
+        if is_aligned(pair):
+            return predict_aligned(numbers, case.chain)[None]
+        if made == Experiment():
+            return case.prediction.theory[None]
+        curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
+        return curve + self._effect(made.change) if made.gates else curve
 
     def numbers(self, change: Change) -> Derivation:
         """Return the derivation for a changed experiment, for as many steps as it takes."""
@@ -124,19 +144,20 @@ class Again:
             self._numbers[change] = self._changed(change)
         return self._numbers[change]
 
-    def _trained(self, pair: str, change: Change) -> np.ndarray:
+    def trained(self, pair: str, change: Change) -> np.ndarray:
+        """Return the losses of networks that are trained again."""
         case, numbers = self.case, self.numbers(change)
         if change == Change():
             found = case.run(pair).losses
-            if pair == ALIGNED or len(found) >= self._few:
+            if is_aligned(pair) or len(found) >= self.few:
                 return found
-        if pair == ALIGNED:
+        if is_aligned(pair):
             return train_aligned(numbers, case.chain).losses
         networks, gdlns = pair_streams(case.rng)
         if pair == GDLN:
             record = Recording()
-            return train_gdlns(numbers.spec, case.kappas, self._few, gdlns, record=record).losses
-        return train_networks(numbers.spec, self._few, networks).losses
+            return train_gdlns(numbers.spec, case.kappas, self.few, gdlns, record=record).losses
+        return train_networks(numbers.spec, self.few, networks).losses
 
     def _changed(self, change: Change) -> Derivation:
         case = self.case

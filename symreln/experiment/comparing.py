@@ -9,7 +9,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.experiment.closed import predict_aligned
-from symreln.experiment.intervals import Distance, mutual_distance
+from symreln.experiment.intervals import Distance, mutual_distance, point
 from symreln.experiment.metrics import CurveComparison, compare
 
 if TYPE_CHECKING:
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from symreln.experiment.foretold import Foretold
     from symreln.train.run import TrainingRun
 
-#: Curves from a start that closed forms assume: gradient descent on the modes, and a network.
-ALIGNED = "descent_vs_aligned"
 #: Names of the pairs of curves, fixed by the interface.
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
 #: The pairs that the tolerance is for: "theory" is the judged curve, closed forms as printed where
 #: the document prints them for every mode, else the integrated reduction.
 JUDGED = ("theory_vs_gdln", "theory_vs_relu")
+
+
+def is_aligned(pair: str) -> bool:
+    """Whether a pair of curves starts aligned, so that nothing was drawn for it."""
+    return pair.endswith("_vs_aligned")
 
 
 @short_repr
@@ -35,11 +38,13 @@ class CurvePair:
         first: Curve A: one row for a prediction, else one a seed, shape (rows, steps).
         second: Curve B, whose first loss is the unit: one row a seed, shape (seeds, steps).
         error: Monte Carlo error of a predicted curve A: radius of its 95 % interval over L(0).
+        exact: Whether nothing random enters curve B, so that its one row is all that there is.
     """
 
     first: np.ndarray
     second: np.ndarray
     error: float = 0.0
+    exact: bool = False
 
     def comparison(self) -> CurveComparison:
         """Return the metrics of the means."""
@@ -51,6 +56,8 @@ class CurvePair:
         Args:
             rng: Seed of the resampling.
         """
+        if self.exact:
+            return Distance(**{name: point(each) for name, each in vars(self.comparison()).items()})
         return mutual_distance(self.first, self.second, rng, self.error)
 
 
@@ -73,26 +80,30 @@ def curve_pairs(
     prediction, error = foretold.prediction, foretold.error[0]
     trained = {"gdln": gdln} if network is None else {"gdln": gdln, "relu": network}
     pairs = {
-        f"theory_vs_{name}": _pair(prediction.theory, run, error) for name, run in trained.items()
+        f"theory_vs_{name}": curve_pair(prediction.theory, run, error)
+        for name, run in trained.items()
     }
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
         if (wide := foretold.mean_field) is not None:
-            pairs["mean_field_vs_relu"] = _pair(wide.losses, network, wide.error)
+            pairs["mean_field_vs_relu"] = curve_pair(wide.losses, network, wide.error)
     reduced, closed = prediction.loss, prediction.closed_loss
     flow = prediction.flow_loss
     for curve, losses in (("closed", closed), ("reduced", reduced), ("modes", foretold.straight)):
         if losses is not None:
-            pairs |= {f"{curve}_vs_{name}": _pair(losses, run) for name, run in trained.items()}
+            pairs |= {
+                f"{curve}_vs_{name}": curve_pair(losses, run) for name, run in trained.items()
+            }
     if flow is not None and flow is not closed:
         name = "gdln" if network is None else "relu"
-        pairs[f"flow_vs_{name}"] = _pair(flow, trained[name])
+        pairs[f"flow_vs_{name}"] = curve_pair(flow, trained[name])
     if aligned is not None:
-        pairs[ALIGNED] = _pair(predict_aligned(numbers, foretold.chain), aligned)
+        pairs["descent_vs_aligned"] = curve_pair(predict_aligned(numbers, foretold.chain), aligned)
         if closed is not None:
-            pairs["closed_vs_aligned"] = _pair(closed, aligned)
+            pairs["closed_vs_aligned"] = curve_pair(closed, aligned)
     return pairs
 
 
-def _pair(curve: np.ndarray, run: TrainingRun, error: float = 0.0) -> CurvePair:
+def curve_pair(curve: np.ndarray, run: TrainingRun, error: float = 0.0) -> CurvePair:
+    """Return a predicted curve, shape (steps,), beside those of a training."""
     return CurvePair(first=curve[None], second=run.losses, error=error)

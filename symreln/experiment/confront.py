@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from symreln.base.progress import both, phase
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
@@ -15,20 +16,21 @@ from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.foretold import foretell
 from symreln.experiment.gates_held import gates_held, stage_ends
 from symreln.experiment.metrics import gate_drift
-from symreln.experiment.outcome import Validation
+from symreln.experiment.outcome import Confrontation, Validation
 from symreln.experiment.pair import pair_streams, train_pair
+from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
+from symreln.graphs.derivation import NetworkDerivation
 from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
     from symreln.experiment.foretold import Foretold
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import NetworkSpec
     from symreln.train.run import TrainingRun
 
 
-@phase("validating")
+@overload
 def validate(
     derivation: Derivation,
     seeds: int = 20,
@@ -36,7 +38,25 @@ def validate(
     progress: ProgressCallback | None = None,
     *,
     terms: bool = False,
-) -> Validation:
+) -> Validation: ...
+@overload
+def validate(
+    derivation: Derived,
+    seeds: int = 20,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    terms: bool = False,
+) -> Confrontation: ...
+@phase("validating")
+def validate(
+    derivation: Derived,
+    seeds: int = 20,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    terms: bool = False,
+) -> Confrontation:
     """Train the network and the GDLN of a derivation's spec and compare the loss curves.
 
     Where a gate has gains other than 0 and 1 only the GDLN is trained: no network realises them.
@@ -54,7 +74,14 @@ def validate(
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
+    instance_of(derivation, Derived, "validate", "sr.validate(sr.derive(spec))")
     seeds, rng = check_counts(seeds, rng, "validate")
+    if isinstance(derivation, NetworkDerivation):
+        if terms:
+            msg = "validate: terms are measured for pathways, not for graphs. Leave terms out"
+            raise NotSupportedError(msg)
+        return validate_modes(derivation, seeds, rng, progress)
+    assert isinstance(derivation, Derivation)
     numbers = _checked(derivation, terms)
     foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
     ends = stage_ends(numbers, foretold.prediction, float(numbers.spec.validation.tolerance))
@@ -94,9 +121,6 @@ def validate(
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:
     """Return the derivation at its parameters' values, or refuse."""
-    from symreln.claims.derivation import Derivation
-
-    instance_of(derivation, Derivation, "validate", "sr.validate(sr.derive(spec))")
     asked = network_of(derivation.spec)
     if terms:
         _check_terms(asked)

@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -44,9 +44,9 @@ from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.again import HALF, RELU, Again, Experiment
+from symreln.experiment.again import HALF, RELU, Again, Experiment, Trials
 from symreln.experiment.changed import predicted_again
-from symreln.experiment.comparing import ALIGNED
+from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import (
     ALIGNMENT,
     AND,
@@ -68,7 +68,9 @@ from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.outcome import Validation
+    from symreln.experiment.outcome import Confrontation, Validation
+
+Case = TypeVar("Case", bound="Confrontation")
 
 #: Rise of a loss over the first one, in one step, above which it is no rounding.
 ROUNDING = 1e-12
@@ -99,66 +101,103 @@ class Candidate:
     measured: str = ""
 
 
-def diagnosed(case: Validation) -> Validation:
+@dataclass(frozen=True, kw_only=True)
+class Assumptions:
+    """What a kind of confrontation takes for granted.
+
+    Attributes:
+        trials: Makes the experiments of a confrontation.
+        given: What is known of a pair already: chance, and what was confronted with it anyway.
+        candidates: What may fail, in order.
+        many: Whether the theory takes many units.
+    """
+
+    trials: Callable[[Any], Trials]
+    given: Callable[[Any, str], Iterator[Finding]]
+    candidates: Callable[[Any, str], Iterator[Candidate]]
+    many: Callable[[Any], bool]
+
+
+def diagnosed(case: Case, assumptions: Assumptions | None = None) -> Case:
     """Return a confrontation with what fails where the judged curve and training disagree.
 
     A GDLN that starts aligned has the theory's own start, gates and units: what may fail is that
     steps so large amplify even rounding.
+
+    Args:
+        case: What was predicted and trained.
+        assumptions: That it makes; by default those of pathways.
     """
-    far, aligned = case.disagreements, case.distance(ALIGNED)
-    if aligned is not None and aligned > case.tolerance:
-        far = (*far, ALIGNED)
-    return replace(case, diagnosis=diagnose(case, far))
+    aligned = [
+        pair
+        for pair, found in case.metrics.items()
+        if is_aligned(pair)
+        and not pair.startswith("closed")
+        and found.max_abs_over_initial > case.tolerance
+    ]
+    far = tuple(dict.fromkeys([*case.disagreements, *aligned]))
+    return replace(case, diagnosis=diagnose(case, far, assumptions or PATHWAYS))
 
 
-def diagnose(case: Validation, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, ...]:
+def diagnose(
+    case: Confrontation, pairs: tuple[str, ...], assumptions: Assumptions
+) -> tuple[PairDiagnosis, ...]:
     """Say of every pair which assumption fails.
 
     Args:
         case: What was predicted and trained.
         pairs: Those that disagree.
+        assumptions: That it makes.
     """
-    again = Again(case)
-    return tuple(PairDiagnosis(pair=pair, findings=tuple(_findings(again, pair))) for pair in pairs)
+    trials = assumptions.trials(case)
+    return tuple(
+        PairDiagnosis(pair=pair, findings=tuple(_findings(case, trials, pair, assumptions)))
+        for pair in pairs
+    )
 
 
-def _findings(again: Again, pair: str) -> Iterator[Finding]:
-    case = again.case
-    chance = _networks(case, pair) or _more_networks(again, pair)
-    if chance is not None:
-        yield chance
-        return
-    given = [found for found in (_alignment(case, pair), _no_gates(again, pair)) if found]
-    yield from given
+def _findings(
+    case: Confrontation, trials: Trials, pair: str, assumptions: Assumptions
+) -> Iterator[Finding]:
+    given = []
+    for one in assumptions.given(trials, pair):
+        yield one
+        if one.assumption == NETWORKS:
+            return
+        given.append(one)
     tried: list[tuple[Finding, Candidate]] = []
-    for one in _candidates(again, pair):
+    for one in assumptions.candidates(trials, pair):
         # Where the network's finite steps explain it, half the rate would say the same once more.
         if one.name != STEP or not any(f.explains and f.assumption == FLOW for f, _ in tried):
-            tried.append((_tried(again, pair, (one,)), one))
+            tried.append((_tried(trials, pair, (one,)), one))
             yield tried[-1][0]
     found = [*given, *(each for each, _ in tried)]
-    if pair == ALIGNED or any(each.explains for each in found):
-        yield from _rest(again, pair, found, tried)
+    if is_aligned(pair) or any(each.explains for each in found):
+        yield from _rest(case.tolerance, trials, pair, found, tried)
         return
-    if not case.numbers.ask(narrow_pathways):  # few units are drawn, not taken as many
-        tried.append((_tried(again, pair, (WIDER,)), WIDER))
+    if assumptions.many(trials):  # few units are drawn, not taken as many
+        tried.append((_tried(trials, pair, (WIDER,)), WIDER))
         yield tried[-1][0]
     if not tried[-1][0].explains:
-        yield from _pairs(again, pair, tried)
+        yield from _pairs(trials, pair, tried)
 
 
-def _pairs(again: Again, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
+def _pairs(again: Trials, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
     """Replace two at a time of those that leave least, and alone do not explain it for certain."""
     for one, other in combinations(_refuted(tried), 2):
         yield _tried(again, pair, (one, other))
 
 
 def _rest(
-    again: Again, pair: str, found: list[Finding], tried: list[tuple[Finding, Candidate]]
+    tolerance: float,
+    again: Trials,
+    pair: str,
+    found: list[Finding],
+    tried: list[tuple[Finding, Candidate]],
 ) -> Iterator[Finding]:
     """Replace what is named together with others, where it leaves more than the tolerance."""
     diagnosed = PairDiagnosis(pair=pair, findings=tuple(found))
-    if diagnosed.left is None or diagnosed.left <= again.case.tolerance:
+    if diagnosed.left is None or diagnosed.left <= tolerance:
         return
     named = [one for each, one in tried if each in diagnosed.named and each.after == diagnosed.left]
     for one in named[:1]:
@@ -173,7 +212,7 @@ def _refuted(tried: list[tuple[Finding, Candidate]]) -> list[Candidate]:
     return [one for _, one in known[:PAIRED]]
 
 
-def _tried(again: Again, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
+def _tried(again: Trials, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
     """Replace some assumptions together and measure what is left."""
     made, words = Experiment(), []
     name, why = AND.join(one.name for one in chosen), ""
@@ -200,34 +239,47 @@ def _tried(again: Again, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
 # -- what may fail ---------------------------------------------------------------------------------
 
 
+def _given(again: Again, pair: str) -> Iterator[Finding]:
+    """Yield what chance gives a pair, and what is replaced by something confronted already."""
+    case = again.case
+    found = _networks(case, pair) or _more_networks(again, pair)
+    yield from [found] if found else filter(None, [_alignment(case, pair), _no_gates(again, pair)])
+
+
 def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
     case = again.case
-    if pair != ALIGNED:
+    if not is_aligned(pair):
         if case.judged == "closed":
             yield from _closed_forms(case)
         if network_of(case.numbers.spec).activation == "relu":
             yield from _starts(again, pair)
             if pair == RELU:
                 yield Candidate(name=GATES, made=lambda made: _shown_gates(case, made))
-    if largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
-        yield Candidate(
-            name=STEP,
-            made=_halving(again, pair, "the learning rate", lambda e, f: e.scaled(rate=f), HALF),
-        )
-    if pair != ALIGNED:
+    yield from halved_rate(again, case.tolerance, pair)
+    if not is_aligned(pair):
         yield _scale(again, pair)
+
+
+def halved_rate(again: Trials, tolerance: float, pair: str) -> Iterator[Candidate]:
+    """Yield the step size, where a loss rises."""
+    if largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
+        half = halving(
+            again, tolerance, pair, "the learning rate", lambda e, f: e.scaled(rate=f), HALF
+        )
+        yield Candidate(name=STEP, made=half)
 
 
 def _closed_forms(case: Validation) -> Iterator[Candidate]:
     """What closed forms take for granted beside the reduction that they are of."""
     if len(case.numbers.stages) > 1:
         what = "earlier stages followed as they learn"
-        yield Candidate(name=STAGES, made=lambda made: (_with(made, followed=True), what))
+        yield Candidate(name=STAGES, made=lambda made: (with_instead(made, followed=True), what))
     steps = "the network's finite steps"
-    yield Candidate(name=FLOW, made=lambda made: (_with(made, stepwise=True), steps))
+    yield Candidate(name=FLOW, made=lambda made: (with_instead(made, stepwise=True), steps))
 
 
-def _with(made: Experiment, **instead: bool) -> Experiment:
+def with_instead(made: Experiment, **instead: bool) -> Experiment:
+    """Return an experiment with one more thing replaced of what the theory takes for granted."""
     return replace(made, instead=replace(made.instead, **instead))
 
 
@@ -262,7 +314,7 @@ def _first_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
     _check_gdln(again.case)
     trained = again.losses(pair, made.change).mean(axis=0)
     # By the network's own steps: what these cost of closed forms is no matter of the start.
-    stepwise = again.theory(pair, _with(made, stepwise=True)).mean(axis=0)
+    stepwise = again.theory(pair, with_instead(made, stepwise=True)).mean(axis=0)
     factor = measured_start(stepwise, trained)
     text = f"{factor:.3g} of its strength, as the networks' first fall shows"
     return replace(made, instead=made.instead.starting(stage, factor)), text
@@ -304,17 +356,24 @@ def _scale(again: Again, pair: str) -> Candidate:
     regime = numbers.ask(regime_of)
     return Candidate(
         name=SCALE,
-        made=_halving(
-            again, pair, "the initial scale", lambda e, f: e.scaled(std=f), small_scale(numbers)
-        ),
+        made=halved_scale(again, again.case.tolerance, pair, small_scale(numbers)),
         measured=f"training is {regime.called}: {regime.reason}"
         if regime is not None and regime.is_lazy
         else "",
     )
 
 
-def _halving(
-    again: Again,
+def halved_scale(
+    again: Trials, tolerance: float, pair: str, first: Fraction = HALF
+) -> Callable[[Experiment], tuple[Experiment, str]]:
+    """Return how the initial scale is made smaller."""
+    what = "the initial scale"
+    return halving(again, tolerance, pair, what, lambda e, f: e.scaled(std=f), first)
+
+
+def halving(
+    again: Trials,
+    tolerance: float,
     pair: str,
     what: str,
     change: Callable[[Experiment, Fraction], Experiment],
@@ -334,7 +393,7 @@ def _halving(
         left = again.distance(pair, change(other, factor)).value or 0.0
         before = again.before(pair, change(other, factor))
         for _ in range(1, HALVINGS):
-            if not again.case.tolerance < left <= (1 - WORTH) * before:
+            if not tolerance < left <= (1 - WORTH) * before:
                 break
             try:
                 less = again.distance(pair, change(other, factor / 2)).value or 0.0
@@ -398,8 +457,8 @@ def _more_networks(again: Again, pair: str) -> Finding | None:
 
 def _alignment(case: Validation, pair: str) -> Finding | None:
     # Of two layers the reduction holds from any start, aligned or not.
-    aligned, spec = case.distance(ALIGNED), case.numbers.spec
-    if aligned is None or pair == ALIGNED or case.numbers.known.layers <= 2:
+    aligned, spec = case.distance("descent_vs_aligned"), case.numbers.spec
+    if aligned is None or is_aligned(pair) or case.numbers.known.layers <= 2:
         return None
     if pair == RELU and not is_one_map(spec):
         return None  # what starts aligned has the spec's gates, and says nothing of one without
@@ -416,7 +475,9 @@ def _no_gates(again: Again, pair: str) -> Finding | None:
         return None
     before, what = case.distance(pair), "one pathway, always open, as in a linear network"
     assert before is not None
-    aligned = case.distance(ALIGNED)  # deep layers that start at random may fail by that alone
+    aligned = case.distance(
+        "descent_vs_aligned"
+    )  # deep layers that start at random may fail by that alone
     if not case.gdln_bears_out and not (aligned is not None and aligned <= case.tolerance):
         why = "the GDLN, whose gates are the spec's, disagrees too"
         return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)
@@ -483,3 +544,11 @@ def largest_rise(losses: np.ndarray) -> float:
     if losses.shape[1] < 2:
         return 0.0
     return float((np.diff(losses, axis=1).max(axis=1) / losses[:, 0]).max())
+
+
+PATHWAYS = Assumptions(
+    trials=Again,
+    given=_given,
+    candidates=_candidates,
+    many=lambda again: not again.case.numbers.ask(narrow_pathways),
+)

@@ -24,7 +24,8 @@ def _study(validation: Validation, derivation: Derivation, report: ProgressCallb
 
 
 def _representations(validation: Validation, _: Derivation, report: ProgressCallback) -> Any:
-    return compare_representations(validation, report)
+    found = validation
+    return compare_representations(found.numbers, found, found.seeds, found.rng, report)
 
 
 @dataclass(frozen=True, kw_only=True)

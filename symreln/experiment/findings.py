@@ -12,7 +12,7 @@ from functools import cached_property
 
 from symreln.base.summaries import short_repr
 
-ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES = (
+ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS = (
     "alignment",
     "gates",
     "initial scale",
@@ -21,6 +21,7 @@ ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES = (
     "width",
     "many networks",
     "converged stages",
+    "closed forms",
 )
 AND = " and "
 

@@ -33,11 +33,13 @@ class Instead:
         followed: Whether earlier stages are followed as they learn; closed forms take them as
             converged.
         stepwise: Whether modes go by the network's finite steps; closed forms are of the flow.
+        apart: Whether scalar modes of edges start each from its own start, not from their mean.
     """
 
     starts: tuple[tuple[int, float], ...] = ()
     followed: bool = False
     stepwise: bool = False
+    apart: bool = False
 
     def starting(self, stage: int, factor: float) -> Instead:
         """Return the same with another start of a stage."""

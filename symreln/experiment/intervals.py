@@ -198,7 +198,7 @@ def around(value: float | None, radius: float | None) -> Interval:
     return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
 
 
-def point(value: float) -> Interval:
+def point(value: float | None) -> Interval:
     """Return the interval of a number that nothing random enters."""
     return Interval(value=value, low=value, high=value)
 

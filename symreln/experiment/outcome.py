@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,9 +25,9 @@ from symreln.experiment.metrics import (
     compare,
     seed_floor,
 )
+from symreln.experiment.narrow import NarrowOutcome, narrow_outcomes
 from symreln.experiment.published import PUBLISHED, PublishedPrediction
 from symreln.experiment.strengths import ModeMeasured
-from symreln.experiment.told import clauses, metric_rows
 from symreln.experiment.trained import gained_pathways, sized_pathways
 from symreln.experiment.untested import Untested, why_untested
 from symreln.experiment.verdicts import (
@@ -37,12 +38,14 @@ from symreln.experiment.verdicts import (
     not_tested,
     outcome_of,
 )
+from symreln.tasks.load import load
 from symreln.train.run import TrainingRun
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from symreln.claims.constants import Constant
-    from symreln.claims.derivation import Derivation
-    from symreln.experiment.narrow import NarrowOutcome
+    from symreln.claims.derivation import Derivation, Derived
     from symreln.experiment.representation import RepresentationComparison
     from symreln.experiment.rules import RuleComparison
     from symreln.experiment.study import Study
@@ -51,49 +54,195 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Validation(Foretold):
+class Confrontation(Foretold, ABC):
     """A derivation confronted with trained networks: all that was foretold, and what came of it.
 
     Attributes:
         derivation: What was predicted.
-        network: The trained ReLU (or linear) networks; None where a gate has gains, which no
-            network realises.
+        network: The trained ReLU (or linear) networks; None where none was trained.
         gdln: The trained gated deep linear networks.
-        aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
-            these are the whole prediction, else None.
+        aligned: A GDLN that started aligned with the modes, as closed forms assume, or None.
         pairs: Every pair of curves that is compared, by the interface's names: "theory_vs_…" is
             the judged curve, "closed_vs_…" and "reduced_vs_…" are both; "mean_field_vs_relu" is the
             mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
-            "descent_vs_aligned" and "closed_vs_aligned" what starts as closed forms assume.
+            "…_vs_aligned" what starts as closed forms assume.
         rng: Seed of the random streams.
+        gates: Share of the weight with a gate of the spec, or why gates are not tested.
+        diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
+    """
+
+    derivation: Derived
+    network: TrainingRun | None = None
+    gdln: TrainingRun
+    aligned: TrainingRun | None = None
+    pairs: Mapping[str, CurvePair]
+    rng: int
+    gates: GatesHeld | str = "the gates of the units were not recorded"
+    diagnosis: tuple[PairDiagnosis, ...] = ()
+
+    @abstractmethod
+    def why_untested(self) -> Untested | None:
+        """Return why training does not test the prediction; None where it does."""
+
+    @cached_property
+    def untested(self) -> Untested | None:
+        """Why training does not test the prediction; None where it does."""
+        return self.why_untested()
+
+    @property
+    @abstractmethod
+    def modes_verdict(self) -> Verdict:
+        """The judgement of strengths."""
+
+    @property
+    @abstractmethod
+    def no_network(self) -> str:
+        """Why only GDLNs were trained, or ""."""
+
+    @property
+    def judged_pairs(self) -> tuple[str, ...]:
+        """The pairs of curves that the loss's verdict is about, those that are there."""
+        return tuple(name for name in JUDGED if name in self.pairs)
+
+    @cached_property
+    def metrics(self) -> dict[str, CurveComparison]:
+        """The distance of every pair of curves."""
+        return {name: pair.comparison() for name, pair in self.pairs.items()}
+
+    @cached_property
+    def intervals(self) -> dict[str, Distance]:
+        """Metrics of every pair with intervals for the mean over all seeds."""
+        return {name: pair.distance(self.rng) for name, pair in self.pairs.items()}
+
+    @cached_property
+    def floor(self) -> SeedFloor | None:
+        """Metrics between seeds of the network, or of the GDLN where there is no other."""
+        return seed_floor((self.gdln if self.network is None else self.network).losses)
+
+    @property
+    def seeds(self) -> int:
+        """Networks of each kind."""
+        return self.gdln.seeds
+
+    @property
+    def tolerance(self) -> float:
+        """Largest allowed max |ΔL|/L(0)."""
+        return float(self.derivation.spec.validation.tolerance)
+
+    @property
+    def judged(self) -> Judged:
+        """Which curve the loss's verdict is about: "closed" or "reduced"."""
+        return self.prediction.judged
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Every number that enters the prediction and is not in the spec."""
+        return self.prediction.constants
+
+    @property
+    def curves(self) -> dict[str, np.ndarray]:
+        """Every curve by its name in curves.npz: one row, or one a seed."""
+        prediction, runs = self.prediction, {"network": self.network, "gdln_aligned": self.aligned}
+        found = {
+            "theory": prediction.theory,
+            "reduced": prediction.loss,
+            "gdln": self.gdln.losses,
+            **{name: run.losses for name, run in runs.items() if run is not None},
+        }
+        if self.mean_field is not None:
+            found["mean_field"] = self.mean_field.losses
+        if prediction.closed_loss is not None:
+            found["closed_forms"] = prediction.closed_loss
+        if self.predicted is not None:
+            low, middle, high = self.predicted.band.values
+            found |= {"theory_low": low, "theory_median": middle, "theory_high": high}
+        return found
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the loss agrees: then a command ends with exit code 0."""
+        return self.verdict == "agrees"
+
+    @property
+    def verdict(self) -> str:
+        """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
+        return self.verdicts["loss"].outcome
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdicts of loss, modes and gates."""
+        distances = {
+            f"against the {self.trained_name(pair)}": self.intervals[pair].max_abs_over_initial
+            for pair in reversed(self.judged_pairs)  # the network without given gates first
+        }
+        tolerance = self.tolerance
+        return {
+            "loss": loss_verdict(distances, tolerance, self.seeds, self.untested, self.error[0]),
+            "modes": self.modes_verdict,
+            "gates": gates_verdict(self.gates, tolerance, self.rng, self.untested),
+        }
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """The judged pairs that disagree: none of their interval is within the tolerance."""
+        return tuple(
+            name
+            for name in self.judged_pairs
+            if outcome_of(self.intervals[name].max_abs_over_initial, self.tolerance) == "disagrees"
+        )
+
+    @property
+    def network_name(self) -> str:
+        """What the network is called."""
+        return "ReLU network" if self.gdln.settings.activation == "relu" else "linear network"
+
+    @property
+    def judged_by(self) -> str:
+        """The trained networks that the terms of the distance speak of."""
+        return "GDLN" if self.network is None else self.network_name
+
+    def trained_name(self, pair: str) -> str:
+        """Return what the trained side of a pair is called."""
+        aligned = "GDLN that started aligned"
+        names = {"relu": self.network_name, "gdln": "GDLN", "aligned": aligned}
+        return names[pair.split("_vs_")[1]]
+
+    def run(self, pair: str) -> TrainingRun:
+        """Return the trained side of a pair."""
+        run = {"relu": self.network, "aligned": self.aligned}.get(pair.split("_vs_")[1], self.gdln)
+        assert run is not None  # a pair that was not trained has no distance
+        return run
+
+    def distance(self, pair: str) -> float | None:
+        """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
+        found = self.metrics.get(pair)
+        return None if found is None else found.max_abs_over_initial
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Validation(Confrontation):
+    """A derivation of pathways confronted with trained networks.
+
+    Attributes:
         gdln_alignment: One entry a pathway.
         drift: How far the network's gates move; None for a linear network.
         split: The networks seen as pathways, neurons given to the nearest gate; None likewise.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
-        gates: Share of the weight with a gate of the spec, or why gates are not tested.
         terms: What the distance to the network is made of, or to the GDLN where there is no other;
             empty where that was not asked for.
         no_terms: Why it is not said although it was asked for, or "".
-        diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
         rules: What other learning rules change; None where that was not asked for.
         study: What halving the initial scale and the learning rate does; None likewise.
         representations: What hidden layers hold; None likewise.
     """
 
     derivation: Derivation
-    network: TrainingRun | None
-    gdln: TrainingRun
-    aligned: TrainingRun | None = None
-    pairs: Mapping[str, CurvePair]
-    rng: int
     gdln_alignment: tuple[PathwayAlignment, ...]
     drift: GateDrift | None = None
     split: SplitNetwork | None = None
     modes: tuple[ModeMeasured, ...] = ()
-    gates: GatesHeld | str = "the gates of the units were not recorded"
     terms: tuple[Term, ...] = ()
     no_terms: str = ""
-    diagnosis: tuple[PairDiagnosis, ...] = ()
     rules: RuleComparison | None = None
     study: Study | None = None
     representations: RepresentationComparison | None = None
@@ -102,21 +251,6 @@ class Validation(Foretold):
     def numbers(self) -> Derivation:
         """The derivation at its parameters' values."""
         return self.derivation.ask(at_values)
-
-    @cached_property
-    def metrics(self) -> dict[str, CurveComparison]:
-        """The distance of every pair of curves."""
-        return {name: pair.comparison() for name, pair in self.pairs.items()}
-
-    @cached_property
-    def floor(self) -> SeedFloor | None:
-        """The same between seeds of the network, or of the GDLN where there is no other."""
-        return seed_floor((self.gdln if self.network is None else self.network).losses)
-
-    @property
-    def seeds(self) -> int:
-        """Networks of each kind."""
-        return self.gdln.seeds
 
     @property
     def no_network(self) -> str:
@@ -138,55 +272,18 @@ class Validation(Foretold):
         """Which modes the GDLN's narrow pathways hold at the last step."""
         if not self.derivation.ask(narrow_pathways) or self.derivation.later:
             return ()
-        from symreln.experiment.narrow import narrow_outcomes
-
         return narrow_outcomes(self.numbers, self.gdln, self.prediction.drawn)
 
     @property
-    def tolerance(self) -> float:
-        """Largest allowed max |ΔL|/L(0)."""
-        return float(self.derivation.spec.validation.tolerance)
-
-    @property
-    def judged(self) -> Judged:
-        """Which curve the loss's verdict is about: "closed" or "reduced"."""
-        return self.prediction.judged
-
-    @property
-    def constants(self) -> tuple[Constant, ...]:
-        """Every number that enters the prediction and is not in the spec."""
-        return self.prediction.constants
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the loss agrees: then a command ends with exit code 0."""
-        return self.verdict == "agrees"
-
-    @property
-    def verdict(self) -> str:
-        """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
-        return self.verdicts["loss"].outcome
-
-    @cached_property
-    def verdicts(self) -> dict[str, Verdict]:
-        """The verdicts of loss, modes and gates."""
-        names = {"gdln": "GDLN", "relu": self.network_name}
-        distances = {
-            f"against the {names[pair.removeprefix('theory_vs_')]}": self.intervals[
-                pair
-            ].max_abs_over_initial
-            for pair in reversed(JUDGED)  # the network without given gates first
-            if pair in self.intervals
-        }
-        loss, modes = self.error
+    def modes_verdict(self) -> Verdict:
+        """The judgement of measured strengths by their formulas."""
         unusual = self._no_modes
-        return {
-            "loss": loss_verdict(distances, self.tolerance, self.seeds, self.untested, loss),
-            "modes": not_tested(unusual, self.tolerance)
-            if unusual
-            else modes_verdict(self.modes, self.tolerance, names, self.rng, self.untested, modes),
-            "gates": gates_verdict(self.gates, self.tolerance, self.rng, self.untested),
-        }
+        if unusual:
+            return not_tested(unusual, self.tolerance)
+        names = {"gdln": "GDLN", "relu": self.network_name}
+        return modes_verdict(
+            self.modes, self.tolerance, names, self.rng, self.untested, self.error[1]
+        )
 
     @property
     def _no_modes(self) -> str:
@@ -197,9 +294,14 @@ class Validation(Foretold):
             return "narrow pathways learn equal modes in part and in any rotation"
         return ""
 
-    @cached_property
-    def untested(self) -> Untested | None:
-        """Why training does not test the prediction; None where it does."""
+    @property
+    def gdln_bears_out(self) -> bool:
+        """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
+        found = compare(self.prediction.loss, self.gdln.mean_loss).max_abs_over_initial
+        return found <= self.tolerance
+
+    def why_untested(self) -> Untested | None:
+        """Return why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
         return why_untested(self.numbers, runs, self.tolerance)
 
@@ -226,65 +328,11 @@ class Validation(Foretold):
         }
 
     @cached_property
-    def intervals(self) -> dict[str, Distance]:
-        """Metrics of every pair with intervals for the mean over all seeds."""
-        return {name: pair.distance(self.rng) for name, pair in self.pairs.items()}
-
-    @property
-    def disagreements(self) -> tuple[str, ...]:
-        """The judged pairs that disagree: none of their interval is within the tolerance."""
-        return tuple(
-            name
-            for name in JUDGED
-            if name in self.intervals
-            and outcome_of(self.intervals[name].max_abs_over_initial, self.tolerance) == "disagrees"
-        )
-
-    @cached_property
     def published(self) -> PublishedPrediction | None:
         """The published prediction for the same experiment, for a ready-made spec as it is."""
         spec = self.derivation.spec
         known = PUBLISHED.get(spec.source)
         return known if known is not None and _is_ready_made(spec) else None
-
-    @property
-    def network_name(self) -> str:
-        """What the network is called."""
-        return "ReLU network" if self.gdln.settings.activation == "relu" else "linear network"
-
-    @property
-    def judged_by(self) -> str:
-        """The trained networks that the terms of the distance speak of."""
-        return "GDLN" if self.network is None else self.network_name
-
-    def metric_rows(self) -> Iterator[tuple[str, ...]]:
-        """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
-        return metric_rows(self)
-
-    def clauses(self) -> list[str]:
-        """Return the three verdicts, and what is beside them, each by itself."""
-        return clauses(self)
-
-    def sentence(self) -> str:
-        """Return the same in one sentence."""
-        return "; ".join(self.clauses())
-
-    @property
-    def gdln_bears_out(self) -> bool:
-        """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
-        found = compare(self.prediction.loss, self.gdln.mean_loss).max_abs_over_initial
-        return found <= self.tolerance
-
-    def distance(self, pair: str) -> float | None:
-        """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
-        found = self.metrics.get(pair)
-        return None if found is None else found.max_abs_over_initial
-
-    def run(self, pair: str) -> TrainingRun:
-        """Return the trained side of a pair."""
-        run = {"relu": self.network, "aligned": self.aligned}.get(pair.split("_vs_")[1], self.gdln)
-        assert run is not None  # a pair that was not trained has no distance
-        return run
 
 
 def _of_reduced(pair: str) -> str:
@@ -293,7 +341,5 @@ def _of_reduced(pair: str) -> str:
 
 def _is_ready_made(spec: Spec) -> bool:
     """Whether the experiment is the ready-made one: no override, no file of the same name."""
-    from symreln.tasks.load import load
-
     original = load(spec.source)
     return replace(spec, title=original.title, validation=original.validation) == original

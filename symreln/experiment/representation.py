@@ -24,7 +24,6 @@ from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.probes import probe_bases
-from symreln.claims.solve import at_values
 from symreln.claims.switched import first_starts, matrices_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
@@ -48,7 +47,7 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.outcome import Validation
+    from symreln.experiment.foretold import Foretold
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec
 
@@ -215,32 +214,38 @@ def predicted_similarities(
 
 
 def compare_representations(
-    validation: Validation, progress: ProgressCallback | None = None
+    numbers: Derivation,
+    foretold: Foretold,
+    seeds: int,
+    rng: int,
+    progress: ProgressCallback | None = None,
 ) -> RepresentationComparison:
-    """Train the networks of a validation once more, with their similarities recorded.
+    """Train the networks of a confrontation once more, with their similarities recorded.
 
     They are the same networks: initial weights depend on the seed alone.
 
     Args:
-        validation: What was confronted.
+        numbers: What was confronted, without free parameters.
+        foretold: What was predicted of it.
+        seeds: Networks of each kind; fewer where memory is short.
+        rng: Seed of the confrontation.
         progress: Called with (done, total) in seed-steps.
 
     Raises:
         NotSupportedError: The derivation does not predict them.
     """
-    numbers = validation.derivation.ask(at_values)
     check_representations(numbers)
     spec = numbers.spec
-    steps = tuple(map(int, spread_moments(validation.prediction.loss, MOMENTS)))
+    steps = tuple(map(int, spread_moments(foretold.prediction.loss, MOMENTS)))
     size = 8 * len(steps) * spec.dataset.samples**2
-    seeds = max(1, min(validation.seeds, int(SHARE * machine().room / size)))
+    seeds = max(1, min(seeds, int(SHARE * machine().room / size)))
     by_matrices = numbers.verdict.level not in MODES
     theory = (
-        similarities_by_matrices(numbers, validation.kappas, steps)
+        similarities_by_matrices(numbers, foretold.kappas, steps)
         if by_matrices
-        else predicted_similarities(numbers, validation.prediction, steps)
+        else predicted_similarities(numbers, foretold.prediction, steps)
     )
-    trained = _trained(spec, validation.kappas, seeds, validation.rng, steps, progress)
+    trained = _trained(spec, foretold.kappas, seeds, rng, steps, progress)
     return RepresentationComparison(
         steps=steps,
         theory=theory,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.errors import NotSupportedError
+from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.truth import Truth
 from symreln.experiment.trained import gain_value
 from symreln.graphs.aligned import aligned_weights, lacking_units, learning
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GraphPrediction:
+class Descent:
     """Gradient descent on the scalar modes of a graph, step by step.
 
     Attributes:
@@ -43,6 +44,14 @@ class GraphPrediction:
     start: float
     loss: np.ndarray
     strengths: dict[str, tuple[float, ...]]
+
+
+#: Times at which the flow is looked at within a span; a step is found to one in LOOKS².
+LOOKS = 49
+#: Spans that a step is sought within, in units of the steps that were trained, but of no less than
+#: RISE times the pace of the fastest mode.
+SPANS = (1, 4, 16, 64)
+RISE = 8
 
 
 @short_repr
@@ -89,7 +98,7 @@ class ScalarModes:
                 raise NotSupportedError(lacking)
         return cls(spec=spec, data=data, parts=parts, modes=tuple(found))
 
-    def descend(self, start: float) -> GraphPrediction:
+    def descend(self, start: float) -> Descent:
         """Predict gradient descent from edges that all start with one amplitude in every mode."""
         loss, strengths = self._silent_loss(), {}
         rate, steps = self._rate, len(loss)
@@ -105,7 +114,7 @@ class ScalarModes:
                     totals[place] if ends <= mode.vectors.keys() else 0.0
                     for mode, totals in zip(modes, final, strict=True)
                 )
-        return GraphPrediction(start=start, loss=loss, strengths=strengths)
+        return Descent(start=start, loss=loss, strengths=strengths)
 
     def _silent_loss(self) -> np.ndarray:
         """The loss of outputs that are zero, at every step."""
@@ -154,6 +163,27 @@ class ScalarModes:
             states = mode.flow.trajectory(begin, list(times), tau=1 / self._rate)
             loss += [mode.flow.loss(state) for state in states]
         return loss
+
+    def step_below(self, start: float, level: float) -> int | None:
+        """Return about at which step the flow's loss gets down to a level, or None.
+
+        Args:
+            start: Amplitude of all edges.
+            level: A mean loss.
+        """
+        least = max(network_of(self.spec).steps, RISE * self.pace)
+        for span in SPANS:
+            times = np.linspace(0, span * least, LOOKS)
+            try:
+                below = self.flow_loss(start, times) <= level
+                if below.any():
+                    last = int(np.argmax(below))
+                    fine = np.linspace(times[max(0, last - 1)], times[last], LOOKS)
+                    reached = self.flow_loss(start, np.concatenate([[0.0], fine]))[1:] <= level
+                    return ceil(fine[int(np.argmax(reached))])
+            except LimitReachedError:
+                return None
+        return None
 
     @property
     def pace(self) -> float:

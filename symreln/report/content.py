@@ -34,17 +34,19 @@ from symreln.graphs.in_numbers import in_numbers
 from symreln.graphs.kept import conserved_of
 from symreln.graphs.parts import parts_of
 from symreln.report.abbreviations import abbreviations
+from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
+from symreln.report.told import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symreln.experiment.confront import Validation
-    from symreln.experiment.graphs import GraphValidation
+    from symreln.experiment.outcome import Confrontation, Validation
 
 BIBLIOGRAPHY = (
     Source(
@@ -91,7 +93,7 @@ LAZY = Source(
 
 def derivation_document(
     derivation: Derived,
-    validation: Validation | GraphValidation | None = None,
+    validation: Confrontation | None = None,
     figures: tuple[Drawing, ...] = (),
 ) -> Document:
     """Return the document of a derivation, with its confrontation where there is one.
@@ -109,7 +111,7 @@ def derivation_document(
 
 def derivation_chapters(
     derivation: Derived,
-    validation: Validation | GraphValidation | None,
+    validation: Confrontation | None,
     drawn: Collection[str],
 ) -> tuple[Block, ...]:
     """Return the chapters; their figures may still be with whoever draws them.
@@ -120,21 +122,18 @@ def derivation_chapters(
         drawn: Names of the figures that there will be.
     """
     if isinstance(derivation, NetworkDerivation):
-        return _of_network(derivation, cast("GraphValidation | None", validation), drawn)
+        return _of_network(derivation, validation, drawn)
     assert isinstance(derivation, Derivation)
     return _of_pathways(derivation, cast("Validation | None", validation), drawn)
 
 
 def _of_network(
-    derivation: NetworkDerivation, validation: GraphValidation | None, drawn: Collection[str]
+    derivation: NetworkDerivation, validation: Confrontation | None, drawn: Collection[str]
 ) -> tuple[Block, ...]:
     rules = (described, parts_of, conserved_of, routing_of, in_numbers)
     own, agreement = set(drawn), ()
     if validation is not None:
-        # Here, because it brings everything that trains networks.
-        from symreln.report.chapters.graph_agreement import chapter
-
-        own, agreement = own - {"loss"}, (chapter(validation),)  # it shows the losses itself
+        own, agreement = own - {"loss"}, (agreement_chapter(validation, figures=True),)
     return (
         _network_summary(derivation),
         *with_drawn(said_of(derivation, *rules), own),
@@ -164,13 +163,8 @@ def _of_pathways(
     ]
     chapters += said_of(derivation, exceptional_sets, every_size, phases_of)
     if validation is not None:
-        # Here, because it brings everything that trains networks.
-        from symreln.report.chapters.agreement import agreement_chapter
-
         chapters.append(agreement_chapter(validation, figures="loss" in drawn))
     if validation is not None and validation.representations is not None:
-        from symreln.report.chapters.representations import representation_chapter
-
         chapters.append(
             representation_chapter(
                 validation.representations,
@@ -272,7 +266,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     if sizes is not None:
         items.append(sizes.summary)
     if validation is not None:
-        items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in validation.clauses()]
+        items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in clauses(validation)]
         items.append(("Theory against training: ", Reference("sec:agreement"), "."))
         items.append(typeset(f"The prediction: {validation.prediction.method}."))
     return Section(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from symreln.experiment.strengths import ModeMeasured
     from symreln.experiment.study import MeasuredOrder, Study
 
-#: The format of validation.json.
-FORMAT = "symreln-validation/1"
 #: Significant digits of strengths that were measured.
 DIGITS = 6
 
@@ -27,12 +25,9 @@ DIGITS = 6
 def judgement_to_json(validation: Validation) -> dict[str, Any]:
     """Return the entries that say how sure the comparison is and what fails."""
     return {
-        "intervals": intervals_to_json(validation.intervals if validation.seeds > 1 else {}),
-        "not_tested": None if validation.untested is None else asdict(validation.untested),
         "assumptions": [
             {**asdict(cost), "fails": cost.fails} for cost in validation.assumption_costs
         ],
-        **diagnosis_to_json(validation.diagnosis),
         "modes": _modes(validation),
         "study": None if validation.study is None else _study(validation.study),
     }

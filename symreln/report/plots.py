@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.alike import alike, decays, heights_latex, short_list
+from symreln.claims.derivation import Derivation
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
+from symreln.experiment.metrics import drop_time, seed_band
+from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
     GateShare,
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.curves import ModeCurve, Prediction
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.experiment.confront import Validation
+    from symreln.claims.derivation import ModeDerivation, PathwayDerivation
+    from symreln.experiment.outcome import Confrontation
     from symreln.laws.mean_field import MeanField
     from symreln.train.run import TrainingRun
 
@@ -242,61 +245,59 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
+def validation_sketches(validation: Confrontation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
-    found = validation.mean_field
-    more = () if found is None else (_mean_field_sketch(found, validation.derivation),)
-    return (_loss_sketch(validation), *more)
+    found, derivation = validation.mean_field, validation.derivation
+    if found is None or not isinstance(derivation, Derivation):
+        return (_loss_sketch(validation),)
+    return _loss_sketch(validation), _mean_field_sketch(found, derivation)
 
 
-def _loss_sketch(validation: Validation) -> Sketch:
+def _loss_sketch(validation: Confrontation) -> Sketch:
     prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     chosen = _thinned(prediction.times)
     times = prediction.times[chosen]
-    curves = [_network_curve("GDLN", validation.gdln, times, chosen)]
-    if validation.network is not None:
-        name = validation.network_name
-        curves.insert(0, _network_curve(name, validation.network, times, chosen))
-    beside = prediction.loss if validation.judged == "closed" else prediction.closed_loss
-    if beside is not None and beside is not prediction.theory:
-        curves.append(
-            LossCurve(
-                label="integrated reduction"
-                if validation.judged == "closed"
-                else "aligned strengths alone",
-                times=times,
-                loss=beside[chosen],
-                rival=True,
-            )
-        )
+    scalar = validation if isinstance(validation, NetworkValidation) else None
+    runs = {
+        validation.network_name: validation.network,
+        "GDLN": validation.gdln,
+        "GDLN, aligned start": None if scalar is None else scalar.aligned,
+    }
+    curves = [
+        _network_curve(name, run, times, chosen) for name, run in runs.items() if run is not None
+    ]
+    closed = validation.judged == "closed"
+    beside = prediction.loss if closed else prediction.closed_loss
+    if beside is not None and beside is not prediction.theory and scalar is None:
+        label = "integrated reduction" if closed else "aligned strengths alone"
+        curves.append(LossCurve(label=label, times=times, loss=beside[chosen], rival=True))
+    predicted = {}
     if validation.mean_field is not None:
-        losses = validation.mean_field.losses
+        predicted["mean-field simulation"] = validation.mean_field.losses
+    if scalar is not None:
+        predicted["theory, aligned start"] = scalar.descent.loss
+    if scalar is None or not isinstance(scalar.start, str):
+        predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.theory
+    for label, losses in predicted.items():
+        # A loss under machine epsilon is rounding: a difference of sums that cancel.
+        shown = losses if scalar is None else np.maximum(losses, np.finfo(float).eps * losses[0])
+        # The band is that of the reduction: networks drawn from the initialisation distribution.
+        low, high = _predicted_edges(validation, chosen) if label == "theory" else (None, None)
         curves.append(
             LossCurve(
-                label="mean-field simulation",
+                label=label,
                 times=times,
-                loss=losses[chosen],
+                loss=shown[chosen],
+                low=low,
+                high=high,
                 drop_time=_drop(losses),
             )
         )
-    # The band is that of the reduction: networks drawn from the initialisation distribution.
-    edges = validation.judged == "reduced"
-    low, high = _predicted_edges(validation, chosen) if edges else (None, None)
-    curves.append(
-        LossCurve(
-            label="theory" if edges else "theory (closed forms as printed)",
-            times=times,
-            loss=prediction.theory[chosen],
-            low=low,
-            high=high,
-            drop_time=_drop(prediction.theory),
-        )
-    )
     return loss_sketch([unit.of(curve) for curve in curves], unit.words)
 
 
 def _predicted_edges(
-    validation: Validation, chosen: np.ndarray
+    validation: Confrontation, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
     """Return the edges of the predicted band at some steps, or nothing where there is none."""
     if validation.predicted is None:
@@ -325,8 +326,6 @@ def letter(place: int) -> str:
 
 
 def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
-    from symreln.experiment.metrics import seed_band
-
     band = seed_band(run.losses)
     several = run.seeds > 1
     return LossCurve(
@@ -340,8 +339,6 @@ def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.nd
 
 
 def _drop(loss: np.ndarray) -> float | None:
-    from symreln.experiment.metrics import drop_time
-
     found = drop_time(loss)
     return None if found is None else float(found)
 

@@ -13,10 +13,10 @@ from symreln.graphs.every_size import routing_of
 from symreln.graphs.in_numbers import in_numbers
 from symreln.graphs.kept import conserved_of
 from symreln.graphs.parts import parts_of
+from symreln.report.told import metric_rows, sentence
 
 if TYPE_CHECKING:
-    from symreln.experiment.confront import Validation
-    from symreln.experiment.graphs import GraphValidation
+    from symreln.experiment.outcome import Confrontation
 
 #: Modes and pairs of curves that are listed, and characters of a line and of a sentence.
 MOST_MODES = 5
@@ -84,19 +84,19 @@ def _modes(derivation: Derivation) -> list[str]:
     return lines if left <= 0 else [*lines, f"… {left} more modes: .pathways[i].modes"]
 
 
-def validation_summary(validation: Validation | GraphValidation) -> list[str]:
+def validation_summary(validation: Confrontation) -> list[str]:
     """Return the verdict in words and the distances of the first pairs of curves."""
-    rows = [tuple(row) for row in validation.metric_rows()]
+    rows = [tuple(row) for row in metric_rows(validation)]
     left = len(rows) - MOST_PAIRS
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        _short(validation.sentence(), SENTENCE),
+        _short(sentence(validation), SENTENCE),
         *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
         *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
     ]
 
 
-def validation_headline(validation: Validation | GraphValidation) -> str:
+def validation_headline(validation: Confrontation) -> str:
     """Return a line, for what holds a confrontation."""
     kind, title = type(validation).__name__, validation.derivation.spec.title
     return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"

@@ -19,20 +19,22 @@ from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
+from symreln.experiment.outcome import Confrontation, Validation
+from symreln.experiment.words import metric_cells
 from symreln.graphs.derivation import NetworkDerivation
 from symreln.graphs.described import described
+from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
 from symreln.report.summary import checks_line, network_head, network_lines
+from symreln.report.told import clauses, metric_rows, modes_lines
 from symreln.report.validation_json import validation_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from symreln.experiment.confront import Validation
     from symreln.experiment.decay import DecayRule
-    from symreln.experiment.graphs import GraphValidation
     from symreln.experiment.rules import RuleComparison
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
@@ -155,7 +157,7 @@ def _mode_rows(derivation: Derivation) -> list[list[str]]:
 
 
 def show_validation(
-    validation: Validation | GraphValidation,
+    validation: Confrontation,
     folder: Path,
     written: Sequence[Path],
     *,
@@ -175,11 +177,8 @@ def show_validation(
     _written(folder, written)
 
 
-def _show_agreement(validation: Validation | GraphValidation) -> None:
-    from symreln.experiment.confront import Validation
-    from symreln.experiment.told import modes_lines
-
-    rows = [list(row) for row in validation.metric_rows()]
+def _show_agreement(validation: Confrontation) -> None:
+    rows = [list(row) for row in metric_rows(validation)]
     show_table(
         f"agreement, {validation.seeds} seeds",
         ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
@@ -188,9 +187,7 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
     if isinstance(validation, Validation):
         _show_terms(validation)
         if validation.rules is not None:
-            from symreln.report.chapters.rules import subjects
-
-            _show_rules(validation.rules, subjects(validation))
+            _show_rules(validation.rules, rules.subjects(validation))
         _show_study(validation)
         lines = [
             *modes_lines(validation),
@@ -198,14 +195,12 @@ def _show_agreement(validation: Validation | GraphValidation) -> None:
         ]
         for line in lines:
             click.echo(line)
-    for clause in validation.clauses():
+    for clause in clauses(validation):
         click.echo(clause)
 
 
 def _show_terms(validation: Validation) -> None:
     """Print what the distance is made of, or why that is not said."""
-    from symreln.experiment.words import metric_cells
-
     if validation.no_terms:
         click.echo(f"--terms: the distance is not taken apart: {validation.no_terms}")
     if validation.terms:
@@ -224,8 +219,6 @@ def _show_study(validation: Validation) -> None:
     """Print what halving the learning rate and the initial scale does."""
     if validation.study is None:
         return
-    from symreln.report.chapters import study
-
     found = validation.study
     show_table(
         "convergence, max |ΔL|/L(0) at the whole, half and a quarter",
@@ -244,8 +237,6 @@ def _show_study(validation: Validation) -> None:
 
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
     """Print what other learning rules change; what the columns mean is in the document too."""
-    from symreln.report.chapters import rules
-
     show_table(
         f"mini-batches of {found.samples} samples, max |ΔL|/L(0): theory to network; network to "
         "its full batch; scatter of draws; band",
@@ -275,9 +266,7 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
 
 
 def _decayed(rule: DecayRule) -> str:
-    from symreln.report.chapters.rules import decayed_modes
-
-    shown, more = decayed_modes(rule)
+    shown, more = rules.decayed_modes(rule)
     texts = [f"{label} {values}" for label, values in shown]
     return "; ".join([*texts, more] if more else texts)
 

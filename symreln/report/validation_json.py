@@ -9,37 +9,32 @@ from symreln.base.provenance import library_versions
 from symreln.claims.early import early_strengths
 from symreln.claims.regime import regime_of
 from symreln.experiment.comparing import PAIRS
-from symreln.experiment.graphs import GraphValidation
+from symreln.experiment.outcome import Confrontation, Validation
+from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
-from symreln.report.graph_validation import graph_validation_to_json
-from symreln.report.judgement_json import FORMAT, judgement_to_json
+from symreln.report.judgement_json import (
+    diagnosis_to_json,
+    intervals_to_json,
+    judgement_to_json,
+)
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
 from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.experiment.aligned import PathwayAlignment
-    from symreln.experiment.confront import Validation
 
+FORMAT = "symreln-validation/1"
 #: Gates that are recorded, those that a symmetry maps onto each other once.
 MOST_GATES = 24
 
 
-def validation_to_json(validation: Validation | GraphValidation) -> dict[str, Any]:
+def validation_to_json(validation: Confrontation) -> dict[str, Any]:
     """Return validation.json: a confrontation as JSON values, with the proof that it names."""
-    if isinstance(validation, GraphValidation):
-        found = graph_validation_to_json(validation)
-    else:
-        found = _of_pathways(validation)
-    return sealed_json(found, validation.derivation.ask(certificate))
-
-
-def _of_pathways(validation: Validation) -> dict[str, Any]:
-    spec = validation.derivation.spec
-    published = validation.published
-    return {
+    spec, floor, untested = validation.derivation.spec, validation.floor, validation.untested
+    found = {
         "format": FORMAT,
         "title": spec.title,
         "source": spec.source,
@@ -56,7 +51,58 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         "method": validation.prediction.method,
         "metrics": dict.fromkeys(PAIRS)
         | {name: asdict(found) for name, found in validation.metrics.items()},
-        **_floors(validation),
+        "seed_floor": None
+        if floor is None
+        else {"mean": asdict(floor.mean), "maximum": asdict(floor.maximum)},
+        "not_tested": None if untested is None else asdict(untested),
+        "intervals": intervals_to_json(validation.intervals if validation.seeds > 1 else {}),
+        **diagnosis_to_json(validation.diagnosis),
+        "verdict": validation.verdict,
+        "disagreements": list(validation.disagreements),
+        "tolerance": {
+            "max_abs_over_initial": validation.tolerance,
+            "reason": spec.validation.reason,
+        },
+        "versions": library_versions(),
+    }
+    if isinstance(validation, NetworkValidation):
+        found |= _of_network(validation)
+    elif isinstance(validation, Validation):
+        found |= _of_pathways(validation)
+    return sealed_json(found, validation.derivation.ask(certificate))
+
+
+def _of_network(validation: NetworkValidation) -> dict[str, Any]:
+    """Return what is said of scalar modes alone."""
+    start = validation.start
+    return {
+        "initial_strengths": {
+            "aligned": validation.descent.start,
+            "random": None
+            if isinstance(start, str)
+            else {
+                "amplitude": start.amplitude,
+                "error": start.error,
+                "followed": len(start.amplitudes) if start.error else 0,
+            },
+            "why_not": start if isinstance(start, str) else None,
+        },
+        "strengths": [
+            {"pathways": label, "mode": number, "predicted": one, "trained": other}
+            for label, number, one, other in validation.strengths
+        ],
+        "alignment": None,
+        "gate_drift": None,
+    }
+
+
+def _of_pathways(validation: Validation) -> dict[str, Any]:
+    """Return what is said of pathways alone."""
+    spec = validation.derivation.spec
+    published, predicted = validation.published, validation.predicted
+    return {
+        "predicted_seed_floor": None if predicted is None else asdict(predicted.floor.mean),
+        "predicted_band": band_to_json(validation),
         "terms": [
             {"name": term.name, "replaced": term.replaced or None, **asdict(term.distance)}
             for term in validation.terms
@@ -74,24 +120,6 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         "rules": None if validation.rules is None else rules_to_json(validation.rules),
         **_representations(validation),
         "published": None if published is None else asdict(published),
-        "verdict": validation.verdict,
-        "disagreements": list(validation.disagreements),
-        "tolerance": {
-            "max_abs_over_initial": validation.tolerance,
-            "reason": spec.validation.reason,
-        },
-        "versions": library_versions(),
-    }
-
-
-def _floors(validation: Validation) -> dict[str, Any]:
-    floor, predicted = validation.floor, validation.predicted
-    return {
-        "seed_floor": None
-        if floor is None
-        else {"mean": asdict(floor.mean), "maximum": asdict(floor.maximum)},
-        "predicted_seed_floor": None if predicted is None else asdict(predicted.floor.mean),
-        "predicted_band": band_to_json(validation),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together
-from symreln.report.graph_validation import confronted_losses, graph_curves
 from symreln.report.loss_unit import loss_unit
 from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
@@ -33,9 +32,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Prediction
     from symreln.document.model import Drawing
-    from symreln.experiment.graphs import GraphValidation
-    from symreln.experiment.outcome import Validation
-    from symreln.report.drawing import Sketch
+    from symreln.experiment.outcome import Confrontation
 
 FORMATS = ("json", "tex", "html")
 
@@ -45,7 +42,7 @@ def write_derivation(
     derivation: Derived,
     directory: str | Path,
     *,
-    validation: Validation | GraphValidation | None = None,
+    validation: Confrontation | None = None,
     formats: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
@@ -88,7 +85,7 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
 
 def _write_documents(
     derivation: Derived,
-    validation: Validation | GraphValidation | None,
+    validation: Confrontation | None,
     folder: Path,
     wanted: set[str],
 ) -> list[Path]:
@@ -112,32 +109,23 @@ def _write_documents(
 
 
 def _figures(
-    derivation: Derived, validation: Validation | GraphValidation | None, *, pdf: bool
+    derivation: Derived, validation: Confrontation | None, *, pdf: bool
 ) -> tuple[Drawing, ...]:
     """Draw a derivation, and its confrontation where there is one."""
     if isinstance(derivation, NetworkDerivation):
-        return draw_all(
-            _edge_sketches(derivation, cast("GraphValidation | None", validation)), pdf=pdf
-        )
-    assert isinstance(derivation, Derivation)
-    confronted = cast("Validation | None", validation)
-    sketches = derivation_sketches(derivation, _prediction(derivation, confronted))
-    if confronted is None:
-        return draw_all(sketches, pdf=pdf)
-    drawn = draw_all((*sketches, *validation_sketches(confronted)), pdf=pdf)
-    return (*drawn, *_representations(confronted, pdf=pdf))
-
-
-def _edge_sketches(
-    derivation: NetworkDerivation, validation: GraphValidation | None
-) -> list[Sketch]:
-    sketches = network_sketches(derivation)
+        sketches = network_sketches(derivation)
+        if validation is not None:  # its losses stand in the place of the prediction alone
+            sketches = [each for each in sketches if each.name != "loss"]
+    else:
+        assert isinstance(derivation, Derivation)
+        sketches = derivation_sketches(derivation, _prediction(derivation, validation))
     if validation is None:
-        return sketches
-    return [*(each for each in sketches if each.name != "loss"), confronted_losses(validation)]
+        return draw_all(sketches, pdf=pdf)
+    drawn = draw_all((*sketches, *validation_sketches(validation)), pdf=pdf)
+    return (*drawn, *_representations(validation, pdf=pdf))
 
 
-def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
+def _prediction(derivation: Derivation, validation: Confrontation | None) -> Prediction | None:
     """Return the curves to draw, or None where there are none.
 
     A derivation by itself shows the closed forms that it prints; beside a confrontation it shows
@@ -161,7 +149,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 
 @phase("figures")
-def write_validation(validation: Validation | GraphValidation, directory: str | Path) -> list[Path]:
+def write_validation(validation: Confrontation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:
@@ -169,10 +157,10 @@ def write_validation(validation: Validation | GraphValidation, directory: str | 
         directory: Folder, made if it is not there.
     """
     with together(Path(directory)) as draft:
-        figures, curves = _figures_and_curves(validation)
+        drawn = draw_all(validation_sketches(validation), pdf=False)
         written = [draft.folder / "curves.npz"]
-        jsonio.write_bytes(written[0], curves)
-        for drawing in figures:
+        jsonio.write_bytes(written[0], _curves(validation))
+        for drawing in (*drawn, *_representations(validation, pdf=False)):
             written.append(draft.folder / f"{drawing.name}.svg")
             jsonio.write_text(written[-1], drawing.svg)
         written.append(draft.folder / "validation.json")
@@ -180,46 +168,21 @@ def write_validation(validation: Validation | GraphValidation, directory: str | 
         return draft.moved(written)
 
 
-def _figures_and_curves(
-    validation: Validation | GraphValidation,
-) -> tuple[tuple[Drawing, ...], bytes]:
-    if isinstance(validation.derivation, NetworkDerivation):
-        confronted = cast("GraphValidation", validation)
-        return (confronted_losses(confronted).draw(pdf=False),), graph_curves(confronted)
-    found = cast("Validation", validation)
-    drawn = draw_all(validation_sketches(found), pdf=False)
-    return (*drawn, *_representations(found, pdf=False)), _curves(found)
-
-
-def _representations(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
+def _representations(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw what hidden layers hold, where that was compared."""
-    if validation.representations is None:
+    from symreln.experiment.outcome import Validation
+
+    if not isinstance(validation, Validation) or validation.representations is None:
         return ()
     from symreln.report.representation_figure import representation_drawing
 
     return (representation_drawing(validation.representations, validation.network_name, pdf=pdf),)
 
 
-def _curves(validation: Validation) -> bytes:
-    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
-    arrays = {
-        "theory": prediction.theory,
-        "reduced": prediction.loss,
-        "gdln": validation.gdln.losses,
-    }
-    if validation.network is not None:
-        arrays["network"] = validation.network.losses
-    if validation.aligned is not None:
-        arrays["gdln_aligned"] = validation.aligned.losses
-    if validation.mean_field is not None:
-        arrays["mean_field"] = validation.mean_field.losses
-    if prediction.closed_loss is not None:
-        arrays["closed_forms"] = prediction.closed_loss
-    if validation.predicted is not None:
-        low, middle, high = validation.predicted.band.values
-        arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
-    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
-    arrays |= {"steps": prediction.times, "loss_unit": np.array(unit.words)}
+def _curves(validation: Confrontation) -> bytes:
+    unit = loss_unit(validation.derivation.spec)
+    arrays = {name: unit.factor * losses for name, losses in validation.curves.items()}
+    arrays |= {"steps": validation.prediction.times, "loss_unit": np.array(unit.words)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()

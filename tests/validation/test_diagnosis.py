@@ -16,9 +16,8 @@ from symreln.claims.integration import descending_flow
 from symreln.errors import NotSupportedError
 from symreln.experiment import again
 from symreln.experiment.again import HALF, Experiment
-from symreln.experiment.blame import failed_text
 from symreln.experiment.confront import Validation
-from symreln.experiment.diagnosis import _halving, _shown_gates
+from symreln.experiment.diagnosis import _shown_gates, halving
 from symreln.experiment.findings import (
     AND,
     FLOW,
@@ -33,6 +32,7 @@ from symreln.experiment.findings import (
 from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.report.blame import failed_text
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
@@ -314,8 +314,6 @@ def test_a_scale_is_halved_for_as_long_as_that_brings_something(left, factor):
     def distance(_pair, asked):
         return SimpleNamespace(value=left[asked.denominator])
 
-    again = SimpleNamespace(
-        case=SimpleNamespace(tolerance=0.05), distance=distance, before=lambda *_: 0.83
-    )
-    made = _halving(again, "any", "the initial scale", lambda _, asked: asked, HALF)
+    again = SimpleNamespace(distance=distance, before=lambda *_: 0.83)
+    made = halving(again, 0.05, "any", "the initial scale", lambda _, asked: asked, HALF)
     assert made(Experiment())[0] == factor

@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.experiment.findings import ALIGNMENT, SCALE, STEP, WIDTH
-from symreln.experiment.graph_diagnosis import FORMS
-from symreln.experiment.graph_untested import step_below
-from symreln.experiment.graphs import GraphValidation, titles, validate_graph
+from symreln.experiment.findings import ALIGNMENT, FORMS, SCALE, STEP, WIDTH
 from symreln.experiment.metrics import drop_time
+from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.scalar_modes import ScalarModes
-from symreln.report.chapters.graph_agreement import chapter
+from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.told import titles
 from tests.validation.test_graphs import GRAPHS, table, validated
 
 
 @lru_cache(maxsize=1)
-def few() -> GraphValidation:
+def few() -> NetworkValidation:
     return validated("chain of three", steps=5)
 
 
@@ -41,7 +40,7 @@ def test_few_steps_test_nothing():
     written = json.loads(json.dumps(found.to_json()))
     assert written["verdict"] == "not tested"
     assert written["not_tested"]["drops"] == found.untested.drops
-    assert "loss: not tested" in str(chapter(found))
+    assert "loss: not tested" in str(agreement_chapter(found, figures=True))
 
 
 def test_the_steps_that_it_would_take_are_those_it_takes():
@@ -49,7 +48,7 @@ def test_the_steps_that_it_would_take_are_those_it_takes():
     assert f"about {drops} for the first drop" in few().sentence()
     found = validated("chain of three", steps=drops + 60)
     # By the flow from one effective start; the theory is the mean over starts, in finite steps.
-    assert drop_time(found.theory) == pytest.approx(drops, rel=0.05)
+    assert drop_time(found.prediction.theory) == pytest.approx(drops, rel=0.05)
     assert drop_time(found.gdln.mean_loss) == pytest.approx(drops, rel=0.15)
     assert found.untested is None
 
@@ -68,12 +67,12 @@ def test_the_step_of_a_loss_is_that_of_descent(name):
     found = modes(name, init_std="1/5", learning_rate="1/100", steps=1500)
     loss = found.descend(0.2).loss
     level = 0.6 * loss[0]
-    assert step_below(found, 0.2, level) == pytest.approx(np.argmax(loss <= level), abs=6)
-    assert step_below(found, 0.2, 0.99 * loss[0]) < step_below(found, 0.2, level)
+    assert found.step_below(0.2, level) == pytest.approx(np.argmax(loss <= level), abs=6)
+    assert found.step_below(0.2, 0.99 * loss[0]) < found.step_below(0.2, level)
 
 
 def test_a_level_that_is_never_reached_has_no_step():
-    assert step_below(modes("chain of three", init_std="1/5", steps=30), 0.2, -1.0) is None
+    assert modes("chain of three", init_std="1/5", steps=30).step_below(0.2, -1.0) is None
 
 
 def test_what_can_be_learned_is_the_least_squares_of_the_data():
@@ -96,13 +95,13 @@ def test_a_network_that_learned_all_it_is_predicted_to_is_tested():
 # -- which assumption fails ------------------------------------------------------------------------
 
 
-def many(name: str, seeds: int = 24, **network) -> GraphValidation:
+def many(name: str, seeds: int = 24, **network) -> NetworkValidation:
     """Confront as many networks as tell what fails."""
     spec = sr.load(table(*GRAPHS[name], **network))
-    return validate_graph(sr.derive(spec), seeds=seeds, rng=2)
+    return sr.validate(sr.derive(spec), seeds=seeds, rng=2)
 
 
-def failed(found: GraphValidation, pair: str) -> tuple[str, ...]:
+def failed(found: NetworkValidation, pair: str) -> tuple[str, ...]:
     (each,) = [each for each in found.diagnosis if each.pair == pair]
     return each.failed
 
@@ -116,7 +115,7 @@ def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
     assert "what fails is the initial scale, which is too large" in found.sentence()
     (entry,) = found.to_json()["failing"]
     assert entry["failed"] == [SCALE]
-    assert "half the initial scale" in str(chapter(found))
+    assert "half the initial scale" in str(agreement_chapter(found, figures=True))
 
 
 def test_few_units_are_the_width():

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln import validate
 from symreln.cli.commands import execute
 from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
-from symreln.experiment.graph_start import GraphStart, blow_up, early_flow, graph_start
-from symreln.experiment.graphs import validate_graph
+from symreln.experiment.edge_start import EdgeStart, blow_up, early_flow, edge_start
 from symreln.experiment.scalar_modes import ScalarModes, gated_graph
 from symreln.experiment.trained import training_settings
 from symreln.experiment.words import percent
 from symreln.laws.chain_start import chain_start
-from symreln.report.chapters.graph_agreement import chapter
+from symreln.report.chapters.agreement import agreement_chapter
 from symreln.train.trainers import train_graph
 
 DATA = {
@@ -71,14 +71,14 @@ GRAPHS = {
 
 
 def validated(name, **network):
-    return validate_graph(sr.derive(sr.load(table(*GRAPHS[name], **network))), seeds=3, rng=2)
+    return validate(sr.derive(sr.load(table(*GRAPHS[name], **network))), seeds=3, rng=2)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_scalar_modes_are_the_trained_graph_from_an_aligned_start(name):
     """Losses at every step and strengths at the end, in whole matrices and in single numbers."""
     found = validated(name, init_std="1/5")
-    theory, trained = found.aligned_theory, found.aligned
+    theory, trained = found.descent, found.aligned
     scale = trained.losses[0, 0]
     np.testing.assert_allclose(theory.loss, trained.losses[0], atol=1e-12 * scale)
     assert trained.losses[0, -1] < 0.9 * scale
@@ -89,18 +89,20 @@ def test_scalar_modes_are_the_trained_graph_from_an_aligned_start(name):
 
 def test_the_routing_network_is_its_scalar_modes():
     small = ("network.hidden=30", 'network.init_std="1/100"', "network.steps=220")
-    found = validate_graph(sr.derive(sr.load("routing", overrides=small)), seeds=6, rng=1)
+    found = validate(sr.derive(sr.load("routing", overrides=small)), seeds=6, rng=1)
     assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-10
     assert found.strength_distance < 1e-10
     assert len(found.strengths) == 8 * 4
-    text = str(chapter(found))
+    text = str(agreement_chapter(found, figures=True))
     assert "32 isolated modes of random weights" in text
     assert f"{found.start.amplitude:.4g} ± " in text
     # Random weights: the strengths rise when the start says, as far as networks agree themselves.
     distance = found.metrics["reduced_vs_gdln"].max_abs_over_initial
     law = percent(distance, found.tolerance)
-    assert found.from_random_weights
-    assert f"of the scalar modes is {law} against GDLNs from random weights" in found.sentence()
+    assert (
+        f"the scalar modes, step by step, which is not judged, is {law} from the GDLN"
+        in found.sentence()
+    )
     judged = found.intervals["theory_vs_gdln"].max_abs_over_initial
     assert found.agrees == (judged.high <= found.tolerance)
     # Closed forms are printed for all of its parts: these are judged.
@@ -128,8 +130,8 @@ def test_a_wrong_graph_disagrees():
 def test_a_chain_starts_where_chains_do():
     """Two programs for one number: a graph's start and that of the chain's own module."""
     spec = sr.load(table(*GRAPHS["chain of three"])).at_values()
-    found = graph_start(spec, ScalarModes.of(spec).parts)
-    assert isinstance(found, GraphStart)
+    found = edge_start(spec, ScalarModes.of(spec).parts)
+    assert isinstance(found, EdgeStart)
     own = chain_start(3, 40)
     kappa = found.amplitude / (0.02 * np.sqrt(40))
     error = np.hypot(own.error, found.error / (0.02 * np.sqrt(40)))
@@ -151,7 +153,7 @@ def test_two_edges_start_at_their_growing_combination():
     """Mean over 40 networks of one first edge and two last ones, early, against the aligned one."""
     spec = sr.load(table(*GRAPHS["shared first edge"], hidden=60, init_std="1/10000")).at_values()
     parts = ScalarModes.of(spec).parts
-    found = graph_start(spec, parts)
+    found = edge_start(spec, parts)
     assert isinstance(found, str)  # the data of the two halves differ
     assert "regular" in found
     same = table(*GRAPHS["shared first edge"], hidden=60, init_std="1/10000", steps=90)
@@ -162,7 +164,7 @@ def test_two_edges_start_at_their_growing_combination():
     }
     spec = sr.load(same).at_values()
     modes = ScalarModes.of(spec)
-    found = graph_start(spec, modes.parts)
+    found = edge_start(spec, modes.parts)
     assert found.amplitude == pytest.approx(1e-4 * np.sqrt(120) / (1 + np.sqrt(2)), rel=1e-12)
     settings = training_settings(spec)
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
@@ -193,27 +195,26 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     found = validated(name)
     assert isinstance(found.start, str)
     assert re.search(reason, found.start)
-    assert found.theory is None
     assert list(found.metrics) == ["theory_vs_aligned"]
-    assert not found.from_random_weights
+    assert "theory" not in found.curves
     assert "against the GDLN that started aligned" in found.verdicts["loss"].reason
     assert "of random weights nothing is predicted" in found.sentence()
     assert found.to_json()["judged"] in ("closed", "reduced")
-    assert "against the GDLN that started aligned" in str(chapter(found))
+    assert "against the GDLN that started aligned" in str(agreement_chapter(found, figures=True))
     assert found.to_json()["initial_strengths"]["why_not"] == found.start
-    assert "compared with nothing" in str(chapter(found))
+    assert "compared with nothing" in str(agreement_chapter(found, figures=True))
 
 
 def test_what_is_not_covered_is_refused():
     with pytest.raises(NotSupportedError, match="3 units for 4 modes"):
-        validate_graph(sr.derive(sr.load("routing", overrides=("network.hidden=3",))), seeds=1)
+        validate(sr.derive(sr.load("routing", overrides=("network.hidden=3",))), seeds=1)
     staged = ('network.training="staged"',)
     with pytest.raises(NotSupportedError, match="jointly"):
-        validate_graph(sr.derive(sr.load("routing", overrides=staged)), seeds=1)
+        validate(sr.derive(sr.load("routing", overrides=staged)), seeds=1)
     coloured = table(*GRAPHS["chain of three"])
     coloured["dataset"] = {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]}
     with pytest.raises(NotSupportedError, match="diagonalise"):
-        validate_graph(sr.derive(sr.load(coloured)), seeds=1)
+        validate(sr.derive(sr.load(coloured)), seeds=1)
     request = Request(command="validate", spec="routing", quiet=True, terms=True)
     with pytest.raises(NotSupportedError, match="--terms"):
         execute(request)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln import validate
 from symreln.claims.discretisation_bound import why_no_bound
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.blame import failed_text
-from symreln.experiment.confront import validate
 from symreln.experiment.decay import why_no_decay
-from symreln.experiment.diagnosis import NETWORKS, _networks, diagnose
+from symreln.experiment.diagnosis import NETWORKS, PATHWAYS, _networks, diagnose
 from symreln.experiment.rules import compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.report.blame import failed_text
 from symreln.report.terminal import show_validation
 from symreln.train.trainers import train_gdln
 
@@ -211,7 +211,7 @@ def test_what_chance_alone_does_to_a_mean_of_few_networks_is_no_failed_assumptio
     found = validate(sr.derive(sr.load(tables)), seeds=2, rng=3)
     assert found.verdict == "undecided"
     assert found.diagnosis == ()
-    (pair,) = diagnose(found, ("theory_vs_gdln",))
+    (pair,) = diagnose(found, ("theory_vs_gdln",), PATHWAYS)
     assert pair.failed == (NETWORKS,)
     assert len(pair.findings) == 1
     distance = found.metrics["theory_vs_gdln"].max_abs_over_initial

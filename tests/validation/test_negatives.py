@@ -19,7 +19,6 @@ import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import predict_training
 from symreln.experiment import again
-from symreln.experiment.blame import failed_text
 from symreln.experiment.changed import Change, changed, predicted_again
 from symreln.experiment.confront import Validation
 from symreln.experiment.diagnosis import diagnosed
@@ -33,6 +32,7 @@ from symreln.experiment.findings import (
     Finding,
     PairDiagnosis,
 )
+from symreln.report.blame import failed_text
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.unchecked import derive_unchecked

@@ -107,7 +107,9 @@ def test_correlation_and_distance_of_known_matrices():
 def compared():
     derivation = sr.derive(load("linear-hierarchy", HIERARCHY))
     validation = sr.validate(derivation, seeds=3, rng=0)
-    return validation, compare_representations(validation)
+    return validation, compare_representations(
+        validation.numbers, validation, validation.seeds, validation.rng
+    )
 
 
 def test_predicted_similarity_is_the_square_root_of_the_map(compared):
@@ -156,7 +158,9 @@ def test_coupled_matrices_predict_what_gated_networks_hold():
     derivation = sr.derive(load("contextual-different", smaller))
     assert derivation.verdict.level is Level.COUPLED_MATRICES
     validation = sr.validate(derivation, seeds=3, rng=0)
-    found = compare_representations(validation)
+    found = compare_representations(
+        validation.numbers, validation, validation.seeds, validation.rng
+    )
     assert found.by_matrices
     gdln = next(each for each in found.subjects if each.name == "gdln")
     # As near as networks are to each other, at every step and not at the end alone.

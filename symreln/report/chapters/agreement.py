@@ -23,45 +23,64 @@ from symreln.document.model import (
 )
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say, typeset
+from symreln.experiment.outcome import Confrontation, Validation
+from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.words import metric_cells, percent
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
-from symreln.report.chapters.judgement import judgement_blocks, verdict_table, verdict_title
+from symreln.report.chapters.judgement import (
+    diagnosis_blocks,
+    judgement_blocks,
+    verdict_table,
+    verdict_title,
+)
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
+from symreln.report.told import clauses, metric_rows, titles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.experiment.aligned import PathwayAlignment
-    from symreln.experiment.confront import Validation
     from symreln.experiment.metrics import GateDrift
     from symreln.experiment.terms import Term
 
+#: Rows of the table of edges' strengths; more are counted.
+MOST = 40
 
-def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
+
+def agreement_chapter(validation: Confrontation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
         *_verdict(validation),
-        *said_of(validation.derivation, regime_of),
         _comparison(validation),
-        *_published(validation),
         *(_figure(validation) if figures else []),
-        *band_blocks(validation),
-        *judgement_blocks(validation),
-        *_closed_forms(validation),
-        *_strengths(validation),
-        *_terms(validation),
-        *mean_field_blocks(validation, figures=figures),
-        *study_blocks(validation),
-        *rule_blocks(validation),
-        *_assumptions(validation),
     ]
+    if isinstance(validation, NetworkValidation):
+        blocks += [
+            *diagnosis_blocks(validation.diagnosis, titles(validation)),
+            _edge_start(validation),
+            _edge_strengths(validation),
+        ]
+    elif isinstance(validation, Validation):
+        blocks += [
+            *said_of(validation.derivation, regime_of),
+            *_published(validation),
+            *band_blocks(validation),
+            *judgement_blocks(validation),
+            *_closed_forms(validation),
+            *_strengths(validation),
+            *_terms(validation),
+            *mean_field_blocks(validation, figures=figures),
+            *study_blocks(validation),
+            *rule_blocks(validation),
+            *_assumptions(validation),
+        ]
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
 
 
-def _verdict(validation: Validation) -> list[Block]:
+def _verdict(validation: Confrontation) -> list[Block]:
     """Say what was trained and what came of it."""
     return [
         prose(
@@ -78,7 +97,7 @@ def _verdict(validation: Validation) -> list[Block]:
             title=verdict_title(validation.verdicts),
             label="thm:agreement",
             blocks=(
-                Items(tuple(typeset(f"{_capital(each)}.") for each in validation.clauses())),
+                Items(tuple(typeset(f"{_capital(each)}.") for each in clauses(validation))),
                 prose(
                     "Reason for the tolerance: ", validation.derivation.spec.validation.reason, "."
                 ),
@@ -88,7 +107,7 @@ def _verdict(validation: Validation) -> list[Block]:
     ]
 
 
-def _comparison(validation: Validation) -> Table:
+def _comparison(validation: Confrontation) -> Table:
     predicted = (
         ""
         if validation.predicted is None
@@ -96,7 +115,7 @@ def _comparison(validation: Validation) -> Table:
     )
     return Table(
         header=HEADER,
-        rows=tuple(validation.metric_rows()),
+        rows=tuple(metric_rows(validation)),
         caption=(
             "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
             "first step with ",
@@ -125,7 +144,7 @@ def _published(validation: Validation) -> list[Block]:
     ]
 
 
-def _figure(validation: Validation) -> list[Block]:
+def _figure(validation: Confrontation) -> list[Block]:
     return [
         Figure(
             name="loss",
@@ -267,10 +286,50 @@ def _farther(terms: Sequence[Term]) -> str:
     )
 
 
-def _trained(validation: Validation) -> str:
+def _trained(validation: Confrontation) -> str:
+    gated = "gated deep linear networks"
+    if isinstance(validation, NetworkValidation):
+        start = f"strength {validation.descent.start:.4g} in every mode that learns"
+        return f"{validation.seeds} {gated}, and one whose edges start aligned with {start},"
     if validation.network is None:
-        return f"{validation.seeds} gated deep linear networks"
-    return f"{validation.seeds} {validation.network_name}s and as many gated deep linear networks"
+        return f"{validation.seeds} {gated}"
+    return f"{validation.seeds} {validation.network_name}s and as many {gated}"
+
+
+def _edge_start(validation: NetworkValidation) -> Block:
+    """Say where the modes of random weights start."""
+    start = validation.start
+    if isinstance(start, str):
+        return prose(
+            Strong("Random weights"),
+            f": where their modes start in effect is not derived: {start}. Their losses are "
+            "recorded and compared with nothing.",
+        )
+    scatter = f" ± {start.error:.2g}" if start.error else ""
+    how = (
+        f"a Monte Carlo estimate over {len(start.amplitudes)} isolated modes of random weights, "
+        "followed until they have aligned; the predicted loss is the mean over them"
+        if start.error
+        else "the length of the combination of all edges that grows fastest"
+    )
+    return prose(
+        Strong("Random weights"),
+        f" start in effect as edges that all have strength {start.amplitude:.4g}{scatter}: {how}.",
+    )
+
+
+def _edge_strengths(validation: NetworkValidation) -> Table:
+    rows = [
+        (label, str(number), f"{one:.8g}", f"{other:.8g}")
+        for label, number, one, other in validation.strengths
+    ]
+    left = len(rows) - MOST
+    return Table(
+        header=("pathways", "mode", "predicted", "trained"),
+        rows=tuple(rows if left <= 0 else [*rows[:MOST], (f"… {left} more", "", "", "")]),
+        caption="Strengths at the last step of the network that started aligned.",
+        alignment="lrrr",
+    )
 
 
 def _capital(sentence: str) -> str:

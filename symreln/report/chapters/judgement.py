@@ -8,10 +8,10 @@ import sympy as sp
 
 from symreln.document.model import Block, Math, Strong, Table
 from symreln.experiment import intervals, strengths
-from symreln.experiment.blame import left_text
-from symreln.experiment.told import titles
 from symreln.experiment.words import interval_text, percent
 from symreln.laws.loss import strength_symbol
+from symreln.report.blame import left_text
+from symreln.report.told import titles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

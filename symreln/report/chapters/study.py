@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.experiment.study import order_number
-from symreln.experiment.told import titles
 from symreln.experiment.words import interval_text, percent
+from symreln.report.told import titles
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

@@ -35,7 +35,7 @@ STEP = 0.2
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class GraphStart:
+class EdgeStart:
     """An effective start.
 
     Attributes:
@@ -48,16 +48,16 @@ class GraphStart:
     error: float
     amplitudes: tuple[float, ...]
 
-    def scaled(self, factor: float) -> GraphStart:
+    def scaled(self, factor: float) -> EdgeStart:
         """Return the start of the same draws times a factor: strengths are in units of them."""
-        return GraphStart(
+        return EdgeStart(
             amplitude=factor * self.amplitude,
             error=factor * self.error,
             amplitudes=tuple(factor * x for x in self.amplitudes),
         )
 
 
-def graph_start(spec: Spec, components: Sequence[Component]) -> GraphStart | str:
+def edge_start(spec: Spec, components: Sequence[Component]) -> EdgeStart | str:
     """Return where all modes of a graph start in effect, or why that is not derived.
 
     Args:
@@ -81,7 +81,7 @@ def graph_start(spec: Spec, components: Sequence[Component]) -> GraphStart | str
         ((units,),) = _hidden_sizes(part)
         scale = np.sqrt(2 * units) / sum(np.sqrt(edges))
         found = float(std * scale)
-        return GraphStart(amplitude=found, error=0.0, amplitudes=(found,))
+        return EdgeStart(amplitude=found, error=0.0, amplitudes=(found,))
     return _followed(part, depth, std)
 
 
@@ -98,7 +98,7 @@ def _hidden_sizes(component: Component) -> tuple[frozenset[int], ...]:
     )
 
 
-def _followed(part: Component, depth: int, std: float) -> GraphStart:
+def _followed(part: Component, depth: int, std: float) -> EdgeStart:
     whole = early_flow(part)
     single = early_flow(part, hidden=1)
     known = blow_up(single, [np.ones((1, 1)) for _ in single.shapes], depth)
@@ -111,7 +111,7 @@ def _followed(part: Component, depth: int, std: float) -> GraphStart:
     mean, order = np.mean(times), depth - 2
     amplitude = std * (known / mean) ** (1 / order)
     relative = np.std(times, ddof=1) / np.sqrt(DRAWS) / mean / order
-    return GraphStart(
+    return EdgeStart(
         amplitude=float(amplitude),
         error=float(amplitude * relative),
         amplitudes=tuple(std * float((known / time) ** (1 / order)) for time in times),

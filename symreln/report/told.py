@@ -5,53 +5,55 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.constants import constants_text
-from symreln.claims.solve import at_values
-from symreln.experiment.blame import FAILS, failed_text
+from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import GATES
+from symreln.experiment.outcome import Validation
+from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.verdicts import summary
 from symreln.experiment.words import (
     metric_cells,
     percent,
     steps_text,
 )
+from symreln.report.blame import FAILS, failed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.experiment.findings import PairDiagnosis
-    from symreln.experiment.outcome import Validation
+    from symreln.experiment.outcome import Confrontation
     from symreln.experiment.published import PublishedPrediction
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
 
 
-def titles(validation: Validation) -> dict[str, str]:
+def titles(validation: Confrontation) -> dict[str, str]:
     """Return what every pair of curves is called."""
-    network = validation.network_name
-    closed = validation.derivation.ask(at_values).closed
-    forms = "closed forms" if closed else "coupled modes"
-    theory = "closed forms as printed" if validation.judged == "closed" else "integrated reduction"
-    straight = "modes that keep to their directions"
+    forms, reduction = "closed forms alone", "integrated reduction"
+    if isinstance(validation, NetworkValidation):
+        reduction = "scalar modes"
+    elif isinstance(validation, Validation) and not validation.numbers.closed:
+        forms = "coupled modes alone"
+    theory = "closed forms as printed" if validation.judged == "closed" else reduction
+    curves = {
+        "theory": f"judged: {theory}",
+        "reduced": reduction,
+        "gdln": "GDLN",
+        "mean_field": "mean-field simulation",
+        "flow": "flow (infinitely small steps)",
+        "closed": forms,
+        "modes": "modes that keep to their directions",
+        "descent": "gradient descent on aligned modes",
+    }
+    own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms.removesuffix(" alone")}
     return {
-        "theory_vs_gdln": f"judged: {theory} – GDLN",
-        "theory_vs_relu": f"judged: {theory} – {network}",
-        "reduced_vs_gdln": "integrated reduction – GDLN",
-        "reduced_vs_relu": f"integrated reduction – {network}",
-        "gdln_vs_relu": f"GDLN – {network}",
-        "mean_field_vs_relu": f"mean-field simulation – {network}",
-        "flow_vs_relu": f"flow (infinitely small steps) – {network}",
-        "closed_vs_relu": f"{forms} alone – {network}",
-        "modes_vs_relu": f"{straight} – {network}",
-        "flow_vs_gdln": "flow (infinitely small steps) – GDLN",
-        "closed_vs_gdln": f"{forms} alone – GDLN",
-        "modes_vs_gdln": f"{straight} – GDLN",
-        "descent_vs_aligned": "gradient descent on aligned modes – GDLN that started aligned",
-        "closed_vs_aligned": f"{forms} – GDLN that started aligned",
+        pair: f"{own.get(pair, curves[pair.split('_vs_')[0]])} – {validation.trained_name(pair)}"
+        for pair in validation.pairs
     }
 
 
-def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
+def metric_rows(validation: Confrontation) -> Iterator[tuple[str, ...]]:
     """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
     names = titles(validation)
     for name, found in validation.metrics.items():
@@ -65,12 +67,12 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
         name = f"seed floor of the {validation.judged_by}, predicted"
         name = name if validation.floor is None else "the same, predicted"
         yield (name, *metric_cells(validation.predicted.floor.mean))
-    if validation.published is not None:
+    if isinstance(validation, Validation) and validation.published is not None:
         yield from _published_rows(validation, validation.published)
 
 
 def _published_rows(
-    validation: Validation, published: PublishedPrediction
+    validation: Confrontation, published: PublishedPrediction
 ) -> Iterator[tuple[str, ...]]:
     """Yield the published figures, and say where they are closer than ours."""
     drop = published.drop_time_error_steps
@@ -87,49 +89,61 @@ def _published_rows(
         yield (f"published: {what}", f"{percent(low)} to {percent(high)}", "–", "–", "–")
 
 
-def clauses(validation: Validation) -> list[str]:
+def clauses(validation: Confrontation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
+    own = isinstance(validation, Validation)
     found = [
         *summary(validation.verdicts),
         _judged_clause(validation),
         constants_text(validation.constants),
-        validation.no_network,
+        validation.no_network if own else "",
         _mean_field_clause(validation),
         _aligned_clause(validation),
         _directions_clause(validation),
-        *(outcome.sentence() for outcome in validation.narrow),
+        *(outcome.sentence() for outcome in (validation.narrow if own else ())),
         *(failed(validation, each) for each in validation.diagnosis),
     ]
     return [clause for clause in found if clause]
 
 
-def _judged_clause(validation: Validation) -> str:
+def sentence(validation: Confrontation) -> str:
+    """Return the same in one sentence."""
+    return "; ".join(clauses(validation))
+
+
+def _judged_clause(validation: Confrontation) -> str:
     """Say which curve is judged and, of closed forms, how far the reduction is beside them."""
-    if validation.judged == "reduced":
-        return "judged is the integrated reduction"
-    names = {"relu": validation.network_name, "gdln": "GDLN"}
+    reduction, unpredicted = "the integrated reduction", ""
+    if isinstance(validation, NetworkValidation):
+        reduction = "the scalar modes, step by step"
+        if isinstance(validation.start, str):
+            unpredicted = f"; of random weights nothing is predicted: {validation.start}"
     beside = [
-        f"{judged(validation, pair)} from the {name}"
-        for short, name in names.items()
-        if (pair := f"reduced_vs_{short}") in validation.metrics
+        f"{judged(validation, pair)} from the {validation.trained_name(pair)}"
+        for pair in ("reduced_vs_relu", "reduced_vs_gdln")
+        if pair in validation.metrics
     ]
+    if validation.judged == "reduced" or not beside:
+        return f"judged is {reduction}{unpredicted}"
     return (
-        "judged are the closed forms as printed; the integrated reduction, which is not judged, is "
+        f"judged are the closed forms as printed; {reduction}, which is not judged, is "
         + " and ".join(beside)
     )
 
 
-def judged(validation: Validation, pair: str) -> str:
+def judged(validation: Confrontation, pair: str) -> str:
     """Return max |ΔL|/L(0) of a pair, with digits that tell it from the tolerance."""
     return percent(validation.metrics[pair].max_abs_over_initial, validation.tolerance)
 
 
-def failed(validation: Validation, found: PairDiagnosis) -> str:
+def failed(validation: Confrontation, found: PairDiagnosis) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
     says = dict(FAILS)
     if validation.derivation.spec.switches:
         says[GATES] = "the spec's gates"
-    return failed_text(_against(validation, found.pair), found, validation.tolerance, says)
+    return failed_text(
+        f"against the {validation.trained_name(found.pair)}", found, validation.tolerance, says
+    )
 
 
 def modes_lines(validation: Validation) -> Iterator[str]:
@@ -155,16 +169,7 @@ def _split(validation: Validation, subject: str) -> str:
     return ", units given to the gate that reproduces them best" if relu else ""
 
 
-def _against(validation: Validation, pair: str) -> str:
-    trained = {
-        "theory_vs_relu": f"the {validation.network_name}",
-        "theory_vs_gdln": "the GDLN",
-        "descent_vs_aligned": "the GDLN that started aligned",
-    }
-    return f"against {trained[pair]}"
-
-
-def _mean_field_clause(validation: Validation) -> str:
+def _mean_field_clause(validation: Confrontation) -> str:
     """Say how far the mean-field simulation is from the network."""
     if "mean_field_vs_relu" not in validation.metrics:
         return ""
@@ -177,12 +182,13 @@ def _mean_field_clause(validation: Validation) -> str:
     )
 
 
-def _aligned_clause(validation: Validation) -> str:
+def _aligned_clause(validation: Confrontation) -> str:
     """Say what steps, finite and infinitely small, miss of a GDLN that starts aligned."""
-    if "descent_vs_aligned" not in validation.metrics:
+    pair = next((name for name in validation.metrics if is_aligned(name)), None)
+    if pair is None:
         return ""
-    left = validation.metrics["descent_vs_aligned"].max_abs_over_initial
-    shown = "rounding" if left < ROUNDING else judged(validation, "descent_vs_aligned")
+    left = validation.metrics[pair].max_abs_over_initial
+    shown = "rounding" if left < ROUNDING else judged(validation, pair)
     found = f"a GDLN that starts aligned takes the predicted steps to {shown}"
     if "closed_vs_aligned" not in validation.metrics:
         return found
@@ -190,7 +196,7 @@ def _aligned_clause(validation: Validation) -> str:
     return f"{found}, and closed forms, of infinitely small steps, miss it by {missed}"
 
 
-def _directions_clause(validation: Validation) -> str:
+def _directions_clause(validation: Confrontation) -> str:
     """Say what Assumption 2.1.1 would cost where it is not proven."""
     if "modes_vs_gdln" not in validation.metrics:
         return ""

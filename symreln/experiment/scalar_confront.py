@@ -1,0 +1,363 @@
+"""Networks of nodes and edges against their scalar modes: what is predicted, trained and compared.
+
+From an aligned start the scalar modes are exact, step by step. Random weights start in effect where
+:mod:`symreln.experiment.edge_start` says, and are the harder comparison; where that is not derived,
+the aligned start is the whole of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.progress import both, phase
+from symreln.claims.constants import Constant
+from symreln.claims.curves import Prediction
+from symreln.claims.integration import network_of
+from symreln.errors import NotSupportedError
+from symreln.experiment.again import Experiment, Trials
+from symreln.experiment.changed import Change, changed_spec
+from symreln.experiment.comparing import CurvePair, curve_pair, is_aligned
+from symreln.experiment.diagnosis import (
+    Assumptions,
+    Candidate,
+    diagnosed,
+    halved_rate,
+    halved_scale,
+    with_instead,
+)
+from symreln.experiment.edge_start import EdgeStart, edge_start
+from symreln.experiment.findings import ALIGNMENT, FLOW, FORMS, SCALE, Finding
+from symreln.experiment.foretold import Foretold
+from symreln.experiment.intervals import point
+from symreln.experiment.metrics import DROP, drop_time
+from symreln.experiment.outcome import Confrontation
+from symreln.experiment.scalar_modes import Descent, ScalarModes, gated_graph
+from symreln.experiment.theory_error import ENDS
+from symreln.experiment.trained import training_settings
+from symreln.experiment.untested import Untested
+from symreln.experiment.verdicts import Verdict, outcome_of
+from symreln.graphs.derivation import NetworkDerivation
+from symreln.train.record import Recording
+from symreln.train.trainers import train_graph
+
+if TYPE_CHECKING:
+    from symreln.experiment.trained import ProgressCallback
+    from symreln.train.run import TrainingRun
+
+#: The pairs of curves: from an aligned start, and from random weights.
+ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkValidation(Confrontation):
+    """A derivation of nodes and edges confronted with trained gated deep linear networks.
+
+    Attributes:
+        scalar: The scalar modes.
+        start: Where those of random weights start in effect, or why that is not derived: then the
+            prediction is that of the aligned start.
+        descent: The scalar modes from the aligned start.
+        strengths: (label, number of the mode, by ``descent``, of the aligned GDLN).
+    """
+
+    derivation: NetworkDerivation
+    scalar: ScalarModes
+    start: EdgeStart | str
+    descent: Descent
+    strengths: tuple[tuple[str, int, float, float], ...]
+
+    @property
+    def no_network(self) -> str:
+        """Why only GDLNs were trained."""
+        return "the nodes of a graph are gated as given, which no ReLU network is"
+
+    @property
+    def judged_pairs(self) -> tuple[str, ...]:
+        """Random weights, the harder comparison, where something is predicted of them."""
+        return (RANDOM if RANDOM in self.pairs else ALIGNED,)
+
+    @property
+    def curves(self) -> dict[str, np.ndarray]:
+        """Every curve by its name in curves.npz: one row, or one a seed."""
+        found = super().curves | {"theory_aligned": self.descent.loss}
+        if isinstance(self.start, str):  # of random weights nothing is predicted
+            del found["theory"], found["reduced"]
+        return found
+
+    @property
+    def strength_distance(self) -> float:
+        """Largest distance of a strength of the aligned GDLN at the end, over the largest one."""
+        largest = max((abs(row[2]) for row in self.strengths), default=0.0)
+        return max((abs(row[2] - row[3]) for row in self.strengths), default=0.0) / (largest or 1)
+
+    @property
+    def modes_verdict(self) -> Verdict:
+        """The judgement of the strengths of the GDLN that started aligned."""
+        found, tolerance = self.strength_distance, self.tolerance
+        return Verdict(
+            outcome="not tested" if self.untested else outcome_of(point(found), tolerance),
+            value=found,
+            interval=(found, found),
+            tolerance=tolerance,
+            reason=f"relative error {found:.1e} of the largest strength, at the last step of the "
+            "GDLN that started aligned, which nothing random enters",
+        )
+
+    def why_untested(self) -> Untested | None:
+        """Return why training does not test the prediction; None where it does."""
+        loss, modes = self.run(self.judged_pairs[0]).mean_loss, self.scalar
+        fell = float(np.abs(loss - loss[0]).max() / loss[0])
+        if fell > self.tolerance and drop_time(loss) is not None:
+            return None
+        start = self.descent.start if isinstance(self.start, str) else self.start.amplitude
+        drops = modes.step_below(start, DROP * modes.flow_loss(0.0, np.zeros(1))[0])
+        if fell > self.tolerance and drops is None:
+            return None  # no drop is predicted either
+        return Untested(
+            fell=fell,
+            learnable=modes.learnable,
+            tolerance=self.tolerance,
+            steps=network_of(modes.spec).steps - 1,
+            drops=drops,
+            half=None,
+        )
+
+
+def validate_modes(
+    derivation: NetworkDerivation, seeds: int, rng: int, progress: ProgressCallback | None = None
+) -> NetworkValidation:
+    """Train the gated deep linear network of nodes and edges and compare it with its scalar modes.
+
+    Once from an aligned start, in which the modes are exact, and ``seeds`` times from random
+    weights; arguments and errors as of :func:`symreln.experiment.confront.validate`.
+
+    Raises:
+        NotSupportedError: The data are not proven to diagonalise, a hidden node has fewer units
+            than modes, or training is staged.
+    """
+    modes = ScalarModes.of(derivation.spec.at_values())
+    with phase("training") as report:
+        aligned = _train_aligned(modes)
+        gdln = _train(modes, seeds, rng, both(progress, report))
+    with phase("effective initial strengths"):
+        start = edge_start(modes.spec, modes.parts)
+    descent = modes.descend(_std(modes))
+    foretold = _foretold(modes, start, descent)
+    found = NetworkValidation(
+        **vars(foretold),
+        derivation=derivation,
+        gdln=gdln,
+        aligned=aligned,
+        pairs=_pairs(foretold, start, descent, aligned, gdln),
+        rng=rng,
+        gates="the gates of a graph's nodes are given",
+        scalar=modes,
+        start=start,
+        descent=descent,
+        strengths=_beside(descent, modes.measured(aligned.snapshots["maps"][0, -1])),
+    )
+    with phase("diagnosis"):
+        return diagnosed(found, EDGES)
+
+
+# -- what is predicted -----------------------------------------------------------------------------
+
+
+def _std(modes: ScalarModes) -> float:
+    return float(network_of(modes.spec).init_std)
+
+
+def _foretold(modes: ScalarModes, start: EdgeStart | str, descent: Descent) -> Foretold:
+    """Predict random weights, or the aligned start where theirs is not derived."""
+    closed, error, constants = _closed(modes, start), 0.0, ()
+    if isinstance(start, str):
+        loss = descent.loss
+    else:
+        loss = modes.expected_loss(start.amplitudes)
+        theory = loss if closed is None else closed
+        if start.error:
+            moved = start.scaled(1 + ENDS * start.error / start.amplitude)
+            other = _judged(modes, moved)
+            error = float(np.abs(other - theory).max() / theory[0])
+        constants = (_constant(start),)
+    prediction = Prediction(
+        times=np.arange(len(loss), dtype=float),
+        loss=loss,
+        method="gradient descent on the scalar modes of the graph, step by step",
+        closed_loss=closed,
+        modes=(),
+        judged="reduced" if closed is None else "closed",
+        constants=constants,
+    )
+    return Foretold(prediction=prediction, error=(error, 0.0))
+
+
+def _closed(modes: ScalarModes, start: EdgeStart | str) -> np.ndarray | None:
+    """Return the loss of the closed forms, of infinitely small steps; None without them."""
+    if any(part.form is None for part in modes.parts):
+        return None
+    times = np.arange(network_of(modes.spec).steps, dtype=float)
+    return modes.flow_loss(_std(modes) if isinstance(start, str) else start.amplitude, times)
+
+
+def _judged(modes: ScalarModes, start: EdgeStart) -> np.ndarray:
+    """Return the judged loss from random weights."""
+    closed = _closed(modes, start)
+    return modes.expected_loss(start.amplitudes) if closed is None else closed
+
+
+def _constant(start: EdgeStart) -> Constant:
+    return Constant(
+        name="initial strength of every edge",
+        value=start.amplitude,
+        error=start.error or None,
+        source="estimated" if start.error else "derived",
+        origin="Monte Carlo over isolated modes of random weights"
+        if start.error
+        else "the combination of all edges that grows fastest",
+    )
+
+
+# -- what is trained and compared ------------------------------------------------------------------
+
+
+def _train(
+    modes: ScalarModes, seeds: int, rng: int, progress: ProgressCallback | None = None
+) -> TrainingRun:
+    """Train networks from random weights."""
+    spec = modes.spec
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    network, settings = gated_graph(modes.data.graph), training_settings(spec)
+    return train_graph(*data, network, settings, seeds=seeds, rng=rng, progress=progress)
+
+
+def _train_aligned(modes: ScalarModes) -> TrainingRun:
+    """Train the network whose edges start aligned with strength ``network.init_std``."""
+    spec = modes.spec
+    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    network, settings = gated_graph(modes.data.graph), training_settings(spec)
+    weights = zip(network.edges, modes.aligned(_std(modes)), strict=True)
+    record = Recording(quantities=("maps",), steps=(settings.steps - 1,))
+    initial = {edge.name: start[None] for edge, start in weights}
+    return train_graph(*data, network, settings, initial=initial, record=record)
+
+
+def _pairs(
+    foretold: Foretold,
+    start: EdgeStart | str,
+    descent: Descent,
+    aligned: TrainingRun,
+    gdln: TrainingRun,
+) -> dict[str, CurvePair]:
+    """Return every pair of curves that is compared."""
+    pairs = {ALIGNED: CurvePair(first=descent.loss[None], second=aligned.losses, exact=True)}
+    if isinstance(start, str):
+        return pairs
+    found = foretold.prediction
+    pairs[RANDOM] = curve_pair(found.theory, gdln, foretold.error[0])
+    pairs["reduced_vs_gdln"] = curve_pair(found.loss, gdln)
+    if found.closed_loss is not None:
+        pairs["closed_vs_gdln"] = curve_pair(found.closed_loss, gdln)
+    return pairs
+
+
+def _beside(
+    theory: Descent, trained: dict[str, tuple[float, ...]]
+) -> tuple[tuple[str, int, float, float], ...]:
+    return tuple(
+        (label, number, one, other)
+        for label, values in theory.strengths.items()
+        for number, (one, other) in enumerate(zip(values, trained[label], strict=True), start=1)
+    )
+
+
+# -- what fails ------------------------------------------------------------------------------------
+
+
+class _Trials(Trials):
+    """Scalar modes predicted, and networks trained, once more."""
+
+    def __init__(self, case: NetworkValidation) -> None:
+        super().__init__(case)
+        self.case = case
+        self._made = {Change(): (case.scalar, case.start)}
+
+    @property
+    def few(self) -> int:
+        """As many as before: graphs are small."""
+        return self.case.seeds
+
+    def theory(self, pair: str, made: Experiment) -> np.ndarray:
+        """Return the predicted loss, one row."""
+        modes, start = self._modes(made.change)
+        if is_aligned(pair):
+            return modes.descend(_std(modes)).loss[None]
+        assert not isinstance(start, str)  # else nothing is predicted of random weights
+        if made.instead.apart:
+            return modes.expected_loss(start.amplitudes)[None]
+        if made.instead.stepwise:
+            return modes.descend(start.amplitude).loss[None]
+        return _judged(modes, start)[None]
+
+    def trained(self, pair: str, change: Change) -> np.ndarray:
+        """Return the losses of networks that are trained again."""
+        if change == Change():
+            return self.case.run(pair).losses
+        modes, _ = self._modes(change)
+        aligned = is_aligned(pair)
+        run = _train_aligned(modes) if aligned else _train(modes, self.few, self.case.rng)
+        return run.losses
+
+    def _modes(self, change: Change) -> tuple[ScalarModes, EdgeStart | str]:
+        if change not in self._made:
+            self._made[change] = self._changed(change)
+        return self._made[change]
+
+    def _changed(self, change: Change) -> tuple[ScalarModes, EdgeStart | str]:
+        old, start = self._made[Change()]
+        spec = changed_spec(old.spec, change)
+        if change.width == 1:  # the same draws, in units of the start's
+            modes = replace(old, spec=spec)
+            start = start if isinstance(start, str) else start.scaled(float(change.std))
+        else:
+            modes = ScalarModes.of(spec)
+            start = edge_start(spec, modes.parts)
+        if isinstance(start, str) or change.std * change.std * change.width == 1:
+            return modes, start  # as strong a start, so as many steps
+        theory = self.case.prediction.loss
+        # Near its end a loss is within rounding of it: one in a thousand of the fall is as far.
+        found = modes.step_below(start.amplitude, theory[-1] + (theory[0] - theory[-1]) / 1000)
+        if found is None:
+            msg = "the changed experiment was not found to get as far"
+            raise NotSupportedError(msg)
+        steps = max(network_of(old.spec).steps, found + 1)
+        return replace(modes, spec=changed_spec(old.spec, change, steps)), start
+
+
+def _given(again: _Trials, pair: str) -> Iterator[Finding]:
+    if not is_aligned(pair):
+        yield Finding(
+            assumption=ALIGNMENT,
+            replaced="a start that is aligned with the modes",
+            before=again.before(pair, Experiment()),
+            after=again.case.distance(ALIGNED),
+        )
+
+
+def _candidates(again: _Trials, pair: str) -> Iterator[Candidate]:
+    tolerance, drawn = again.case.tolerance, not is_aligned(pair)
+    if drawn and again.case.judged == "closed":
+        steps = "the network's finite steps"
+        yield Candidate(name=FLOW, made=lambda made: (with_instead(made, stepwise=True), steps))
+        own = "scalar modes step by step, every one from its own start"
+        yield Candidate(name=FORMS, made=lambda made: (with_instead(made, apart=True), own))
+    yield from halved_rate(again, tolerance, pair)
+    if drawn:
+        yield Candidate(name=SCALE, made=halved_scale(again, tolerance, pair))
+
+
+EDGES = Assumptions(trials=_Trials, given=_given, candidates=_candidates, many=lambda _: True)
