@@ -30,7 +30,7 @@ from symreln.laws.many_descents import ManyDescents
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.plots import validation_sketches
-from symreln.report.write import write_validation
+from symreln.report.write_validation import write_validation
 from symreln.train.trainers import train_gdln
 
 

@@ -287,7 +287,8 @@ def test_gates_of_partial_pathways_are_not_replaced():
     spec = xor()
     first = replace(spec.pathways[0], boundary=(0,))
     part = SimpleNamespace(effective=SimpleNamespace(pathway=first))
-    numbers = SimpleNamespace(spec=spec, later=(), ask=lambda _: (), pathways=(part,))
+    known = SimpleNamespace(one_hidden_layer=True)
+    numbers = SimpleNamespace(spec=spec, later=(), ask=lambda _: (), pathways=(part,), known=known)
     case = SimpleNamespace(gdln_bears_out=True, numbers=numbers)
     with pytest.raises(NotSupportedError, match="orthogonal to samples"):
         _shown_gates(case, again.Experiment())
