@@ -15,13 +15,14 @@ from symreln.report.figures import LossCurve
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import loss_sketch
-from symreln.report.validation_json import FORMAT
 
 if TYPE_CHECKING:
     from symreln.experiment.graph_start import GraphStart
     from symreln.experiment.graphs import GraphValidation
     from symreln.report.drawing import Sketch
     from symreln.train.run import TrainingRun
+
+FORMAT = "symreln-validation/1"
 
 
 def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:
