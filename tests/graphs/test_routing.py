@@ -14,8 +14,10 @@ import symreln as sr
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws import routing
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, circulant_uses, uses
+from symreln.laws.shared_chain import D, S
 from symreln.laws.three_edges import ThreeEdges, X, equal_start, half_time
 from symreln.network.bundles import NetworkData
 from tests.graphs.examples import aligned, chain_strengths, pathway_modes
@@ -32,7 +34,10 @@ def graph_data(m: int, k: int, items: int = 2, hidden: int = 3) -> NetworkData:
 
 
 def test_every_step_is_proven_for_symbols():
-    claim = sr.derive(sr.load("routing")).routing
+    found = sr.derive(sr.load("routing"))
+    assert isinstance(found, sr.NetworkDerivation)
+    claim = found.routing
+    assert claim is not None
     steps = list(claim.steps())
     assert claim.network == NETWORK
     assert all(step.outcome is Truth.PROVEN for step in steps)
@@ -144,6 +149,17 @@ def test_a_wrong_closed_form_has_a_residual():
 
     s, d = sp.symbols("s d", positive=True)
     assert Wrong(total=sp.Integer(3), s=s, d=d, sign=0).residual() != 0
+
+
+def test_the_balanced_time_is_that_of_the_flow():
+    m, k, s, d = 3, 2, 0.9, 0.5
+    counts, z = (k, m * k, k), 0.1
+    start = [float(np.sqrt(n)) * z for n in counts]
+    times = [0.0, 1.0, 2.0, 3.0]
+    strength = chain_strengths(counts, s, d, start, times).prod(axis=1)
+    values = {M: m, K: k, S: s, D: d, STRENGTH0: strength[0], TIME_CONSTANT: 1}
+    time = sp.lambdify(STRENGTH, NETWORK.chain.mode.printed.rhs.subs(values))
+    assert list(time(strength)) == pytest.approx(times, abs=1e-9)
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (1, 3), (4, 2), (9, 5)])

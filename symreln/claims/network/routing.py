@@ -71,7 +71,7 @@ class Routing(Claim):
             "equations": network.chain.velocities,
             "conserved": network.chain.conserved,
             "balanced_rate": network.chain.rate,
-            "balanced_time": network.chain.mode.printed,
+            "balanced_time": network.chain.mode.printed.rhs,
             "closed_forms": [
                 {"difference": words, "time": network.equal_ends(sign).primitive}
                 for sign, words in SIGNS.items()
