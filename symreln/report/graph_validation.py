@@ -12,7 +12,7 @@ from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free
 from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report.figures import LossCurve
-from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
+from symreln.report.judgement_json import FORMAT, diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import loss_sketch
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from symreln.experiment.graphs import GraphValidation
     from symreln.report.drawing import Sketch
     from symreln.train.run import TrainingRun
-
-FORMAT = "symreln-validation/1"
 
 
 def graph_validation_to_json(validation: GraphValidation) -> dict[str, Any]:

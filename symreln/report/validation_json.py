@@ -13,8 +13,8 @@ from symreln.experiment.graphs import GraphValidation
 from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
-from symreln.report.graph_validation import FORMAT, graph_validation_to_json
-from symreln.report.judgement_json import judgement_to_json
+from symreln.report.graph_validation import graph_validation_to_json
+from symreln.report.judgement_json import FORMAT, judgement_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
 from symreln.verify.folder import sealed_json
