@@ -20,13 +20,13 @@ from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.network import derivation as networks
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.routing import routing_of
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.exact.spectrum import joint_spectrum
-from symreln.graphs import derivation as networks
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.in_numbers import in_numbers
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
+    from symreln.claims.network.curves import Curves
+    from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
     from symreln.document.model import Document
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.every_size import Routing
     from symreln.spec.model import Spec
 
 

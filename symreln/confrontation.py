@@ -7,10 +7,10 @@ from typing import Any, Self, cast
 
 from symreln.api import Derivation, NetworkDerivation
 from symreln.base.summaries import short_repr
+from symreln.claims.network import derivation as networks
 from symreln.errors import NotSupportedError
 from symreln.experiment import confront, graphs, outcome
 from symreln.experiment.trained import ProgressCallback
-from symreln.graphs import derivation as networks
 from symreln.report.summary import validation_headline, validation_summary
 from symreln.report.validation_json import validation_to_json
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex

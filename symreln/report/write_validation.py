@@ -9,10 +9,10 @@ from typing import cast
 import numpy as np
 
 from symreln.base.progress import phase
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.document.model import Drawing
 from symreln.experiment.graphs import GraphValidation
 from symreln.experiment.outcome import Validation
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.report import jsonio
 from symreln.report.drawing import draw_all
 from symreln.report.folder import together
