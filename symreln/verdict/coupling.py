@@ -34,7 +34,7 @@ from symreln.base.summaries import short_repr
 from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
 from symreln.exact.matrix import ExactMatrix
-from symreln.network.linked import linked
+from symreln.network.linked import components
 from symreln.verdict.alike import Node, StageSymmetry
 
 if TYPE_CHECKING:
@@ -169,11 +169,7 @@ class StageCouplings:
 
     def components(self, nodes: list[Node]) -> list[frozenset[Node]]:
         """Return the sets of classes that are linked by couplings, in the order of ``nodes``."""
-        known = set(nodes)
-        pairs = [{c.target, c.source} for c in self.couplings]
-        links = [{node} for node in nodes] + [pair for pair in pairs if pair <= known]
-        groups = ([nodes[k] for k in part if k < len(nodes)] for part in linked(links))
-        return [frozenset(group) for group in groups]
+        return components(nodes, ((c.target, c.source) for c in self.couplings))
 
 
 def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
