@@ -218,7 +218,7 @@ def test_a_relu_network_with_decay_is_confronted():
     )
     assert report.gdln.settings.weight_decay == 0.05
     assert report.drift is not None
-    assert report.network_shares is not None
+    assert report.split is not None
     # There is a mean-field simulation too, and the start is κ of isolated units.
     assert report.mean_field is not None
     assert report.kappas
