@@ -18,6 +18,7 @@ from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import Range, variables
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from flint import arb, fmpz_mpoly
@@ -154,10 +155,8 @@ def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Pie
     return tuple(found)
 
 
-def rational_number(value: Fraction) -> AlgebraicNumber:
+def rational_number(value: Fraction | int) -> AlgebraicNumber:
     """Return a fraction as an algebraic number."""
-    from symreln.exact.scalar import Scalar
-
     return AlgebraicNumber.rational(Scalar.of(value))
 
 

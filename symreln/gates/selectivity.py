@@ -22,7 +22,6 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.gates.enumerate import pattern
 from symreln.gates.observed import ObservedNetworks
-from symreln.gates.serialise import Result
 from symreln.train.weights import LayerWeights
 
 
@@ -116,17 +115,14 @@ class Indices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PathwayIndices(Result):
+class _PathwayIndices(Indices):
     """Indices of a gate.
 
     Attributes:
         pattern: The gate, 0 or 1 a sample.
-        of: Its indices.
     """
 
-    JSON = ("pattern", "mixed=of.mixed", "explained=of.explained", "breadth=of.breadth")
     pattern: str
-    of: Indices
 
 
 @dataclass(frozen=True)
@@ -164,7 +160,7 @@ def selectivity_report(
         _units(trained, trained.initial, labels),
         _units(trained, trained.last, labels),
         tuple(
-            _PathwayIndices(pattern=pattern(gate), of=found.summed(place))
+            _PathwayIndices(pattern=pattern(gate), **vars(found.summed(place)))
             for place, gate in enumerate(gates)
         ),
     )

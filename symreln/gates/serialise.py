@@ -22,19 +22,24 @@ class Result(Claim):
     """A claim whose values are attributes of its own.
 
     Attributes:
-        JSON: Which, in this order: an attribute, ``key=attribute`` where JSON has another word;
-            with a ? behind it what is None, or an empty text or tuple, is left out.
+        JSON: Which, in this order: an attribute, ``key=attribute`` where JSON has another word,
+            * for all fields (a later entry wins). With a ? behind it what is None, or an empty text
+            or tuple, is left out.
         file: Of a command's result, the file that holds it.
     """
 
-    JSON: ClassVar[tuple[str, ...]]
+    JSON: ClassVar[tuple[str, ...]] = ("*",)
     file: ClassVar[str]
 
     def values(self) -> dict[str, Any]:
         """Return the attributes by key."""
-        found = {}
+        found: dict[str, Any] = {}
         for entry in self.JSON:
+            if entry == "*":
+                found |= super().values()
+                continue
             key, _, attribute = entry.rstrip("?").partition("=")
+            found.pop(attribute or key, None)
             value = attrgetter(attribute or key)(self)
             nothing = value is None or (isinstance(value, str | tuple) and not value)
             if not (nothing and entry.endswith("?")):

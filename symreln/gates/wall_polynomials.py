@@ -71,11 +71,6 @@ def ordering(spectrum: JointSpectrum) -> list[fmpz_mpoly]:
     return found
 
 
-def crossings(one: ModeClass, two: ModeClass) -> list[fmpz_mpoly]:
-    """Return polynomials between whose roots two classes of growth rates keep their order."""
-    return [resultant(one, two, 0)]
-
-
 def _apart(one: ModeClass) -> list[fmpz_mpoly]:
     """Return where conjugates of a class meet, or are 0 or infinite."""
     characteristic = Field(one.minpoly).characteristic(one.eigenvalue)
