@@ -418,4 +418,4 @@ def _selectivity_lines(found: SelectivityReport) -> Iterator[str]:
     yield f"hidden units at the start, by weight: {told(found.units_at_start)}"
     yield f"hidden units at the end, by weight: {told(found.units_at_end)}"
     for each in found.pathways:
-        yield f"  {_shown(each.pattern)}: {told(each)}"
+        yield f"  {_shown(each.pattern)}: {told(each.of)}"

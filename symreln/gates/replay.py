@@ -79,7 +79,7 @@ class ReplayErrors(Result):
         each: max |ΔL|/L(0) of each network that was replayed.
     """
 
-    JSON = ("*", "mean")
+    JSON = ("mean", "*")
     each: tuple[float, ...]
 
     @property

@@ -22,6 +22,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.gates.enumerate import pattern
 from symreln.gates.observed import ObservedNetworks
+from symreln.gates.serialise import Result
 from symreln.train.weights import LayerWeights
 
 
@@ -115,14 +116,17 @@ class Indices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PathwayIndices(Indices):
+class _PathwayIndices(Result):
     """Indices of a gate.
 
     Attributes:
         pattern: The gate, 0 or 1 a sample.
+        of: Its indices.
     """
 
+    JSON = ("pattern", "mixed=of.mixed", "explained=of.explained", "breadth=of.breadth")
     pattern: str
+    of: Indices
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ def selectivity_report(
         _units(trained, trained.initial, labels),
         _units(trained, trained.last, labels),
         tuple(
-            _PathwayIndices(pattern=pattern(gate), **vars(found.summed(place)))
+            _PathwayIndices(pattern=pattern(gate), of=found.summed(place))
             for place, gate in enumerate(gates)
         ),
     )

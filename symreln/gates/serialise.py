@@ -22,9 +22,9 @@ class Result(Claim):
     """A claim whose values are attributes of its own.
 
     Attributes:
-        JSON: Which, in this order: an attribute, ``key=attribute`` where JSON has another word,
-            * for all fields (a later entry wins). With a ? behind it what is None, or an empty text
-            or tuple, is left out.
+        JSON: Which, in this order: * for all fields; an attribute, or ``key=attribute`` where JSON
+            has another word. With a ? behind it what is None, or an empty text or tuple, is left
+            out.
         file: Of a command's result, the file that holds it.
     """
 
@@ -33,16 +33,19 @@ class Result(Claim):
 
     def values(self) -> dict[str, Any]:
         """Return the attributes by key."""
-        found: dict[str, Any] = {}
+        entries: dict[str, tuple[str, str, bool]] = {}
         for entry in self.JSON:
             if entry == "*":
-                found |= super().values()
+                entries |= {name: (name, name, False) for name in super().values()}
                 continue
             key, _, attribute = entry.rstrip("?").partition("=")
-            found.pop(attribute or key, None)
-            value = attrgetter(attribute or key)(self)
+            place = attribute if attribute in entries else key
+            entries[place] = key, attribute or key, entry.endswith("?")
+        found = {}
+        for key, attribute, optional in entries.values():
+            value = attrgetter(attribute)(self)
             nothing = value is None or (isinstance(value, str | tuple) and not value)
-            if not (nothing and entry.endswith("?")):
+            if not (nothing and optional):
                 found[key] = value
         return found
 
