@@ -93,18 +93,7 @@ class Confusion(Result):
         seeds: How many networks.
     """
 
-    JSON = (
-        "seeds",
-        "classes",
-        "steps=updates",
-        "loss",
-        "table=rounded",
-        "chance",
-        "hits",
-        "mean_field",
-        "overlap",
-        "markdown",
-    )
+    JSON = ("*", "steps=updates", "table=rounded", "hits", "markdown")
     classes: tuple[_PredictedClass, ...]
     updates: np.ndarray
     table: np.ndarray

@@ -35,7 +35,8 @@ from symreln.gates.replay import (
     window_schedule,
 )
 from symreln.gates.selectivity import Indices, SelectivityReport, selectivity_report
-from symreln.gates.serialise import Result, counted
+from symreln.gates.serialise import Result
+from symreln.spec.finding import counted
 from symreln.spec.model import Spec
 
 #: Runs where none are given: those of Algorithm 1 are compared with each other.

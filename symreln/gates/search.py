@@ -53,13 +53,8 @@ class GateStage(Result):
     """
 
     JSON = (
-        "stage",
-        "candidates",
-        "winners=winner_patterns",
-        "complete",
-        "winner_proven=proven",
-        "bound",
-        "told",
+        *("stage", "candidates", "winners=winner_patterns", "complete", "winner_proven=proven"),
+        *("bound", "told"),
     )
     residual: ExactMatrix
     candidates: tuple[SelfConsistentGate, ...]

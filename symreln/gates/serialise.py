@@ -82,8 +82,3 @@ def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:
     near = float(exact)
     fits = isfinite(near) and bool(near) == bool(exact)
     return f"{near if fits else exact:.6g}"
-
-
-def counted(count: int, thing: str) -> str:
-    """Return how many there are of a thing."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
