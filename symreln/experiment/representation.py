@@ -48,7 +48,7 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.confront import Validation
+    from symreln.experiment.outcome import Validation
     from symreln.experiment.trained import ProgressCallback
     from symreln.spec.model import Spec
 

@@ -18,8 +18,8 @@ from symreln.experiment.words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.experiment.confront import Validation
     from symreln.experiment.findings import PairDiagnosis
+    from symreln.experiment.outcome import Validation
     from symreln.experiment.published import PublishedPrediction
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.

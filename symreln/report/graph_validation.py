@@ -12,10 +12,9 @@ from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free
 from symreln.experiment.metrics import drop_time, seed_band
 from symreln.report.figures import LossCurve
-from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json
+from symreln.report.judgement_json import FORMAT, diagnosis_to_json, intervals_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import loss_sketch
-from symreln.report.validation_json import FORMAT
 
 if TYPE_CHECKING:
     from symreln.experiment.graph_start import GraphStart

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from symreln.experiment.strengths import ModeMeasured
     from symreln.experiment.study import MeasuredOrder, Study
 
+#: The format of validation.json.
+FORMAT = "symreln-validation/1"
 #: Significant digits of strengths that were measured.
 DIGITS = 6
 

@@ -14,7 +14,7 @@ from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
 from symreln.report.graph_validation import graph_validation_to_json
-from symreln.report.judgement_json import judgement_to_json
+from symreln.report.judgement_json import FORMAT, judgement_to_json
 from symreln.report.loss_unit import loss_unit
 from symreln.report.rules_json import rules_to_json
 from symreln.verify.folder import sealed_json
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from symreln.experiment.aligned import PathwayAlignment
     from symreln.experiment.confront import Validation
 
-FORMAT = "symreln-validation/1"
 #: Gates that are recorded, those that a symmetry maps onto each other once.
 MOST_GATES = 24
 
