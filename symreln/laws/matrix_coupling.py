@@ -73,8 +73,10 @@ class MatrixCoupling:
         module = self.module
         error = module.sigma_yx - self._written(maps) @ module.sigma_x
         parts = [
-            (basis.T @ error[:, :, place]).reshape(len(error), -1)
-            for basis, place in zip(self.bases, module.columns, strict=True)
+            (basis.T @ error[:, :, place]).reshape(len(error), rows * columns)
+            for basis, place, (rows, columns) in zip(
+                self.bases, module.columns, self.shapes, strict=True
+            )
         ]
         return np.concatenate(parts, axis=1).T.reshape(maps.shape)
 
@@ -96,7 +98,9 @@ class MatrixCoupling:
 
     def _written(self, maps: np.ndarray) -> np.ndarray:
         """Return [U_1 W_1, …, U_N W_N], shape (any, u, Σ w_p)."""
-        flat = maps.reshape(len(maps), -1).T
+        flat = np.atleast_2d(maps.T)
         blocks = zip(self.bases, self._places, self.shapes, strict=True)
-        parts = [basis @ flat[:, place].reshape(-1, *shape) for basis, place, shape in blocks]
+        parts = [
+            basis @ flat[:, place].reshape(len(flat), *shape) for basis, place, shape in blocks
+        ]
         return np.concatenate(parts, axis=2)
