@@ -149,16 +149,16 @@ def training_constants(
     Args:
         derivation: With a network.
         judged: "closed" where the printed closed forms are.
-        kappas: As for :func:`reduced_constants`, and so are the others.
+        kappas: As for :func:`_reduced_constants`, and so are the others.
         errors: Likewise.
         drawn: Likewise.
     """
     printed = printed_constants(derivation) if judged == "closed" else ()
-    reduced = reduced_constants(derivation, kappas, errors, drawn)
+    reduced = _reduced_constants(derivation, kappas, errors, drawn)
     return tuple({constant.name: constant for constant in (*reduced, *printed)}.values())
 
 
-def reduced_constants(
+def _reduced_constants(
     derivation: Derivation,
     kappas: Mapping[str, float],
     errors: Mapping[str, float] | None = None,

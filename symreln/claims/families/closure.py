@@ -34,7 +34,7 @@ OTHER = "l"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Action:
+class _Action:
     """What all pathways of one template, class i, do to one class of a pathway.
 
     Attributes:
@@ -51,7 +51,7 @@ class Action:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StageClosure:
+class _StageClosure:
     """What was proven of one stage in one sector.
 
     Attributes:
@@ -66,10 +66,10 @@ class StageClosure:
     obstacle: str
     gamma: dict[Node, Coefficients]
     d_eff: dict[Node, Coefficients]
-    actions: tuple[Action, ...]
+    actions: tuple[_Action, ...]
 
 
-def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
+def stage_closure(learners: tuple[Learner, ...]) -> _StageClosure:
     """Decide one stage whose pathways all have joint eigenbases."""
     actions = tuple(
         action
@@ -80,7 +80,7 @@ def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
     level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
     gamma, obstacle = _gamma(learners, actions)
     if obstacle:
-        return StageClosure(
+        return _StageClosure(
             level=Level.COUPLED_MATRICES, obstacle=obstacle, gamma={}, d_eff={}, actions=actions
         )
     d_eff = {
@@ -89,7 +89,7 @@ def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    return StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
+    return _StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
 
 
 def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
@@ -130,9 +130,9 @@ def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
     return found
 
 
-def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
+def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[_Action]:
     target, source = learners[p], learners[q]
-    found: dict[tuple[int, int], Action] = {}
+    found: dict[tuple[int, int], _Action] = {}
     for meeting in _meetings(learners, p, q):
         cross = meeting.source_features @ meeting.target_features.adjoint
         if cross.is_zero:
@@ -156,7 +156,7 @@ def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
                 if known is not None:
                     total = [x + y for x, y in zip(known.total, total, strict=True)]
                     single = [*known.single, *single]
-                found[i, a] = Action(
+                found[i, a] = _Action(
                     source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
                 )
     return list(found.values())
@@ -173,7 +173,7 @@ def _moved(written_by_source: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
 
 
 def _gamma(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+    learners: tuple[Learner, ...], actions: tuple[_Action, ...]
 ) -> tuple[dict[Node, Coefficients], str]:
     """Return (Gamma of every class acted on, "") or ({}, what stands in the way)."""
     gamma: dict[Node, Coefficients] = {}
@@ -214,7 +214,7 @@ def _name(learners: tuple[Learner, ...], node: Node) -> str:
 
 
 def _components(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+    learners: tuple[Learner, ...], actions: tuple[_Action, ...]
 ) -> list[frozenset[Node]]:
     """Return the sets of classes, null ones left out, that are linked by actions."""
     nodes = [

@@ -38,13 +38,13 @@ def derive_family(derivation: Derivation) -> FamilyDerivation | None:
 def derive_family_unchecked(spec: Spec) -> FamilyDerivation:
     """Derive for every size, without the checks of :mod:`symreln.claims.families.checks`."""
     try:
-        template = family_template(spec)
+        template = _family_template(spec)
     except NoFamilyError as found:
         return FamilyDerivation(spec=spec, template=None, reason=str(found), stages=())
     return FamilyDerivation(spec=spec, template=template, reason="", stages=_stages(template, spec))
 
 
-def family_template(spec: Spec) -> FamilyTemplate:
+def _family_template(spec: Spec) -> FamilyTemplate:
     """Return a spec's dataset and pathways for every size; a task with sizes has a line here.
 
     Raises:

@@ -122,12 +122,12 @@ def least_squares(
     """
     rest = targets
     for p, item in enumerate(learners):
-        outputs = converged_map(item, p, d_eff) @ item.features
+        outputs = _converged_map(item, p, d_eff) @ item.features
         rest = rest - (outputs.summed(SPECIAL) if item.template.each else outputs)
     return rest
 
 
-def converged_map(
+def _converged_map(
     item: Learner, p: int, d_eff: Mapping[tuple[int, int], Coefficients]
 ) -> FamilyMatrix:
     """Return A_p H_p, from the pathway's inputs to the outputs."""
@@ -140,8 +140,3 @@ def converged_map(
             if not coefficient.is_zero:
                 total = total + (item.drive @ power).scale(coefficient)
     return total
-
-
-def half_power(targets: FamilyMatrix) -> FamilyMatrix:
-    """Return Y* Y, whose trace over 2P is the loss of a network without outputs."""
-    return targets.adjoint @ targets
