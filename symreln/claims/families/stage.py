@@ -106,7 +106,7 @@ def written(matrix: FamilyMatrix, template: PathwayTemplate) -> FamilyMatrix:
 
 
 def least_squares(
-    learners: tuple[Learner, ...],
+    learners: Mapping[int, Learner],
     d_eff: Mapping[tuple[int, int], Coefficients],
     targets: FamilyMatrix,
 ) -> FamilyMatrix:
@@ -116,12 +116,12 @@ def least_squares(
     its plateau s/d_eff, and u vᵀ of a mode is A_p E/s.
 
     Args:
-        learners: The stage's pathways.
+        learners: The stage's pathways, by their place in it.
         d_eff: Of every class that is not null, keyed by (pathway, class).
         targets: From samples to outputs.
     """
     rest = targets
-    for p, item in enumerate(learners):
+    for p, item in learners.items():
         outputs = _converged_map(item, p, d_eff) @ item.features
         rest = rest - (outputs.summed(SPECIAL) if item.template.each else outputs)
     return rest
