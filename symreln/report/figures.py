@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.report.cells import gate_pattern, matrix_image
+from symreln.report.cells import gate_pattern
 from symreln.report.drawing import (
     FAINT,
     FONT_SIZE,
@@ -30,20 +30,6 @@ from symreln.report.drawing import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-
-__all__ = [
-    "GateShare",
-    "LossCurve",
-    "PathwayModes",
-    "PathwaySpectrum",
-    "gate_motion",
-    "gate_pattern",
-    "loss_curves",
-    "matrix_image",
-    "mode_trajectories",
-    "singular_values",
-]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
