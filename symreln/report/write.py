@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
-
-import numpy as np
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
@@ -20,7 +17,7 @@ from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
-from symreln.report.folder import CERTIFICATE, together
+from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.graph_validation import confronted_losses, graph_curves
 from symreln.report.loss_unit import loss_unit
 from symreln.report.network_plots import network_sketches
@@ -78,12 +75,10 @@ def write_proven(
 
 @phase("certificate")
 def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
-    written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], derivation.ask(certificate))
+    found = {CERTIFICATE: derivation.ask(certificate)}
     if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
-    return written
+        found["derivation.json"] = derivation.ask(derivation_to_json)
+    return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
 
 
 def _write_documents(
@@ -106,8 +101,8 @@ def _write_documents(
         latex.save(document, written[-1], seal)
         written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
     if "html" in wanted:
-        written.append(folder / "derivation.html")
-        jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
+        name = "derivation.html"
+        written += write_files(folder, {name: seal(name, html.render(document))})
     return written
 
 
@@ -170,14 +165,12 @@ def write_validation(validation: Validation | GraphValidation, directory: str | 
     """
     with together(Path(directory)) as draft:
         figures, curves = _figures_and_curves(validation)
-        written = [draft.folder / "curves.npz"]
-        jsonio.write_bytes(written[0], curves)
-        for drawing in figures:
-            written.append(draft.folder / f"{drawing.name}.svg")
-            jsonio.write_text(written[-1], drawing.svg)
-        written.append(draft.folder / "validation.json")
-        jsonio.write_json(written[-1], validation_to_json(validation))
-        return draft.moved(written)
+        files = {
+            "curves.npz": curves,
+            **{f"{each.name}.svg": each.svg for each in figures},
+            "validation.json": jsonio.dumps(validation_to_json(validation)),
+        }
+        return draft.moved(write_files(draft.folder, files))
 
 
 def _figures_and_curves(
@@ -218,8 +211,4 @@ def _curves(validation: Validation) -> bytes:
     if validation.predicted is not None:
         low, middle, high = validation.predicted.band.values
         arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
-    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
-    arrays |= {"steps": prediction.times, "loss_unit": np.array(unit.words)}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
-    return buffer.getvalue()
+    return unit.npz(arrays, prediction.times)
