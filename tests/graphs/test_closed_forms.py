@@ -9,9 +9,9 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.network.chains import chain_steps
 from symreln.claims.network.components import components
 from symreln.claims.network.curves import Curves
-from symreln.claims.network.parts import chain_steps
 from symreln.exact.truth import Truth
 from symreln.laws import shared_chain as parts
 from symreln.laws.law import TIME_CONSTANT
