@@ -18,8 +18,8 @@ from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
 from symreln.verdict.spaces import NodeSpaces, minimal_spaces
-from tests.graphs.examples import backpropagated, random_data, start
-from tests.graphs.reduction import reduce_edges
+from tests.network.examples import backpropagated, random_data, start
+from tests.network.reduction import reduce_edges
 from tests.strategies import seeds
 
 TIMES = (0.0, 0.5, 2.0)

@@ -15,8 +15,8 @@ from symreln.report.content import derivation_document
 from symreln.report.drawing import draw_all
 from symreln.report.graph_figure import graph_figure
 from symreln.report.network_plots import network_sketches, node_columns
-from tests.graphs.examples import random_data, shared_spec, spec_of
-from tests.graphs.test_components import NETWORK
+from tests.network.examples import random_data, shared_spec, spec_of
+from tests.network.test_components import NETWORK
 from tests.strategies import seeds
 
 

@@ -20,8 +20,8 @@ from symreln.laws.ops import NUMPY
 from symreln.laws.shared_chain import SharedChain, place_proofs
 from symreln.network.bundles import NetworkData
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, chain_spec, pathway_modes, shared_spec
-from tests.graphs.test_components import NETWORK
+from tests.network.examples import aligned, chain_spec, pathway_modes, shared_spec
+from tests.network.test_components import NETWORK
 
 # -- closed forms ---------------------------------------------------------------------------------
 
