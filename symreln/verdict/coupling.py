@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.linked import linked
+from symreln.base.linked import components
 from symreln.base.summaries import short_repr
 from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
@@ -169,11 +169,7 @@ class StageCouplings:
 
     def components(self, nodes: list[Node]) -> list[frozenset[Node]]:
         """Return the sets of classes that are linked by couplings, in the order of ``nodes``."""
-        known = set(nodes)
-        pairs = [{c.target, c.source} for c in self.couplings]
-        links = [{node} for node in nodes] + [pair for pair in pairs if pair <= known]
-        groups = ([nodes[k] for k in part if k < len(nodes)] for part in linked(links))
-        return [frozenset(group) for group in groups]
+        return components(nodes, ((c.target, c.source) for c in self.couplings))
 
 
 def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
