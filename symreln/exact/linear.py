@@ -152,17 +152,25 @@ def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
     for part in matrix.terms.values():
         for row, column in zip(part.rows.tolist(), part.columns.tolist(), strict=True):
             links[row].add(column)
-    known: dict[ExactMatrix, ExactMatrix] = {}
+    groups = linked(links)
+    if len(groups) == 1:
+        return _whole_inverse(matrix)
+    known: dict[tuple, ExactMatrix] = {}
     placed = []
-    for members in linked(links):
+    for members in groups:
         block = matrix.select(rows=members, columns=members)
-        if block not in known:
-            numerator, denominator = block.integers()
-            top, bottom = integers.inverse(numerator)
-            whole = ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters)
-            known[block] = whole.reduced()
-        placed.append(known[block].placed(members, members, matrix.shape))
+        numerator, denominator = block.integers()
+        spelled = len(members), denominator, tuple(map(int, numerator.entries()))
+        if spelled not in known:
+            known[spelled] = _whole_inverse(block)
+        placed.append(known[spelled].placed(members, members, matrix.shape))
     return _total(placed).reduced()
+
+
+def _whole_inverse(matrix: ExactMatrix) -> ExactMatrix:
+    numerator, denominator = matrix.integers()
+    top, bottom = integers.inverse(numerator)
+    return ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters).reduced()
 
 
 def _total(parts: Sequence[ExactMatrix]) -> ExactMatrix:
