@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.base.linked import components
 from symreln.claims.families.stage import written
 from symreln.claims.families.template import SPECIAL
-from symreln.network.linked import components
 from symreln.verdict.judge import Level
 from symreln.verdict.modes import Drive
 

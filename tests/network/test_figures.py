@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from tests.graphs.examples import random_data, shared_spec, spec_of
+from tests.graphs.test_components import NETWORK
 
 import symreln as sr
 from symreln.report import html, latex, network_plots
 from symreln.report.content import derivation_document
 from symreln.report.drawing import INK, draw_all
 from symreln.report.network_plots import draw_network, network_sketches, node_columns
-from tests.graphs.examples import random_data, shared_spec, spec_of
-from tests.graphs.test_components import NETWORK
+from tests.network.examples import random_data, shared_spec, spec_of
+from tests.network.test_components import NETWORK
 from tests.strategies import seeds
 
 
