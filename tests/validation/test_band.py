@@ -29,7 +29,7 @@ from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.plots import validation_sketches
-from symreln.report.write import write_validation
+from symreln.report.write_validation import write_validation
 from symreln.train.trainers import train_gdln
 
 
@@ -280,7 +280,7 @@ def test_what_takes_long_is_not_drawn_but_on_demand(monkeypatch):
     monkeypatch.setattr(band, "USUAL_COST", 1.0)
     monkeypatch.setattr(band, "BUDGET", 1.0)
     assert predicted_band(numbers, {}, {}) is None
-    assert foretell(numbers, scatter=0).no_band == TOO_LONG
+    assert foretell(numbers, scatter=0).not_predicted == TOO_LONG
     assert predicted_band(numbers, {}, {}, whatever_cost=True).draws == band.FEWEST
 
 
