@@ -252,7 +252,7 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
     """
     spec = derivation.spec
     known = derivation.known
-    if derivation.later or spec.network is None or not known.two_layers_alike:
+    if derivation.later or spec.network is None or not known.plain.holds:
         return None
     if len(derivation.stages) < 2:
         return None

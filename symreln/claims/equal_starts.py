@@ -93,7 +93,7 @@ class EqualStarts(Claim):
 
 def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
     """Return what stages closed by symmetry owe to equal starts, where modes couple."""
-    two_layers = derivation.tau is not None and derivation.known.one_hidden_layer
+    two_layers = derivation.tau is not None and derivation.known.matrices.holds
     found = []
     for stage in derivation.stages:
         components = sorted(stage.verdict.components, key=sorted)

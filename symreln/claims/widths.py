@@ -278,8 +278,9 @@ def _rank(pathway: PathwayDerivation) -> int:
 
 def _reason(derivation: Derivation) -> str:
     """Say why it is not decided what narrow pathways learn; empty where it is."""
-    if not derivation.known.two_layers_alike:
-        return "it is derived for two layers that start alike, without weight decay"
+    plain = derivation.known.plain
+    if not plain.holds:
+        return f"it is derived for {plain.why}"
     if any(parameter.value is None for parameter in derivation.spec.parameters):
         return "the order of the modes depends on parameters, and no value is declared"
     exact = derivation.ask(at_values)
