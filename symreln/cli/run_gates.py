@@ -79,10 +79,8 @@ def race_gates(
     with Progress(quiet=False)("race"):
         if modules is not None:
             found = races.rivals(given, modules, asked["seeds"], asked["rng"])
-        elif label is None:
-            found = races.over_parameter(given, over, **asked)
-        elif over is not None:
-            found = races.by_label_over(given, label, over, **asked)
+        elif label is None or over is not None:
+            found = races.over_parameter(given, over, label=label, **asked)
         else:
             numbers = _at_values("race", given)
             found = races.by_label(numbers, label, asked["seeds"], asked["rng"])

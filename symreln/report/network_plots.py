@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.graphs.described import described
-from symreln.graphs.in_numbers import in_numbers
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
 from symreln.report.drawing import FONT_SIZE, INK, PALETTE, Sketch, new_axes, plain, styled
 from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import FancyArrowPatch
 
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.derivation import NetworkDerivation
+    from symreln.claims.network.curves import Curves
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.network.model import Network
     from symreln.network.parts import Edge, Gain, Node
 

@@ -14,28 +14,31 @@ by the rule of :meth:`symreln.claims.families.algebra.FamilyMatrix.summed`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.claims.families.stage import written
 from symreln.claims.families.template import SPECIAL
-from symreln.exact.linear import inverse
-from symreln.exact.matrix import ExactMatrix
+from symreln.network.linked import components
 from symreln.verdict.judge import Level
+from symreln.verdict.modes import Drive
 
 if TYPE_CHECKING:
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.spectrum import Coefficients
     from symreln.claims.families.stage import Learner
+    from symreln.verdict.alike import Node
+
+#: The pathways of a stage that have inputs in a sector, by their place in the stage.
+Learners = Mapping[int, "Learner"]
 
 OTHER = "l"
 """Name of the special value of the pathway that acts, where that of the one acted on is k."""
 
-Node = tuple[int, int]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Action:
+class _Action:
     """What all pathways of one template, class i, do to one class of a pathway.
 
     Attributes:
@@ -52,7 +55,7 @@ class Action:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StageClosure:
+class _StageClosure:
     """What was proven of one stage in one sector.
 
     Attributes:
@@ -67,30 +70,27 @@ class StageClosure:
     obstacle: str
     gamma: dict[Node, Coefficients]
     d_eff: dict[Node, Coefficients]
-    actions: tuple[Action, ...]
+    actions: tuple[_Action, ...]
 
 
-def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
+def stage_closure(learners: Learners) -> _StageClosure:
     """Decide one stage whose pathways all have joint eigenbases."""
     actions = tuple(
-        action
-        for p in range(len(learners))
-        for q in range(len(learners))
-        for action in _actions(learners, p, q)
+        action for p in learners for q in learners for action in _actions(learners, p, q)
     )
     level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
     gamma, obstacle = _gamma(learners, actions)
     if obstacle:
-        return StageClosure(
+        return _StageClosure(
             level=Level.COUPLED_MATRICES, obstacle=obstacle, gamma={}, d_eff={}, actions=actions
         )
     d_eff = {
         (p, a): _sum(mode.d, gamma.get((p, a)))
-        for p, item in enumerate(learners)
+        for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    return StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
+    return _StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
 
 
 def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
@@ -109,7 +109,7 @@ class _Meeting:
     summed: str
 
 
-def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
+def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
     """Return the ways in which a pathway of template q meets one of template p.
 
     Where both stand for one pathway a value, they may have the same value or different ones.
@@ -131,9 +131,9 @@ def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
     return found
 
 
-def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
+def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
     target, source = learners[p], learners[q]
-    found: dict[tuple[int, int], Action] = {}
+    found: dict[tuple[int, int], _Action] = {}
     for meeting in _meetings(learners, p, q):
         cross = meeting.source_features @ meeting.target_features.adjoint
         if cross.is_zero:
@@ -157,7 +157,7 @@ def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
                 if known is not None:
                     total = [x + y for x, y in zip(known.total, total, strict=True)]
                     single = [*known.single, *single]
-                found[i, a] = Action(
+                found[i, a] = _Action(
                     source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
                 )
     return list(found.values())
@@ -174,7 +174,7 @@ def _moved(written_by_source: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
 
 
 def _gamma(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+    learners: Learners, actions: tuple[_Action, ...]
 ) -> tuple[dict[Node, Coefficients], str]:
     """Return (Gamma of every class acted on, "") or ({}, what stands in the way)."""
     gamma: dict[Node, Coefficients] = {}
@@ -205,35 +205,27 @@ def _gamma(
     return gamma, ""
 
 
-def _mode(learners: tuple[Learner, ...], node: Node):
+def _mode(learners: Learners, node: Node):
     return learners[node[0]].classes[node[1]]
 
 
-def _name(learners: tuple[Learner, ...], node: Node) -> str:
+def _name(learners: Learners, node: Node) -> str:
     template = learners[node[0]].template
     return f"class {node[1] + 1} of '{template.name}'"
 
 
-def _components(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
-) -> list[frozenset[Node]]:
+def _components(learners: Learners, actions: tuple[_Action, ...]) -> list[frozenset[Node]]:
     """Return the sets of classes, null ones left out, that are linked by actions."""
     nodes = [
         (p, a)
-        for p, item in enumerate(learners)
+        for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     ]
-    groups = {node: {node} for node in nodes}
-    for action in actions:
-        if action.target in groups and groups[action.source] is not groups[action.target]:
-            merged = groups[action.source] | groups[action.target]
-            for node in merged:
-                groups[node] = merged
-    return [frozenset(group) for group in {id(g): g for g in groups.values()}.values()]
+    return components(nodes, ((action.target, action.source) for action in actions))
 
 
-def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
+def _unequal(learners: Learners, component: frozenset[Node]) -> str:
     first, *others = sorted(component)
     for node in others:
         one, other = _mode(learners, first), _mode(learners, node)
@@ -246,7 +238,7 @@ def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
 
 
 def _total_coupling(
-    learners: tuple[Learner, ...], node: Node, total: tuple[FamilyMatrix, ...]
+    learners: Learners, node: Node, total: tuple[FamilyMatrix, ...]
 ) -> tuple[Coefficients | None, str]:
     """Return (Gamma, "") or (None, obstacle); Gamma is None on a null class."""
     item, mode = learners[node[0]], _mode(learners, node)
@@ -254,18 +246,11 @@ def _total_coupling(
     if mode.is_null:
         cancel = all(matrix.is_zero for matrix in total)
         return None, "" if cancel else f"the couplings do not cancel on null {name}"
-    degree = mode.degree
-    drives = [item.drive @ power for power in item.powers(node[1], 3 * degree - 2)]
-    low = drives[:degree]
-    names = mode.multiplicity.parameters
-    gram = [[(x.adjoint @ y).trace() for y in low] for x in low]
-    right = [[(x.adjoint @ total[0]).trace()] for x in low]
-    found = inverse(ExactMatrix.from_rows(gram, names)) @ ExactMatrix.from_rows(right, names)
-    gamma = tuple(found.entry(i, 0) for i in range(degree))
-    for k, matrix in enumerate(total):
-        expected = drives[k].scale(gamma[0])
-        for i in range(1, degree):
-            expected = expected + drives[k + i].scale(gamma[i])
-        if not (matrix - expected).is_zero:
-            return None, f"the couplings on {name} do not add up to a multiple of its own drive"
+    powers = item.powers(node[1], 3 * mode.degree - 2)
+    drive = Drive(powers=tuple(item.drive @ power for power in powers), degree=mode.degree)
+    gamma = drive.polynomial(total[:1])
+    if gamma is None or any(
+        not (matrix - drive.shifted(gamma, k, 1)[0]).is_zero for k, matrix in enumerate(total)
+    ):
+        return None, f"the couplings on {name} do not add up to a multiple of its own drive"
     return gamma, ""
