@@ -8,6 +8,8 @@ import sympy as sp
 
 from symreln.claims.alike import Alike, alike, heights_latex
 from symreln.claims.claim import said_of
+from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.claim import DIGITS, said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.discretisation_bound import flow_errors
@@ -45,7 +47,6 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
