@@ -12,9 +12,9 @@ from symreln.claims.alike import alike, heights_latex, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.report.cells import gate_pattern
 from symreln.laws.choice import plateau
 from symreln.laws.law import Regime
+from symreln.report.cells import gate_pattern
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
     GateShare,

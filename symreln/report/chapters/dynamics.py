@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.alike import Alike, alike, heights_latex
-from symreln.claims.claim import said_of
-from symreln.claims.alike import Alike, alike, decays, heights_latex
 from symreln.claims.claim import DIGITS, said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
