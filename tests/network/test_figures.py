@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
-from tests.graphs.examples import random_data, shared_spec, spec_of
-from tests.graphs.test_components import NETWORK
 
 import symreln as sr
 from symreln.report import html, latex, network_plots
