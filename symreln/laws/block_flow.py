@@ -194,14 +194,16 @@ class BlockFlow:
         couplings = self.phases[phase]
         if self._single is not None:
             return self._single.velocity(found[0], couplings[0].errors(maps)) / self.tau
-        errors = np.concatenate(
-            [c.errors(maps[place]) for c, place in zip(couplings, self.places, strict=True)]
-        )
+        every = [c.errors(maps[place]) for c, place in zip(couplings, self.places, strict=True)]
+        errors = np.concatenate(every)
+        many = maps.ndim > 1
+        if many:  # far fewer numbers than the state has
+            errors /= self.tau
         velocity = [
             group.velocity(parts, errors[group.index])
             for group, parts in zip(self._groups, found, strict=True)
         ]
-        return np.concatenate(velocity) / self.tau
+        return np.concatenate(velocity) if many else np.concatenate(velocity) / self.tau
 
     def input_factors(self, state: np.ndarray) -> list[np.ndarray]:
         """Return W1ᵀ of every block of one network, shape (inputs, any); Q is the state."""
