@@ -280,7 +280,7 @@ def _reason(derivation: Derivation) -> str:
     """Say why it is not decided what narrow pathways learn; empty where it is."""
     if not derivation.known.two_layers_alike:
         return "it is derived for two layers that start alike, without weight decay"
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return "the order of the modes depends on parameters, and no value is declared"
     exact = derivation.ask(at_values)
     if not exact.closed or any(stage.verdict.d_eff for stage in exact.stages):
