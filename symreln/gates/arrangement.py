@@ -426,8 +426,10 @@ def without_parameters(matrix: ExactMatrix) -> ExactMatrix:
     return matrix.substitute(dict.fromkeys(matrix.parameters, Fraction(1)))
 
 
-def _constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
-    """Return the entries of X.
+def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
+    """Return X with every sample made a primitive whole-number vector, and independent rows.
+
+    A positive factor changes no gate. The rows are as many as the rank.
 
     Raises:
         InputError: A parameter occurs, or there are no samples.
@@ -435,16 +437,8 @@ def _constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
     if not inputs.shape[1]:
         msg = "gates: the dataset has no samples"
         raise InputError(msg)
-    return without_parameters(inputs).to_fractions()
-
-
-def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
-    """Return X with every sample made a primitive whole-number vector, and independent rows.
-
-    A positive factor changes no gate. The rows are as many as the rank.
-    """
-    entries = _constant_rows(inputs)
-    columns = [primitive([row[i] for row in entries]) for i in range(inputs.shape[1])]
+    entries = without_parameters(inputs).to_fractions()
+    columns = [primitive(column) for column in zip(*entries, strict=True)]
     whole = np.array([[int(v) for v in column] for column in columns], dtype=object).T
     table = fmpz_mat([[int(v) for v in row] for row in whole])
     rank = int(table.rank())

@@ -12,7 +12,7 @@ from symreln.claims.integration import network_of
 from symreln.exact.order import order_key
 from symreln.gates.consistent import SelfConsistentGate, by_speed, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
-from symreln.gates.observed import nearest_observer, observe
+from symreln.gates.observed import ObservedNetworks, nearest_observer, observe
 from symreln.gates.partial import partial_gates
 from symreln.gates.race_pieces import Race
 from symreln.gates.serialise import Result
@@ -149,10 +149,10 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
     return tuple(sorted(found))
 
 
-def confront(
-    race: Race, spec: Spec, value: Fraction, seeds: int, rng: int, *, by_label: bool = False
-) -> RacePoint:
+def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> RacePoint:
     """Train networks at one value of the parameter, and say what is predicted for them.
+
+    Of a race of given gates nothing is predicted.
 
     Args:
         race: The race of the spec's data.
@@ -160,13 +160,16 @@ def confront(
         value: The parameter.
         seeds: How many networks.
         rng: Seed of their weights.
-        by_label: Whether the race is of given gates alone: nothing is predicted then.
     """
     dataset, network = data_at(race, spec, value), network_of(spec)
-    candidates = candidates_at(race, spec, value)
-    start = None
-    if race.complete and not by_label:
-        start = finite_start(dataset, candidates, race.group, network)
+    part, start = race.at(value), None
+    if race.given:
+        order = part.order if part is not None else ()
+    else:
+        candidates = candidates_at(race, spec, value)
+        order = tuple(tuple(each.pattern for each in rank) for rank in by_speed(candidates))
+        if race.complete:
+            start = finite_start(dataset, candidates, race.group, network)
     tau, steps = float(network.tau(dataset.samples)), network.steps
     if start is not None:
         # As long again as the slowest of outputs take to their end, counted from their half.
@@ -180,19 +183,14 @@ def confront(
         },
         steps=[steps - 1],
     )
-    part = race.at(value) if by_label else None
-    ranks = by_speed(candidates)
+    weights, (_, outside) = seen.weights[:, 0], np.moveaxis(seen.seen["nearest"][:, 0], -1, 0)
     return RacePoint(
         value=value,
         seeds=seeds,
-        order=tuple(tuple(each.pattern for each in rank) for rank in ranks)
-        if part is None
-        else part.order,
+        order=order,
         start=start,
-        classes=_shares(race, seen.weights[:, 0], seen.seen["nearest"][:, 0, :, 0], start),
-        outside=float(
-            (seen.weights[:, 0] * seen.seen["nearest"][:, 0, :, 1]).sum() / seen.weights[:, 0].sum()
-        ),
+        classes=_shares(race, seen, start),
+        outside=float((weights * outside).sum() / weights.sum()),
         left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
         quarter=seen.quarter,
         updates=steps,
@@ -201,12 +199,13 @@ def confront(
 
 
 def _shares(
-    race: Race, weights: np.ndarray, nearest: np.ndarray, start: FiniteStart | None
+    race: Race, seen: ObservedNetworks, start: FiniteStart | None
 ) -> tuple[_ClassShare, ...]:
-    """Return the shares of classes from each unit's weight and class, shape (seeds, H)."""
+    """Return the shares of classes, of what the networks were looked at once for."""
+    shares, nearest = seen.class_shares("nearest", len(race.classes)), seen.seen["nearest"]
     found = []
     for place, pattern in enumerate(race.classes):
-        own = (weights * (nearest == place)).sum(axis=1) / weights.sum(axis=1)
+        own = shares[:, 0, place]
         predicted, error = (None, 0.0) if start is None else start.share_of(pattern)
         found.append(
             _ClassShare(
@@ -215,7 +214,7 @@ def _shares(
                 predicted_error=error,
                 measured=float(own.mean()),
                 spread=float(own.std(ddof=int(len(own) > 1))),
-                units=float((nearest == place).mean()),
+                units=float((nearest[..., 0] == place).mean()),
             )
         )
     return tuple(found)

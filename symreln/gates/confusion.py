@@ -41,7 +41,7 @@ LEAST, EMPTY = 0.02, 0.0005
 MOST_CLASSES = 12
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _PredictedClass(Result):
     """Gates that are alike, predicted for a stage.
 
@@ -93,18 +93,7 @@ class Confusion(Result):
         seeds: How many networks.
     """
 
-    JSON = (
-        "seeds",
-        "classes",
-        "steps=updates",
-        "loss",
-        "table=rounded",
-        "chance",
-        "hits",
-        "mean_field",
-        "overlap",
-        "markdown",
-    )
+    JSON = ("*", "steps=updates", "table=rounded", "hits", "markdown")
     classes: tuple[_PredictedClass, ...]
     updates: np.ndarray
     table: np.ndarray
@@ -180,9 +169,7 @@ def predicted_classes(stages: Iterable[GateStage]) -> tuple[_PredictedClass, ...
         stages: See :func:`symreln.gates.search.predicted_stages`.
     """
     return tuple(
-        _PredictedClass(
-            stage=stage.stage, pattern=each.pattern, signs=moved_gates(each.course, stage.group)
-        )
+        _PredictedClass(stage.stage, each.pattern, moved_gates(each.signs, stage.group))
         for stage in stages
         for each in stage.candidates
     )

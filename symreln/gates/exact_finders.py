@@ -59,10 +59,7 @@ class _AllGates(Result):
         remarks: What to know of the data.
     """
 
-    JSON = (
-        *("format", "method", "samples", "count", "open", "sampled", "draws", "symmetries"),
-        *("kinds", "gates?", "remarks"),
-    )
+    JSON = ("format", "*", "gates?")
     file, format = "gates.json", FORMAT
     method: str
     samples: int
@@ -96,10 +93,7 @@ class _SelectedGates(Result):
         confusion: Predicted against shown gates of trained networks.
     """
 
-    JSON = (
-        *("format", "method", "count", "sampled", "draws"),
-        *("stages", "remarks", "confusion?"),
-    )
+    JSON = ("format", "*", "confusion?")
     file, format = "gates.json", FORMAT
     method: str
     count: int

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from symreln.errors import NotSupportedError
 from symreln.gates import context_subsets
 from symreln.gates.context_subsets import SubsetFormulas
 from symreln.gates.label_race import SubsetShares, SubsetStage, label_values
@@ -32,7 +31,7 @@ class SubsetsReport(Result):
         trained: Which m networks take, or None.
     """
 
-    JSON = ("format", "label", "values=names", "stages", "formulas?", "faster_with_m?", "trained?")
+    JSON = ("format", "*", "values=names", "formulas?", "faster_with_m?", "trained?")
     file, format = "subsets.json", "symreln-subsets/1"
     label: str
     names: tuple[str, ...]
@@ -54,7 +53,7 @@ class SubsetsReport(Result):
     def _stage(self, stage: SubsetStage) -> list[str]:
         what = "the targets" if stage.stage == 1 else "what converged stages leave"
         columns = [
-            ("m", lambda each: each.count),
+            ("m", lambda each: each.m),
             ("gates alike", lambda each: each.size),
             ("speed", lambda each: each.speed.to_sympy() if each.speed else "0"),
             ("decimal", lambda each: f"{float(each.speed):.5f}" if each.speed else "0"),
@@ -113,7 +112,9 @@ def subsets_report(
         stages: See :func:`symreln.gates.label_race.subset_stages`.
         trained: What networks take, or None.
     """
-    known = _has_formulas(spec)
+    first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
+    common = len(first) == 1 and tuple(first[0].gate) == (1,) * spec.dataset.samples
+    known = common and context_subsets.has_formulas(spec.dataset)
     return SubsetsReport(
         label=label,
         names=tuple(map(str, label_values(spec.dataset, label))),
@@ -122,16 +123,6 @@ def subsets_report(
         faster_with_m=context_subsets.comparisons() if known else None,
         trained=trained,
     )
-
-
-def _has_formulas(spec: Spec) -> bool:
-    """Return whether the formulas in C, m, n and c are those of a spec's data and stages."""
-    try:
-        context_subsets.require_equal_structures(spec.dataset)
-    except NotSupportedError:
-        return False
-    first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
-    return len(first) == 1 and tuple(first[0].gate) == (1,) * spec.dataset.samples
 
 
 def _formula_lines(found: SubsetFormulas, steps: dict[str, sp.Expr]) -> list[str]:

@@ -27,7 +27,7 @@ from typing import Literal
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.spectrum import ModeClass
-from symreln.gates.consistent import by_speed, sign_pattern
+from symreln.gates.consistent import GrowingGate, by_speed
 from symreln.gates.parameter_intervals import Piece
 from symreln.gates.serialise import Result
 from symreln.network.orbits import SampleGroup, moved_gates
@@ -36,57 +36,25 @@ from symreln.network.orbits import SampleGroup, moved_gates
 MOST_SHOWN = 24
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Runner(Result):
-    """A gate on one piece of the parameter's range.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Runner(GrowingGate):
+    """A gate on one piece of the parameter's range: s at its number, or at a cut its value.
 
     Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, one a sample (boundary samples of full gates
-            count as closed); one of ``size`` that a symmetry makes alike.
-        size: How many.
-        s: Growth rate at the piece's number (on an interval) or value (at a cut).
         rate: Growth rate as a function of the parameter, on an interval; None at a cut.
         mode_class: Its conjugacy class over Q(parameter), on an interval.
-        largest: Whether it is the largest singular value of what drives the gate's units.
-        fractions: The gate on every sample of a partial gate's boundary, at ``at``.
-        at: The rational number at which an interval was decided.
-        self_consistent: Whether the direction has the gate. Only races of given gates, see
-            :mod:`symreln.gates.label_race`, have runners that are not, or None: not decided.
+        at: The rational number at which an interval was decided, fractions too.
+        self_consistent: Whether the direction has the gate. Only races of given gates have runners
+            that are not, or None: not decided.
         name: Of a given gate.
     """
 
-    JSON = (
-        *("pattern", "name=called", "kind", "size", "speed=rate", "realisable=stays?"),
-        *("self_consistent=stays?", "fractions", "fractions_at?", "largest"),
-    )
-    signs: tuple[int, ...]
-    size: int
-    s: AlgebraicNumber
+    JSON = (*GrowingGate.JSON, "fractions_at?")
     rate: AlgebraicNumber | None = None
     mode_class: ModeClass | None = None
-    largest: bool = True
-    fractions: tuple[AlgebraicNumber, ...] = ()
     at: Fraction | None = None
     self_consistent: bool | None = True
     name: str = ""
-
-    def __repr__(self) -> str:
-        return f"Runner({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
-
-    @property
-    def gate(self) -> tuple[int, ...]:
-        """0 or 1 a sample, samples on the boundary closed."""
-        return tuple(int(sign > 0) for sign in self.signs)
-
-    @property
-    def kind(self) -> Literal["full", "partial"]:
-        """Whether a unit must be open for a fraction of time on some boundary sample."""
-        return "partial" if 0 in self.signs else "full"
-
-    @property
-    def pattern(self) -> str:
-        """The gate as text."""
-        return sign_pattern(self.signs)
 
     @property
     def called(self) -> str:
@@ -121,7 +89,10 @@ class RacePiece(Result):
         closed: Whether the lower and the upper end belong to it.
     """
 
-    JSON = ("from=piece.low", "to=piece.high", "closed", "order", "undecided?", "why?")
+    JSON = (
+        *("from=piece.low", "to=piece.high", "closed", "order", "undecided?", "why?"),
+        "self_consistent?",
+    )
     piece: Piece
     ranks: tuple[tuple[Runner, ...], ...]
     undecided: tuple[str, ...] = ()
@@ -157,6 +128,11 @@ class RacePiece(Result):
         for runner in self.runners:
             kept.setdefault(runner.pattern, runner.self_consistent)
         return kept
+
+    @property
+    def self_consistent(self) -> dict[str, bool | None] | None:
+        """The same of given gates; None of those that all are."""
+        return self.kept if any(runner.name for runner in self.runners) else None
 
     @property
     def decided(self) -> bool:
@@ -276,6 +252,11 @@ class Race:
         one_of_each = {runner.pattern: runner.signs for runner in runners}
         ordered = sorted(one_of_each.items(), reverse=True)
         return {name: moved_gates(signs, self.group) for name, signs in ordered}
+
+    @property
+    def given(self) -> bool:
+        """Whether the gates were given, rather than all that are self-consistent."""
+        return any(runner.name for part in self.pieces for runner in part.runners)
 
     @property
     def names(self) -> dict[str, str]:

@@ -12,6 +12,7 @@ from symreln.claims.alike import alike, decays, heights_latex, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
+from symreln.report.cells import gate_pattern
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
     GateShare,
@@ -19,7 +20,6 @@ from symreln.report.figures import (
     PathwayModes,
     PathwaySpectrum,
     gate_motion,
-    gate_pattern,
     loss_curves,
     mode_trajectories,
     singular_values,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.families.stage import written
 from symreln.claims.families.template import SPECIAL
-from symreln.verdict.coupling import linked
+from symreln.network.linked import components
 from symreln.verdict.judge import Level
 from symreln.verdict.modes import Drive
 
@@ -219,7 +219,7 @@ def _components(learners: Learners, actions: tuple[_Action, ...]) -> list[frozen
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     ]
-    return linked(nodes, ((action.target, action.source) for action in actions))
+    return components(nodes, ((action.target, action.source) for action in actions))
 
 
 def _unequal(learners: Learners, component: frozenset[Node]) -> str:
