@@ -10,8 +10,6 @@ import numpy as np
 
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
-from symreln.graphs.described import described
-from symreln.graphs.in_numbers import in_numbers
 from symreln.report.drawing import FONT_SIZE, INK, PALETTE, Sketch, new_axes, plain, styled
 from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 
     from symreln.claims.network.curves import Curves
     from symreln.claims.network.derivation import NetworkDerivation
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.derivation import NetworkDerivation
     from symreln.network.model import Network
     from symreln.network.parts import Edge, Gain, Node
 
