@@ -256,7 +256,7 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
         return None
     if len(derivation.stages) < 2:
         return None
-    if any(parameter.value is None for parameter in spec.parameters):
+    if not spec.has_values:
         return None
     exact = derivation.ask(at_values)
     first, second = exact.stages[:2]

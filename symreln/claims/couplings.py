@@ -135,7 +135,7 @@ class Couplings(Claim):
     def _matrices(self, p: int, j: int) -> dict[str, Any]:
         """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
         target, source = self.stage.pathways[p], self.stage.pathways[j]
-        unknown = any(parameter.value is None for parameter in self.derivation.spec.parameters)
+        unknown = not self.derivation.spec.has_values
         if unknown or _learning(target) * _learning(source) > MOST_ENTRIES:
             return {"overlap": None, "input_overlap": None}
         place = self.derivation.stages.index(self.stage)

@@ -86,7 +86,7 @@ def check_before_deriving(spec: Spec) -> None:
     Raises:
         InputError: The rate is too large, or a number is too large or too small for float64.
     """
-    if spec.network is None or any(p.value is None for p in spec.parameters):
+    if spec.network is None or not spec.has_values:
         return
     network, exact = network_of(spec), spec.at_values()
     if not Regime.of_network(network).plain.holds:

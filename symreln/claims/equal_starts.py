@@ -110,7 +110,7 @@ def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
 
 
 def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> _EqualStart:
-    known = all(parameter.value is not None for parameter in derivation.spec.parameters)
+    known = derivation.spec.has_values
     plateaus, reason = _decided(stage, nodes, derivation.spec.values if known else None)
     return _EqualStart(
         modes=tuple(

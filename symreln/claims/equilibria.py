@@ -551,7 +551,7 @@ def _end(
 ) -> tuple[Equilibrium | None, RestingLine | None, str]:
     """Return (the only end, the line of ends, why there is neither)."""
     values = derivation.spec.values
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return None, None, "who wins depends on the parameters, and no value is declared"
     if not system.has_lyapunov:
         reason = "the couplings are not symmetric, and no function that falls along the flow is"

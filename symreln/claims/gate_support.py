@@ -56,7 +56,7 @@ def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
     Of later stages nothing is said: their units come from earlier ones. Decided at the declared
     values of parameters; empty where one has none.
     """
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return {}
     numbers = derivation.ask(at_values)
     if numbers is not derivation:

@@ -25,7 +25,7 @@ from symreln.claims.integration import (
 )
 from symreln.claims.mode_system import mode_system
 from symreln.claims.narrow_law import narrow_law
-from symreln.claims.probes import learning_modes, probe_bases
+from symreln.claims.probes import from_start, learning_modes, probe_bases
 from symreln.claims.switched import predict_descent, predict_flow
 from symreln.claims.widths import check_decided, learned_counts
 from symreln.laws.choice import law_of, plateau, started
@@ -296,9 +296,8 @@ def _integrate(
     derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, accuracy: Accuracy
 ) -> tuple[np.ndarray, dict]:
     labels, probes = mode_probes(derivation)
-    whole = _from_zero(grid)
+    whole, first = from_start(grid)
     trajectory = flow.trajectory(whole, probes, accuracy=accuracy)
-    first = len(whole) - len(grid)
     strengths = trajectory.strengths[:, first:]
     return trajectory.losses[first:], dict(zip(labels, strengths, strict=True))
 
@@ -308,17 +307,12 @@ def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarr
     tau = float(derivation.tau or 1)
     # Exact, where the reduced flow's own rate is of float64 data, which may drop small samples.
     check_step_size(network_of(derivation.spec), 2 * float(np.max(system.s, initial=0)) / tau)
-    whole = _from_zero(grid)
+    whole, first = from_start(grid)
     start = np.full(len(system.s), float(derivation.strength0 or 0))
     found = integrate_modes(system.s, system.kappa, start, whole, tau)
-    strengths = found[:, len(whole) - len(grid) :]
+    strengths = found[:, first:]
     loss = system.loss(float(derivation.initial_loss.to_fraction()), strengths)
     return loss, dict(zip(system.labels, strengths, strict=True))
-
-
-def _from_zero(grid: np.ndarray) -> np.ndarray:
-    """Prepend t = 0, where the flow starts also when the first time asked for is later."""
-    return grid if grid[0] == 0 else np.concatenate([[0.0], grid])
 
 
 def _mode_curves(

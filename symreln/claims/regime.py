@@ -139,7 +139,7 @@ def regime_of(derivation: Derivation) -> Regime | None:
     """
     if derivation.known.units is None:
         return None
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return None
     exact = derivation.ask(at_values)
     start = exact.strength0

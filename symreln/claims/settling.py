@@ -42,7 +42,7 @@ def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | No
     """
     if derivation.spec.network is None:
         return None
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return None
     exact = derivation.ask(at_values)
     with precision(BITS):

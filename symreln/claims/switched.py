@@ -12,6 +12,7 @@ from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.early import start_factor
 from symreln.claims.integration import coupled_matrices, network_of
 from symreln.claims.phases import in_phase
+from symreln.claims.probes import from_start
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes
@@ -37,10 +38,9 @@ def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) 
         NotSupportedError: A pathway has fewer hidden units than modes.
     """
     matrices = derivation.ask(matrices_of)
-    whole = times if times[0] == 0 else np.concatenate([[0.0], times])
+    whole, first = from_start(times)
     modes = _modes(derivation)
     found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
-    first = len(whole) - len(times)
     return Prediction(
         times=times,
         loss=found.losses[first:],

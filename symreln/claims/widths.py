@@ -281,7 +281,7 @@ def _reason(derivation: Derivation) -> str:
     plain = derivation.known.plain
     if not plain.holds:
         return f"it is derived for {plain.why}"
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return "the order of the modes depends on parameters, and no value is declared"
     exact = derivation.ask(at_values)
     if not exact.closed or any(stage.verdict.d_eff for stage in exact.stages):

@@ -61,14 +61,12 @@ class _StageClosure:
     Attributes:
         level: CLOSED or CLOSED_BY_SYMMETRY, or COUPLED_MATRICES where neither was proven.
         obstacle: What stands in the way of closure, or "".
-        gamma: Gamma of every class that is acted on by its own component and is not null.
         d_eff: d + Gamma of every class that is not null, where the stage closes.
         actions: All that are not zero.
     """
 
     level: Level
     obstacle: str
-    gamma: dict[Node, Coefficients]
     d_eff: dict[Node, Coefficients]
     actions: tuple[_Action, ...]
 
@@ -82,7 +80,7 @@ def stage_closure(learners: Learners) -> _StageClosure:
     gamma, obstacle = _gamma(learners, actions)
     if obstacle:
         return _StageClosure(
-            level=Level.COUPLED_MATRICES, obstacle=obstacle, gamma={}, d_eff={}, actions=actions
+            level=Level.COUPLED_MATRICES, obstacle=obstacle, d_eff={}, actions=actions
         )
     d_eff = {
         (p, a): _sum(mode.d, gamma.get((p, a)))
@@ -90,7 +88,7 @@ def stage_closure(learners: Learners) -> _StageClosure:
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    return _StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
+    return _StageClosure(level=level, obstacle="", d_eff=d_eff, actions=actions)
 
 
 def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
@@ -99,14 +97,19 @@ def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
 
 @dataclass(frozen=True)
 class _Meeting:
-    """Two pathways written in one algebra, and the special value to be summed over, if any."""
+    """Two pathways written in one algebra.
 
-    target: Learner
-    source_features: FamilyMatrix
-    target_features: FamilyMatrix
-    names: tuple[str, ...]
-    specials: tuple[str, ...]
-    summed: str
+    Attributes:
+        source: Features of the pathway that acts.
+        target: Those of the one acted on.
+        summed: Special value of the pathway that acts, to be summed over; "" where there is none.
+        refined: Whether the one that acts has no special value where the other one has.
+    """
+
+    source: FamilyMatrix
+    target: FamilyMatrix
+    summed: str = ""
+    refined: bool = False
 
 
 def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
@@ -114,35 +117,32 @@ def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
 
     Where both stand for one pathway a value, they may have the same value or different ones.
     """
-    target, source = learners[p], learners[q]
-    mine, theirs = target.features, source.features
-    if not source.template.each:
-        if p == q:
-            return []
-        if not target.template.each:
-            return [_Meeting(target, theirs, mine, (), (), "")]
-        return [_Meeting(target, theirs.refined(SPECIAL), mine, (), (SPECIAL,), "")]
-    if not target.template.each:
-        return [_Meeting(target, theirs, mine.refined(SPECIAL), (SPECIAL,), (), SPECIAL)]
+    mine, theirs = learners[p].features, learners[q].features
+    each = learners[p].template.each, learners[q].template.each
+    same = [] if p == q else [_Meeting(theirs, mine)]
+    match each:
+        case (False, False):
+            return same
+        case (True, False):
+            return [_Meeting(theirs.refined(SPECIAL), mine, refined=True)]
+        case (False, True):
+            return [_Meeting(theirs, mine.refined(SPECIAL), SPECIAL)]
     other = theirs.renamed(SPECIAL, OTHER).refined(SPECIAL)
-    found = [_Meeting(target, other, mine.refined(OTHER), (OTHER,), (SPECIAL,), OTHER)]
-    if p != q:
-        found.append(_Meeting(target, theirs, mine, (), (), ""))
-    return found
+    return [_Meeting(other, mine.refined(OTHER), OTHER, refined=True), *same]
 
 
 def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
     target, source = learners[p], learners[q]
     found: dict[tuple[int, int], _Action] = {}
     for meeting in _meetings(learners, p, q):
-        cross = meeting.source_features @ meeting.target_features.adjoint
+        cross = meeting.source @ meeting.target.adjoint
         if cross.is_zero:
             continue
         for i, mode in enumerate(source.classes):
             if mode.is_null:
                 continue
             acts = [
-                _moved(source.drive @ power, meeting) @ cross
+                written(_moved(source.drive @ power, meeting), target.template) @ cross
                 for power in source.powers(i, mode.degree)
             ]
             for a, acted in enumerate(target.classes):
@@ -163,14 +163,11 @@ def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
     return list(found.values())
 
 
-def _moved(written_by_source: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
-    """Return A_j E_i T^k in the meeting's algebra, on the outputs that the target writes to."""
-    matrix = written_by_source
-    if OTHER in meeting.names:
+def _moved(matrix: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
+    """Return A_j E_i T^k in the meeting's algebra."""
+    if meeting.summed == OTHER:
         matrix = matrix.renamed(SPECIAL, OTHER)
-    for special in meeting.specials:
-        matrix = matrix.refined(special)
-    return written(matrix, meeting.target.template)
+    return matrix.refined(SPECIAL) if meeting.refined else matrix
 
 
 def _gamma(
