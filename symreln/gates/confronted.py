@@ -9,6 +9,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.order import order_key
 from symreln.gates.consistent import SelfConsistentGate, by_speed, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
@@ -22,6 +23,11 @@ from symreln.spec.model import Dataset, Spec
 FINEST = 100
 #: Standard errors within which a measured share agrees with the predicted one.
 WITHIN = 3.0
+
+#: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
+HALVINGS = 12
+#: Part of two intervals that is left out at their ends, where one of two gates may be missing.
+EDGE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,15 @@ class RacePoint(Result):
     def half_time(self) -> float | None:
         """Step at which outputs are predicted to be half of their targets."""
         return None if self.start is None else self.start.half_time * self.tau
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where networks change sides, and how far that is from the boundary: the finite-init error."""
+
+    boundary: AlgebraicNumber
+    seen_at: float | None
+    error: float | None
 
 
 def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
@@ -234,3 +249,61 @@ def candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsiste
     full = self_consistent_gates(data.inputs, data.targets, gates)
     partial = partial_gates(data.inputs, data.targets, [kind for kind in kinds if 0 in kind[0]])
     return tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
+
+
+def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
+    """Return the predicted share of every class at a value of the parameter."""
+    exact = Fraction(value).limit_denominator(10_000)
+    candidates = candidates_at(race, spec, exact)
+    start = finite_start(data_at(race, spec, exact), candidates, race.group, network_of(spec))
+    return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
+
+
+def seen_crossings(race: Race, spec: Spec) -> list[Crossing]:
+    """Return where networks of the spec's width and initial scale change sides.
+
+    That is where the predicted shares of two gates are equal whose speeds cross.
+
+    Args:
+        race: The race.
+        spec: Of its data, with a network.
+    """
+    found = []
+    for mark in race.boundaries:
+        if mark.kind != "speed" or not mark.changes_winner:
+            continue
+        ends = [
+            race.ends(k)
+            for k, part in enumerate(race.pieces)
+            if not part.piece.is_root
+            and any(end is not None and end == mark.value for end in part.piece.ends)
+        ]
+        exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
+        edge = EDGE * (high - low)
+        at = _equal(race, spec, mark.between, (low + edge, exact))
+        at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
+        found.append(Crossing(mark.value, at, None if at is None else at - exact))
+    return found
+
+
+def _equal(
+    race: Race, spec: Spec, between: tuple[str, ...], ends: tuple[float, float]
+) -> float | None:
+    """Return where two predicted shares are equal in an interval, or None."""
+    one, two = between[:2]
+
+    def apart(value: float) -> float:
+        shares = predicted_shares(race, spec, value)
+        return shares[one] - shares[two]
+
+    start, end = ends
+    left, right = apart(start), apart(end)
+    if left * right >= 0:
+        return None
+    for _ in range(HALVINGS):
+        middle = (start + end) / 2
+        if left * apart(middle) > 0:
+            start = middle
+        else:
+            end = middle
+    return (start + end) / 2

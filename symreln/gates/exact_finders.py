@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from symreln.base.progress import phase
 from symreln.gates.confusion import Confusion, confusion, predicted_classes
-from symreln.gates.consistent import SelfConsistentGate
-from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, sample_gates
-from symreln.gates.finders import FORMAT, GateReport
+from symreln.gates.consistent import SelfConsistentGate, sign_pattern
+from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
+from symreln.gates.finders import FORMAT
 from symreln.gates.race_pieces import Runner
 from symreln.gates.remarks import remarks
 from symreln.gates.search import GateStage, predicted_stages
 from symreln.gates.serialise import Result, number_text
+from symreln.gates.spec_text import FoundPathway
 from symreln.network.orbits import sample_group
 from symreln.spec.model import Spec
 
@@ -57,6 +58,7 @@ class _AllGates(Result):
         kinds: One gate of each kind.
         gates: All of them, where they are not too many.
         remarks: What to know of the data.
+        pathways: Of a spec with one a gate.
     """
 
     JSON = ("format", "*", "gates?")
@@ -71,6 +73,7 @@ class _AllGates(Result):
     kinds: tuple[_GateKind, ...]
     gates: tuple[str, ...] | None
     remarks: tuple[str, ...]
+    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -103,6 +106,18 @@ class _SelectedGates(Result):
     remarks: tuple[str, ...]
     confusion: Confusion | None
 
+    @property
+    def pathways(self) -> list[FoundPathway]:
+        """Of a spec with all gates that are selected."""
+        text = {1: 1, -1: 0, 0: "/"}
+        return [
+            FoundPathway(
+                f"stage_{number}_{sign_pattern(signs)}", [text[sign] for sign in signs], number
+            )
+            for number, stage in enumerate((s for s in self.stages if s.winners), start=1)
+            for signs in stage.winners
+        ]
+
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         yield _count_line(self)
@@ -124,7 +139,7 @@ def all_gates(
     samples: int | None = None,
     limit: int | None = None,
     **_: object,
-) -> GateReport:
+) -> _AllGates:
     """List all gates that the inputs allow, or those of directions drawn at random.
 
     Args:
@@ -159,7 +174,7 @@ def all_gates(
     patterns = (
         tuple(found.pattern(k) for k in range(found.count)) if found.count <= LISTED else None
     )
-    record = _AllGates(
+    return _AllGates(
         method=method,
         samples=found.samples,
         count=found.count,
@@ -170,10 +185,9 @@ def all_gates(
         kinds=kinds,
         gates=patterns,
         remarks=notes,
-    )
-    return GateReport(
-        record=record,
-        stages=[chosen] if 0 < len(chosen) <= MOST_PATHWAYS else [],
+        pathways=[FoundPathway(f"stage_1_{pattern(gate)}", list(map(int, gate))) for gate in chosen]
+        if len(chosen) <= MOST_PATHWAYS
+        else [],
     )
 
 
@@ -186,7 +200,7 @@ def selected(
     stages: int = 8,
     limit: int | None = None,
     against: int | None = None,
-) -> GateReport:
+) -> _SelectedGates:
     """List the gates that early training from small weights selects, stage by stage.
 
     Args:
@@ -208,7 +222,7 @@ def selected(
     if against is not None:
         with phase(f"{against} networks"):
             shown = confusion(spec, predicted_classes(followed), against, rng)
-    record = _SelectedGates(
+    return _SelectedGates(
         method=method,
         count=found.count,
         sampled=found.sampled,
@@ -216,14 +230,6 @@ def selected(
         stages=followed,
         remarks=remarks(spec.dataset),
         confusion=shown,
-    )
-    return GateReport(
-        record=record,
-        stages=[
-            [[{1: 1, -1: 0, 0: "/"}[sign] for sign in signs] for signs in stage.winners]
-            for stage in followed
-            if stage.winners
-        ],
     )
 
 
