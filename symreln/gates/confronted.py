@@ -176,12 +176,12 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
         seeds: How many networks.
         rng: Seed of their weights.
     """
-    dataset, network = data_at(race, spec, value), network_of(spec)
+    dataset, network = _data_at(race, spec, value), network_of(spec)
     part, start = race.at(value), None
     if race.given:
         order = part.order if part is not None else ()
     else:
-        candidates = candidates_at(race, spec, value)
+        candidates = _candidates_at(race, spec, value)
         order = tuple(tuple(each.pattern for each in rank) for rank in by_speed(candidates))
         if race.complete:
             start = finite_start(dataset, candidates, race.group, network)
@@ -235,15 +235,15 @@ def _shares(
     return tuple(found)
 
 
-def data_at(race: Race, spec: Spec, value: Fraction) -> Dataset:
+def _data_at(race: Race, spec: Spec, value: Fraction) -> Dataset:
     """Return a spec's data at one value of the race's parameter."""
     data, at = spec.dataset, {race.parameter: value}
     return replace(data, inputs=data.inputs.substitute(at), targets=data.targets.substitute(at))
 
 
-def candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsistentGate, ...]:
+def _candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsistentGate, ...]:
     """Return the self-consistent gates at one value, one of each kind, the fastest first."""
-    data = data_at(race, spec, value)
+    data = _data_at(race, spec, value)
     kinds = [(alike[0], len(alike)) for alike in race.classes.values()]
     gates = [(tuple(int(s > 0) for s in signs), size) for signs, size in kinds if 0 not in signs]
     full = self_consistent_gates(data.inputs, data.targets, gates)
@@ -254,8 +254,8 @@ def candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsiste
 def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
     """Return the predicted share of every class at a value of the parameter."""
     exact = Fraction(value).limit_denominator(10_000)
-    candidates = candidates_at(race, spec, exact)
-    start = finite_start(data_at(race, spec, exact), candidates, race.group, network_of(spec))
+    candidates = _candidates_at(race, spec, exact)
+    start = finite_start(_data_at(race, spec, exact), candidates, race.group, network_of(spec))
     return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from symreln.base.progress import phase
 from symreln.gates.confusion import Confusion, confusion, predicted_classes
-from symreln.gates.consistent import SelfConsistentGate, sign_pattern
+from symreln.gates.consistent import GrowingGate, sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gates.finders import FORMAT
-from symreln.gates.race_pieces import Runner
 from symreln.gates.remarks import remarks
 from symreln.gates.search import GateStage, predicted_stages
 from symreln.gates.serialise import Result, number_text
@@ -241,9 +240,7 @@ def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) ->
         return enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
 
 
-def candidate_line(
-    name: str, each: SelfConsistentGate | Runner, at: str = "", spec: Spec | None = None
-) -> str:
+def candidate_line(name: str, each: GrowingGate, at: str = "", spec: Spec | None = None) -> str:
     """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
     line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, spec)}"
     if each.fractions:

@@ -272,22 +272,21 @@ def _label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple
     """
     inputs, residual = without_parameters(dataset.inputs), without_parameters(residual)
     samples, group = columns(inputs), sample_group(inputs, residual)
-    chosen, growing, still = _subset_gates(dataset, label), [], []
+    chosen, found = _subset_gates(dataset, label), []
     for alike in gate_kinds(chosen, group):
         gate = alike[0]
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-        found = _LabelSubset(
+        subset = _LabelSubset(
             held=tuple(map(str, chosen[gate])),
             size=len(alike),
             speed=pairs[0].s if pairs else None,
             realisable=realisable(samples, gate),
             self_consistent=bool(consistent_pairs(pairs[:1], samples, gate)),
         )
-        if pairs:
-            growing.append((order_key(pairs[0].s, {}), found))
-        else:
-            still.append(found)
-    return (*(found for _, found in sorted(growing, key=lambda pair: pair[0])), *still)
+        found.append(subset)
+    growing = [(order_key(each.speed, {}), each) for each in found if each.speed is not None]
+    ordered = [each for _, each in sorted(growing, key=lambda pair: pair[0])]
+    return (*ordered, *(each for each in found if each.speed is None))
 
 
 def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:

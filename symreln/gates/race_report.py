@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gates.confronted import WITHIN, Crossing, RacePoint
-from symreln.gates.consistent import SignedGate
+from symreln.gates.consistent import GrowingGate, SignedGate
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.exact_finders import candidate_line
-from symreln.gates.race_pieces import Race, RacePiece, Runner
+from symreln.gates.race_pieces import Race, RacePiece
 from symreln.gates.serialise import Result, table
 from symreln.spec.model import Spec
 from symreln.verdict.directions import gate_spectrum
@@ -81,12 +81,12 @@ class RaceReport(Result):
         return self.race.complete and self.here is not None and self.here.decided
 
     @property
-    def runners(self) -> list[Runner]:
+    def runners(self) -> list[GrowingGate]:
         """One runner for each gate and formula of its rate, at the declared value if it runs there.
 
         Fractions are given there, else in the first interval where the gate runs.
         """
-        found: dict[str, Runner] = {}
+        found: dict[str, GrowingGate] = {}
         for part in self.race.pieces:
             for runner in part.runners:
                 key = f"{runner.pattern} {runner.rate!r}"

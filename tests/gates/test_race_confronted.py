@@ -25,7 +25,6 @@ from symreln.gates.rivals import (
     _rival_pathways,
     _times_to,
     contest,
-    contest_table,
 )
 from symreln.gates.search import predicted_stages, search
 from symreln.spec.model import Spec
@@ -182,7 +181,7 @@ def test_theory_orders_rivals_as_training_does() -> None:
     for rival, wanted in ((modular, 3 * 2 * (1 + 4.5)), (mixed, 3 * 4 * (3 + 4.5))):
         (scale,) = rival.fastest.free_symbols
         assert float(rival.fastest.subs(scale, 1.5)) == pytest.approx(wanted**0.5 / 6)
-    assert "| 0.9 | mixed" in contest_table(found)
+    assert "| 0.9 | mixed" in found.tables["rivals.md"]
 
 
 def test_times_and_orders() -> None:
