@@ -77,7 +77,7 @@ def predict(
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)
-    check_start(network, largest_norm(flow), flow.tau)
+    check_start(network, largest_norm(flow.data), flow.tau)
     closed, closed_loss = {}, None
     if derivation.closed:
         closed = closed_curves(derivation, grid)
@@ -123,9 +123,8 @@ def predict_training(
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
-    check_start(network, largest_norm(reduced), reduced.tau)
+    check_start(network, largest_norm(reduced.data), reduced.tau)
     found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
-    (strengths,) = found.strengths
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
     together = "staged" if network.training == "staged" else "joint"
     return replace(
@@ -135,7 +134,7 @@ def predict_training(
             "gradient descent on the coupled matrices of all pathways, step by step "
             f"({together} training)"
         ),
-        modes=_mode_curves(derivation, closed, dict(zip(labels, strengths, strict=True))),
+        modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
         flow_loss=flow.loss,
         constants=training_constants(derivation, flow.judged, _of_pathways(derivation, kappas)),
     )
@@ -300,8 +299,8 @@ def _integrate(
     whole = _from_zero(grid)
     trajectory = flow.trajectory(whole, probes, accuracy=accuracy)
     first = len(whole) - len(grid)
-    (strengths,) = trajectory.strengths
-    return trajectory.losses[first:], dict(zip(labels, strengths[:, first:], strict=True))
+    strengths = trajectory.strengths[:, first:]
+    return trajectory.losses[first:], dict(zip(labels, strengths, strict=True))
 
 
 def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:

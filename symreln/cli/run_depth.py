@@ -25,7 +25,7 @@ def depth_for_user(
     overrides: tuple[str, ...],
     seeds: int,
     rng: int,
-    out: Path | None,
+    out: Path,
     share: float | None,
     as_json: bool,
     quiet: bool,
@@ -36,8 +36,7 @@ def depth_for_user(
 
     Takes the options of the command; ``machine`` are those of where networks are trained.
     """
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-depth"
-    require_folder(folder)
+    require_folder(out)
     given = load(spec, overrides, allow_outside=allow_outside)
     asked = Request(command="depth", spec=spec, quiet=quiet, **machine)
 
@@ -51,12 +50,12 @@ def depth_for_user(
     with training_machine(asked), Progress(quiet=quiet)("training") as report:
         found = compare_depth(given, seeds, rng, report, share=share, ready=tell)
     with Progress(quiet=quiet)("writing the results"):
-        written = write_depth(found, folder)
+        written = write_depth(found, out)
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0
     _show(found)
-    click.echo(f"written to {folder}: {', '.join(written)}")
+    click.echo(f"written to {out}: {', '.join(written)}")
     return 0
 
 

@@ -27,7 +27,7 @@ def find_gates(
     spec: str,
     method: str,
     overrides: tuple[str, ...],
-    out: Path | None,
+    out: Path,
     as_json: bool,
     quiet: bool,
     **asked: Any,
@@ -46,7 +46,7 @@ def find_gates(
     if found.pathways:
         title = f"{given.title}: gates found ({finder.name})"
         files["gates.toml"] = gates_toml(given, found.pathways, title)
-    _write(out or _folder(spec, "gates"), found, given, files, as_json=as_json)
+    _write(out, found, given, files, as_json=as_json)
     return 0
 
 
@@ -54,7 +54,7 @@ def race_gates(
     *,
     spec: str,
     overrides: tuple[str, ...],
-    out: Path | None,
+    out: Path,
     as_json: bool,
     over: str | None,
     label: str | None,
@@ -82,7 +82,7 @@ def race_gates(
         else:
             numbers = _at_values("race", given)
             found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
-    _write(out or _folder(spec, "race"), found, given, {}, as_json=as_json)
+    _write(out, found, given, {}, as_json=as_json)
     return 0
 
 
@@ -90,7 +90,7 @@ def replay_gates(
     *,
     spec: str,
     overrides: tuple[str, ...],
-    out: Path | None,
+    out: Path,
     as_json: bool,
     quiet: bool,
     **asked: Any,
@@ -100,16 +100,12 @@ def replay_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    numbers, folder = _at_values("gates", load(spec, overrides)), out or _folder(spec, "replay")
-    require_folder(folder)
+    numbers = _at_values("gates", load(spec, overrides))
+    require_folder(out)
     with Progress(quiet=quiet)("replay"):
         found = replay_report(numbers, **asked)
-    _write(folder, found, numbers, {}, as_json=as_json)
+    _write(out, found, numbers, {}, as_json=as_json)
     return 0
-
-
-def _folder(spec: str, command: str) -> Path:
-    return Path("symreln-out") / f"{Path(spec).stem}-{command}"
 
 
 def _refuse(command: str, where: str, names: set[str]) -> None:

@@ -33,7 +33,7 @@ def sweep_for_user(
     overrides: tuple[str, ...],
     seeds: int,
     rng: int,
-    out: Path | None,
+    out: Path,
     workers: int | None,
     dask: str | None,
     shard: str | None,
@@ -57,8 +57,7 @@ def sweep_for_user(
         raise InputError(msg)
     part = Shard() if shard is None else Shard.read(shard)
     axes = read_axes(over, overrides)
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-sweep"
-    require_folder(folder)
+    require_folder(out)
     plan = Plan(
         source=spec,
         overrides=overrides,
@@ -66,7 +65,7 @@ def sweep_for_user(
         seeds=seeds,
         rng=rng,
         allow_outside=allow_outside,
-        folder=folder,
+        folder=out,
     )
     plan.settle()
     with Progress(quiet=quiet)("looking for what is done"):

@@ -36,7 +36,7 @@ from symreln.gates.arrangement import flats, without_parameters
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.parameter_intervals import rational_number
 from symreln.gates.sizes import orthogonal_to, unit_floats
-from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.spans import orthonormal_span
 from symreln.network.orbits import SampleGroup, gate_kinds
 from symreln.verdict.directions import Vector, columns
 from symreln.verdict.faces import held_on

@@ -16,8 +16,8 @@ from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats
-from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.gate_classes import gate_names, sample_relations
+from symreln.laws.spans import orthonormal_span
 from symreln.network.orbits import moved_gates, sample_group
 
 #: Units that are followed, and the seed of their draw.

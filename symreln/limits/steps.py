@@ -15,11 +15,11 @@ from typing import Any, cast
 from symreln.base.provenance import library_versions
 from symreln.claims.claim import Step
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+from symreln.claims.network.derivation import PartsVerdict
 from symreln.document.mathtext import to_latex
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json
-from symreln.graphs.derivation import PartsVerdict
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose
 from symreln.laws.law import Regime

@@ -17,6 +17,12 @@ from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.halving import half_time
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.claims.unsupported import unsupported_of
@@ -24,12 +30,6 @@ from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.described import described
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.in_numbers import in_numbers
-from symreln.graphs.kept import conserved_of
-from symreln.graphs.parts import parts_of
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import DIGITS, spec_to_json

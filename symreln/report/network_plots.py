@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.graphs.described import described
-from symreln.graphs.in_numbers import in_numbers
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
 from symreln.report.drawing import Sketch
 from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.graph_figure import EdgeMark, NodeMark, graph_figure
 from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
 
 if TYPE_CHECKING:
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.derivation import NetworkDerivation
+    from symreln.claims.network.curves import Curves
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.network.model import Network
     from symreln.network.parts import Gain
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.graphs.curves import pathway_modes
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import steps_to
+from symreln.laws.integrate import integrate
+from symreln.network.bundles import NetworkData
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Gain, Node
 from symreln.spec.model import Dataset, PathwaySpec, Spec
@@ -81,15 +81,15 @@ def _indices(random: Random, count: int) -> tuple[int, ...]:
     return tuple(sorted(random.sample(range(count), random.randint(2, count))))
 
 
-def random_data(seed: int, *, depth: int | None = None, gains: bool = True) -> GraphData:
+def random_data(seed: int, *, depth: int | None = None, gains: bool = True) -> NetworkData:
     random = Random(seed)
     data = dataset(random)
-    return GraphData(
+    return NetworkData(
         graph=random_graph(random, data, depth or random.randint(1, 4), gains=gains), dataset=data
     )
 
 
-def start(data: GraphData, seed: int, denominator: int = 8) -> list[ExactMatrix]:
+def start(data: NetworkData, seed: int, denominator: int = 8) -> list[ExactMatrix]:
     """Exact weights, small enough for the flow to be tame."""
     random = Random(seed)
     found = []
@@ -119,7 +119,7 @@ def order(graph: Network) -> list[Node]:
     return found
 
 
-def backpropagated(data: GraphData, weights: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+def backpropagated(data: NetworkData, weights: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
     """Loss and minus its gradient by running the network on samples; knows no pathways."""
     graph, samples = data.graph, data.dataset.samples
     x, y = data.dataset.inputs.to_numpy(), data.dataset.targets.to_numpy()
@@ -148,7 +148,7 @@ def backpropagated(data: GraphData, weights: list[np.ndarray]) -> tuple[float, l
     return float(((y - output) ** 2).sum()) / (2 * samples), slopes
 
 
-def spec_of(data: GraphData, **more: object) -> Spec:
+def spec_of(data: NetworkData, **more: object) -> Spec:
     """The spec of a graph on its data, as the door makes it."""
     pathways = tuple(PathwaySpec.along(data.graph, path) for path in data.paths)
     return Spec(dataset=data.dataset, pathways=pathways, graph=data.graph, **more)  # type: ignore[arg-type]
@@ -194,7 +194,7 @@ def shared_spec() -> Spec:
     )
 
 
-def aligned(data: GraphData, strength: float) -> list[np.ndarray]:
+def aligned(data: NetworkData, strength: float) -> list[np.ndarray]:
     """Weights of a regular component with one strength in every mode of every edge."""
     modes = pathway_modes(data)
     outer = {"input": modes.v, "output": modes.u}
@@ -228,6 +228,33 @@ def chain_strengths(
         return uses * others * (s - d * np.prod(w))
 
     states = [np.array(start, dtype=float)]
-    for begin, end in pairwise(times):
-        states.append(steps_to(rhs, states[-1], begin, end))
+    for ends in pairwise(times):
+        *_, (_, found) = integrate(rhs, states[-1], np.array(ends))
+        states.append(found[:, -1])
     return np.array(states)
+
+
+class PathwayModes(NamedTuple):
+    """Modes of a pathway that learn something, strongest first: u, v in columns, s, d."""
+
+    u: np.ndarray
+    s: np.ndarray
+    v: np.ndarray
+    d: np.ndarray
+
+
+def pathway_modes(data: NetworkData) -> PathwayModes:
+    """The modes that all pathways of a regular component have, by another route than symreln's.
+
+    A generic combination of Sigma^x and (Sigma^yx)^T Sigma^yx, which commute, has their joint
+    eigenvectors.
+    """
+    sigma_yx = data.sigma_yx[0].to_numpy()
+    sigma_x = data.bundles[0].effective.sigma_x.to_numpy()
+    gram = sigma_yx.T @ sigma_yx
+    sizes = [float(np.linalg.norm(m)) or 1.0 for m in (gram, sigma_x)]
+    v = np.linalg.eigh(gram / sizes[0] + sigma_x / (np.pi * sizes[1]))[1]
+    s = np.linalg.norm(sigma_yx @ v, axis=0)
+    order = [k for k in np.argsort(-s) if s[k] > 1e-9 * s.max()]
+    s, v = s[order], v[:, order]
+    return PathwayModes(u=sigma_yx @ v / s, s=s, v=v, d=np.einsum("ik,ij,jk->k", v, sigma_x, v))

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.graphs.flow import GraphFlow
+from symreln.laws.network_flow import NetworkFlow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flint import fmpz_mat
 
-    from symreln.graphs.data import GraphData
-    from symreln.graphs.spaces import NodeSpaces
+    from symreln.network.bundles import NetworkData
+    from symreln.verdict.spaces import NodeSpaces
 
 
 @short_repr
@@ -36,9 +36,9 @@ class EdgeReduction:
         flow: The flow of the matrices B_e.
     """
 
-    data: GraphData
+    data: NetworkData
     bases: Mapping[str, np.ndarray]
-    flow: GraphFlow
+    flow: NetworkFlow
 
     def project(self, weights: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return B_e = R_tᵀ W_e R_s of every edge."""
@@ -53,7 +53,7 @@ class EdgeReduction:
         return [(self.bases[edge.target], self.bases[edge.source]) for edge in edges]
 
 
-def reduce_edges(data: GraphData, spaces: NodeSpaces) -> EdgeReduction:
+def reduce_edges(data: NetworkData, spaces: NodeSpaces) -> EdgeReduction:
     """Return the reduction to spaces; a node without one keeps all its units.
 
     Exact for every start inside the spaces (:meth:`NodeSpaces.edges_outside` decides that).
@@ -70,11 +70,11 @@ def reduce_edges(data: GraphData, spaces: NodeSpaces) -> EdgeReduction:
     return EdgeReduction(data=data, bases=bases, flow=_projected(data, bases))
 
 
-def _projected(data: GraphData, bases: Mapping[str, np.ndarray]) -> GraphFlow:
-    full = GraphFlow.of(data)
+def _projected(data: NetworkData, bases: Mapping[str, np.ndarray]) -> NetworkFlow:
+    full = NetworkFlow.of(data)
     into = [bases[bundle.source] for bundle in data.bundles]
     out = [bases[bundle.target] for bundle in data.bundles]
-    return GraphFlow(
+    return NetworkFlow(
         shapes=tuple(
             (bases[edge.target].shape[1], bases[edge.source].shape[1]) for edge in data.graph.edges
         ),

@@ -9,17 +9,18 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.network.components import components
+from symreln.claims.network.curves import Curves
+from symreln.claims.network.parts import chain_steps
 from symreln.exact.truth import Truth
-from symreln.graphs import chains as parts
-from symreln.graphs.chains import SharedChain, place_proofs
-from symreln.graphs.components import components
-from symreln.graphs.curves import Curves, pathway_modes
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import GraphFlow
+from symreln.laws import shared_chain as parts
 from symreln.laws.law import TIME_CONSTANT
+from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.ops import NUMPY
+from symreln.laws.shared_chain import SharedChain, place_proofs
+from symreln.network.bundles import NetworkData
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, chain_spec, shared_spec
+from tests.graphs.examples import aligned, chain_spec, pathway_modes, shared_spec
 from tests.graphs.test_components import NETWORK
 
 # -- closed forms ---------------------------------------------------------------------------------
@@ -53,14 +54,14 @@ def test_sharing_divides_time_by_the_gain() -> None:
     assert form is not None
     assert form.total == 64
     assert form.gain == 2 * sp.sqrt(2)
-    assert all(step.outcome is Truth.PROVEN for step in form.checks)
+    assert all(step.outcome is Truth.PROVEN for step in chain_steps(form))
 
 
 def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
     """w_l = √n_l x on every edge: the depth-L family with tau over the gain, against the flow."""
     spec = shared_spec()
     assert spec.graph is not None
-    data = GraphData(graph=spec.graph, dataset=spec.dataset)
+    data = NetworkData(graph=spec.graph, dataset=spec.dataset)
     (component,) = components(data, spec)
     form = component.form
     assert form is not None
@@ -72,7 +73,7 @@ def test_a_balanced_start_follows_the_closed_form_of_shared_edges() -> None:
         weights.append(matrix * np.sqrt(counts[position]))
     assert len(strengths) == 4
     times = np.array([0.0, 0.5, 1.0, 2.0, 6.0])
-    states = GraphFlow.of(data).trajectory(weights, list(times))
+    states = NetworkFlow.of(data).trajectory(weights, list(times))
     for k, (s, d) in enumerate(zip(modes.s, modes.d, strict=True)):
         start = 0.35**4 * 8
         tau = float(form.mode.tau.subs(TIME_CONSTANT, 1))
@@ -92,7 +93,9 @@ def test_forms_are_proven_for_any_counts(counts: tuple[int, ...]) -> None:
         if len(chosen) == 1 and chosen[0] != 1:
             continue  # a single edge is one pathway
         form = SharedChain(counts=chosen)
-        assert all(step.outcome is Truth.PROVEN for step in form.checks), chosen
+        assert all(step.outcome is Truth.PROVEN for step in chain_steps(form)), chosen
+        assert sp.simplify(form.gain ** len(counts) - sp.Mul(*chosen)) == 0
+        assert len(counts) == 1 or form.along(sum(w**2 for w in form.strengths)) != 0
 
 
 def test_the_reduction_by_place_needs_orthonormal_bases(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 
 import symreln as sr
+from symreln.claims.network.components import components
+from symreln.claims.network.curves import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
-from symreln.graphs.components import components
-from symreln.graphs.curves import Curves, pathway_modes
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import GraphFlow
+from symreln.laws.network_flow import NetworkFlow
+from symreln.network.bundles import NetworkData
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Gain, Node
 from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, chain_strengths, dataset, gate, spec_of
+from tests.graphs.examples import aligned, chain_strengths, dataset, gate, pathway_modes, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 NETWORK = NetworkSpec(
@@ -43,7 +43,7 @@ def graph_of(spec: Spec) -> Spec:
     for n, p in enumerate(spec.pathways):
         edges.append(Edge(name=f"in{n}", source=f"x{inputs.index(p.inputs)}", target=f"h{n}"))
         edges.append(Edge(name=f"out{n}", source=f"h{n}", target=f"y{outputs.index(p.outputs)}"))
-    data = GraphData(graph=Network(nodes=tuple(nodes), edges=tuple(edges)), dataset=spec.dataset)
+    data = NetworkData(graph=Network(nodes=tuple(nodes), edges=tuple(edges)), dataset=spec.dataset)
     return spec_of(data, parameters=spec.parameters)
 
 
@@ -166,7 +166,7 @@ def random_dag(seed: int) -> sr.NetworkDerivation | None:
         Edge(name=f"e{n}", source=a, target=b, gate=gate_by_part(random, runs))
         for n, (a, b) in enumerate(ends)
     )
-    whole = GraphData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
+    whole = NetworkData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
     return sr.derive(spec_of(whole, network=NETWORK)) if whole.paths else None
 
 
@@ -186,7 +186,7 @@ def test_any_graph_on_diagonal_data_follows_its_scalar_reduction(seed: int) -> N
     assert found.curves.difference < 1e-10
 
 
-def shared_paths(random: Random, *, alike: bool) -> GraphData:
+def shared_paths(random: Random, *, alike: bool) -> NetworkData:
     """Pathways on samples of their own through hidden layers that some of them share.
 
     Pathway p of P goes through node p // w of a layer, or p % w, for a w of the layer.
@@ -237,7 +237,7 @@ def shared_paths(random: Random, *, alike: bool) -> GraphData:
         )
         for a, b in ends
     )
-    return GraphData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
+    return NetworkData(graph=Network(nodes=tuple(nodes), edges=edges), dataset=data)
 
 
 def stacked(blocks: list[ExactMatrix]) -> ExactMatrix:
@@ -277,7 +277,7 @@ def test_edges_that_are_used_unequally_are_not_alike() -> None:
     ends = [("x", "h"), ("h", "i"), ("i", "y0"), ("i", "y1"), ("h", "j"), ("j", "y2")]
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
     graph = Network(nodes=tuple(nodes), edges=edges)
-    data = GraphData(graph=graph, dataset=Dataset(inputs=x, targets=y))
+    data = NetworkData(graph=graph, dataset=Dataset(inputs=x, targets=y))
     found = sr.derive(spec_of(data, network=NETWORK))
     (component,) = found.components
     assert component.counts == ()
@@ -302,7 +302,7 @@ def test_a_regular_component_follows_one_chain_with_counts(seed: int) -> None:
         if not component.is_regular:
             continue
         part, times = component.data, [0.0, 3.0, 12.0]
-        flow, modes = GraphFlow.of(part), pathway_modes(part)
+        flow, modes = NetworkFlow.of(part), pathway_modes(part)
         states = flow.trajectory(aligned(part, 0.4), times)
         path = part.paths[0].edges
         for k, (s, d) in enumerate(zip(modes.s, modes.d, strict=True)):

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 
 from symreln.exact.truth import Truth
-from symreln.graphs.conserved import (
+from symreln.exact.words import Words, derivative
+from symreln.laws.network_flow import NetworkFlow
+from symreln.network.bundles import NetworkData
+from symreln.network.conserved import (
     balances,
     edge_letter,
     letters,
     norm_balances,
     velocities,
 )
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.words import Words, derivative
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from tests.graphs.examples import dataset, random_data, start
@@ -29,7 +29,7 @@ def test_all_are_proven_and_have_no_velocity(seed: int):
     """The derivative along the float flow vanishes too: Ẇ from samples, product rule by hand."""
     data = random_data(seed)
     weights = [w.to_numpy() for w in start(data, seed)]
-    slopes = GraphFlow.of(data).velocity(weights)
+    slopes = NetworkFlow.of(data).velocity(weights)
     scale = 1 + max(float(np.abs(s).max()) for s in slopes)
     for balance in balances(data):
         assert balance.outcome is Truth.PROVEN
@@ -56,7 +56,7 @@ def test_there_are_no_others_of_their_kind(seed: int):
     assert all(not (table @ np.array(item.weights)).any() for item in found)
 
 
-def crossing() -> GraphData:
+def crossing() -> NetworkData:
     """Two inputs and two outputs at one hidden node whose gates let each pair pass apart."""
     from random import Random
 
@@ -71,7 +71,7 @@ def crossing() -> GraphData:
     )
     ends = (("a", "h", one), ("b", "h", two), ("h", "y", one), ("h", "z", two))
     edges = tuple(Edge(name=f"{s}{t}", source=s, target=t, gate=g) for s, t, g in ends)
-    return GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data)
+    return NetworkData(graph=Network(nodes=nodes, edges=edges), dataset=data)
 
 
 def test_pathways_that_pass_a_node_apart_are_balanced_apart():
@@ -79,7 +79,7 @@ def test_pathways_that_pass_a_node_apart_are_balanced_apart():
     found = [(balance.incoming, balance.outgoing) for balance in balances(data)]
     assert found == [((0,), (2,)), ((1,), (3,))]
     weights = [w.to_numpy() for w in start(data, 3)]
-    later = GraphFlow.of(data).trajectory(weights, (0.0, 1.0, 4.0))[-1]
+    later = NetworkFlow.of(data).trajectory(weights, (0.0, 1.0, 4.0))[-1]
     for balance in balances(data):
         assert balance.value(later) == pytest.approx(balance.value(weights), abs=1e-11)
     assert max(float(np.abs(a - b).max()) for a, b in zip(later, weights, strict=True)) > 1e-2

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import symreln as sr
+from symreln.claims.network.parts import parts_of
 from symreln.cli.main import _guarded
 from symreln.errors import SpecError
 from symreln.exact.truth import Truth
-from symreln.graphs.parts import parts_of
 from symreln.report import html, latex
 from symreln.verify import verify
 

@@ -14,18 +14,18 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
-from symreln.graphs.data import GraphData
-from symreln.graphs.diagonal import decide_diagonal
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.modes import GraphMode, graph_modes
+from symreln.laws.network_flow import NetworkFlow
+from symreln.laws.scalar_modes import ScalarMode, scalar_modes
+from symreln.network.bundles import NetworkData
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
+from symreln.verdict.diagonal import decide_diagonal
 from tests.graphs.examples import dataset, random_data
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 
-def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> GraphData:
+def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> NetworkData:
     """A pathway that is always open, and one with a gate; two hidden layers in the first."""
     nodes = (
         Node(name="x", size=x.shape[0], inputs=tuple(range(x.shape[0]))),
@@ -36,10 +36,12 @@ def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> GraphDat
     )
     ends = (("x", "h"), ("h", "k"), ("k", "y"), ("x", "g"), ("g", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    return GraphData(graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y))
+    return NetworkData(
+        graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y)
+    )
 
 
-def diagonal_data(seed: int) -> GraphData:
+def diagonal_data(seed: int) -> NetworkData:
     """Y = U S Vᵀ on orthonormal inputs scaled part by part: diagonal by construction."""
     random = Random(seed)
     v, u = orthogonal(random, 3), orthogonal(random, 4)
@@ -70,7 +72,7 @@ def test_for_one_pathway_it_is_the_commutator(seed: int):
         Node(name="y", size=2, outputs=(0, 1)),
     )
     graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
-    whole = GraphData(graph=graph, dataset=data)
+    whole = NetworkData(graph=graph, dataset=data)
     if not whole.sigma_x:  # inputs that vanish
         return
     commutes = joint_spectrum(whole.sigma_yx[0], whole.sigma_x[0, 0]).commutator is None
@@ -79,7 +81,7 @@ def test_for_one_pathway_it_is_the_commutator(seed: int):
 
 
 def aligned_start(
-    data: GraphData, modes: tuple[GraphMode, ...], seed: int
+    data: NetworkData, modes: tuple[ScalarMode, ...], seed: int
 ) -> tuple[list[np.ndarray], list[list[np.ndarray]]]:
     """Weights that carry every mode on a direction of its own of every hidden node."""
     generator = np.random.default_rng(seed)
@@ -112,9 +114,9 @@ def aligned_start(
 @given(seeds)
 def test_scalar_modes_follow_the_full_flow(seed: int):
     data = diagonal_data(seed)
-    modes = graph_modes(data, decide_diagonal(data))
+    modes = scalar_modes(data, decide_diagonal(data))
     whole, parts = aligned_start(data, modes, seed)
-    full = GraphFlow.of(data)
+    full = NetworkFlow.of(data)
     times = (0.0, 1.0, 6.0)
     losses = [full.loss(weights) for weights in full.trajectory(whole, times)]
     scalar = [mode.flow.trajectory(p, times) for mode, p in zip(modes, parts, strict=True)]
@@ -127,7 +129,7 @@ def test_scalar_modes_follow_the_full_flow(seed: int):
 @given(seeds)
 def test_modes_are_bases_in_which_all_is_diagonal(seed: int):
     data = diagonal_data(seed)
-    modes = graph_modes(data, decide_diagonal(data))
+    modes = scalar_modes(data, decide_diagonal(data))
     bases = {}
     for name in ("x", "y"):
         vectors = [mode.vectors.get(name) for mode in modes]
@@ -135,7 +137,7 @@ def test_modes_are_bases_in_which_all_is_diagonal(seed: int):
         zero = np.zeros(data.graph.node(name).size)
         bases[name] = np.array([zero if v is None else v for v in vectors]).T
         assert bases[name] @ bases[name].T == pytest.approx(np.eye(len(zero)), abs=1e-10)
-    full = GraphFlow.of(data)
+    full = NetworkFlow.of(data)
     matrices = [bases["y"].T @ s @ bases["x"] for s in full.sigma_yx]
     matrices += [bases["x"].T @ s @ bases["x"] for s in full.sigma_x.values()]
     for matrix in matrices:
@@ -153,7 +155,7 @@ def test_data_that_do_not_are_refuted_with_a_witness():
     assert "entries (0, 1) and (1, 0)" in found.reason
     assert product.entry(0, 1) != product.entry(1, 0)
     with pytest.raises(NoClosedFormError, match="refuted"):
-        graph_modes(data, found)
+        scalar_modes(data, found)
 
 
 def test_a_rotation_between_pathways_is_refuted_although_all_products_commute():
@@ -170,15 +172,15 @@ def test_a_rotation_between_pathways_is_refuted_although_all_products_commute():
     )
     ends = (("x", "a"), ("x", "b"), ("a", "y"), ("b", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    found = decide_diagonal(GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data))
+    found = decide_diagonal(NetworkData(graph=Network(nodes=nodes, edges=edges), dataset=data))
     assert found.outcome is Truth.REFUTED
 
 
-def scaled(c: Scalar, targets: ExactMatrix) -> GraphData:
+def scaled(c: Scalar, targets: ExactMatrix) -> NetworkData:
     x = ExactMatrix.identity(2, ("c",)).scale(c)
     nodes = (Node(name="x", size=2, inputs=(0, 1)), Node(name="y", size=2, outputs=(0, 1)))
     graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
-    return GraphData(graph=graph, dataset=Dataset(inputs=x, targets=targets))
+    return NetworkData(graph=graph, dataset=Dataset(inputs=x, targets=targets))
 
 
 def test_with_parameters_it_is_proven_for_all_values_or_left_open():

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.spaces import NodeSpaces, minimal_spaces
+from symreln.laws.network_flow import NetworkFlow
+from symreln.network.bundles import NetworkData
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
+from symreln.verdict.spaces import NodeSpaces, minimal_spaces
 from tests.graphs.examples import backpropagated, random_data, start
 from tests.graphs.reduction import reduce_edges
 from tests.strategies import seeds
@@ -41,14 +41,14 @@ def furthest(a: list[list[np.ndarray]], b: list[list[np.ndarray]]) -> float:
 @given(seeds)
 def test_pathways_give_the_gradient_and_the_loss_of_the_network(seed: int):
     data = random_data(seed)
-    flow = GraphFlow.of(data)
+    flow = NetworkFlow.of(data)
     weights = arrays(start(data, seed))
     loss, slopes = backpropagated(data, weights)
     assert flow.loss(weights) == pytest.approx(loss, rel=1e-12, abs=1e-13)
     assert furthest([flow.velocity(weights)], [slopes]) < 1e-12
 
 
-def inside(data: GraphData, seed: int) -> list[ExactMatrix]:
+def inside(data: NetworkData, seed: int) -> list[ExactMatrix]:
     """A start whose outer edges lie in the smallest spaces of the data."""
     minimal = minimal_spaces(data).bases
     found = []
@@ -73,12 +73,12 @@ def test_the_reduction_per_edge_follows_the_full_flow(seed: int):
     weights = inside(data, seed)
     assert spaces.edges_outside(weights) == ()
     reduction = reduce_edges(data, spaces)
-    full = GraphFlow.of(data).trajectory(arrays(weights), TIMES)
+    full = NetworkFlow.of(data).trajectory(arrays(weights), TIMES)
     small = reduction.flow.trajectory(reduction.project(arrays(weights)), TIMES)
     assert furthest(full, [reduction.lift(b) for b in small]) < 1e-10
     for now, then in zip(full, small, strict=True):
         assert reduction.flow.loss(then) == pytest.approx(
-            GraphFlow.of(data).loss(now), rel=1e-9, abs=1e-11
+            NetworkFlow.of(data).loss(now), rel=1e-9, abs=1e-11
         )
 
 
@@ -91,7 +91,7 @@ def test_smallest_spaces_are_smaller_than_the_nodes_where_data_are():
     assert min(left_out) >= 0
 
 
-def chain(x: list[list[int]], y: list[list[int]]) -> GraphData:
+def chain(x: list[list[int]], y: list[list[int]]) -> NetworkData:
     data = Dataset(inputs=ExactMatrix.from_rows(x), targets=ExactMatrix.from_rows(y))
     nodes = (
         Node(name="x", size=len(x), inputs=tuple(range(len(x)))),
@@ -99,7 +99,7 @@ def chain(x: list[list[int]], y: list[list[int]]) -> GraphData:
         Node(name="y", size=len(y), outputs=tuple(range(len(y)))),
     )
     edges = (Edge(name="1", source="x", target="h"), Edge(name="2", source="h", target="y"))
-    return GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data)
+    return NetworkData(graph=Network(nodes=nodes, edges=edges), dataset=data)
 
 
 def test_a_start_outside_is_found_by_its_edge_and_does_leave():
@@ -129,16 +129,16 @@ def test_spaces_serve_all_values_of_parameters():
     data = chain([[1, 1], [1, 0]], [[1, 1]])
     c = ExactMatrix.from_rows([[0, 0], [0, 1]]).promoted(("c",)).scale(Scalar.symbol("c", ("c",)))
     whole = Dataset(inputs=data.dataset.inputs.promoted(("c",)) + c, targets=data.dataset.targets)
-    spaces = minimal_spaces(GraphData(graph=data.graph, dataset=whole))
+    spaces = minimal_spaces(NetworkData(graph=data.graph, dataset=whole))
     for value in (0, 1, 5):
         at = Dataset(inputs=whole.inputs.substitute({"c": Fraction(value)}), targets=whole.targets)
-        NodeSpaces(data=GraphData(graph=data.graph, dataset=at), bases=spaces.bases).check()
+        NodeSpaces(data=NetworkData(graph=data.graph, dataset=at), bases=spaces.bases).check()
 
 
 def test_a_start_of_other_shapes_is_refused():
     data = chain([[1, 1], [0, 2]], [[1, 1]])
     with pytest.raises(InputError, match="shapes"):
-        GraphFlow.of(data).trajectory([np.zeros((2, 2))], TIMES)
+        NetworkFlow.of(data).trajectory([np.zeros((2, 2))], TIMES)
 
 
 def test_one_edge_has_the_known_solution():
@@ -148,7 +148,7 @@ def test_one_edge_has_the_known_solution():
         nodes=(data.graph.nodes[0], data.graph.nodes[2]),
         edges=(Edge(name="only", source="x", target="y"),),
     )
-    flow = GraphFlow.of(GraphData(graph=graph, dataset=data.dataset))
+    flow = NetworkFlow.of(NetworkData(graph=graph, dataset=data.dataset))
     times = (0.0, 1.0, 7.0)
     found = flow.trajectory([np.zeros((1, 2))], [3 * t for t in times], tau=3.0)
     for t, (weights,) in zip(times, found, strict=True):
@@ -178,6 +178,6 @@ def test_the_output_space_holds_what_other_outputs_bring():
         Node(name="z", size=2, outputs=(1, 2)),
     )
     edges = (Edge(name="1", source="x", target="y"), Edge(name="2", source="x", target="z"))
-    spaces = minimal_spaces(GraphData(graph=Network(nodes=nodes, edges=edges), dataset=data))
+    spaces = minimal_spaces(NetworkData(graph=Network(nodes=nodes, edges=edges), dataset=data))
     # y: (1, 1) from the targets and (0, 1) through z; z: (1, 0), and nothing asks for output 2.
     assert (spaces.dimension("y"), spaces.dimension("z")) == (2, 1)

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.network.curves import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
-from symreln.graphs.curves import Curves
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.spaces import minimal_spaces
+from symreln.laws.network_flow import NetworkFlow
+from symreln.network.bundles import NetworkData
 from symreln.report import html
 from symreln.spec.model import NetworkSpec
 from symreln.tasks.load import load
 from symreln.verdict.judge import Level
+from symreln.verdict.spaces import minimal_spaces
 from symreln.verify import verify
 from tests.graphs.reduction import reduce_edges
 
@@ -110,7 +110,7 @@ def test_what_is_kept_as_matrices_is_reduced_exactly() -> None:
     assert found.level is Level.COUPLED_MATRICES
     spaces = minimal_spaces(found.data)
     assert (spaces.dimension("x"), spaces.dimension("y")) == (2, 1)
-    reduction, flow = reduce_edges(found.data, spaces), GraphFlow.of(found.data)
+    reduction, flow = reduce_edges(found.data, spaces), NetworkFlow.of(found.data)
     random = np.random.default_rng(1)
     small = [random.uniform(-0.5, 0.5, shape) for shape in reduction.flow.shapes]
     times = [0.0, 2.0, 9.0]
@@ -210,5 +210,5 @@ def test_without_numbers_the_reason_is_given() -> None:
 
 def test_a_pathway_of_zero_correlations_is_no_special_case() -> None:
     data = chain(WHITE, [[0, 0, 0]]).data
-    assert isinstance(data, GraphData)
+    assert isinstance(data, NetworkData)
     assert data.sigma_yx[0] == ExactMatrix.zeros(1, 3)

@@ -11,49 +11,44 @@ import sympy as sp
 from scipy.integrate import quad
 
 import symreln as sr
-from symreln.errors import InputError, NoClosedFormError
+from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
-from symreln.graphs import routing
-from symreln.graphs.chain import STRENGTH, TAU, Chain
-from symreln.graphs.counting import EdgeFamily, Index, regular_uses, uses
-from symreln.graphs.curves import pathway_modes
-from symreln.graphs.data import GraphData
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.numbers import equal_start, half_time
-from symreln.graphs.recognise import recognise
-from symreln.graphs.routing import DOMAINS, PARTNERS, RoutingNetwork
-from symreln.graphs.three_edges import ThreeEdges, X, balanced_time
-from tests.graphs.examples import aligned, chain_strengths
+from symreln.laws import routing
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
+from symreln.laws.network_flow import NetworkFlow
+from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, circulant_uses, uses
+from symreln.laws.shared_chain import D, S
+from symreln.laws.three_edges import ThreeEdges, X, equal_start, half_time
+from symreln.network.bundles import NetworkData
+from tests.graphs.examples import aligned, chain_strengths, pathway_modes
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()
 
 
-def graph_data(m: int, k: int, items: int = 2, hidden: int = 3) -> GraphData:
+def graph_data(m: int, k: int, items: int = 2, hidden: int = 3) -> NetworkData:
     tables = [f"parameters.M.value={m}", f"parameters.K.value={k}", f"dataset.items={items}"]
     spec = sr.load("routing", [*tables, f"network.hidden={hidden}"])
     assert spec.graph is not None
-    return GraphData(graph=spec.graph, dataset=spec.dataset)
+    return NetworkData(graph=spec.graph, dataset=spec.dataset)
 
 
 def test_every_step_is_proven_for_symbols():
-    assert all(step.outcome is Truth.PROVEN for step in NETWORK.steps)
-    assert len(NETWORK.steps) >= 10
-
-
-def test_the_reduction_is_not_proven_without_orthonormal_bases(monkeypatch: pytest.MonkeyPatch):
-    fewer = {pair: word for pair, word in routing.RULES.items() if pair[0][0] != "U"}
-    monkeypatch.setattr(routing, "RULES", fewer)
-    closes = {proof.edge: proof.closes for proof in routing.edge_proofs()}
-    assert not closes["input"]
-    assert not closes["hidden"]
+    found = sr.derive(sr.load("routing"))
+    assert isinstance(found, sr.NetworkDerivation)
+    claim = found.routing
+    assert claim is not None
+    steps = list(claim.steps())
+    assert claim.network == NETWORK
+    assert all(step.outcome is Truth.PROVEN for step in steps)
+    assert len(steps) >= 10
 
 
 def test_conserved_differences_and_speed_as_printed():
     a, b, c = routing.STRENGTHS
-    assert [item.expr for item in NETWORK.chain.conserved] == [b**2 - M * a**2, c**2 - a**2]
-    assert sp.simplify(NETWORK.speed - K * sp.cbrt(M)) == 0
-    speeds = {item.shared: item.speed for item in NETWORK.sharings()}
+    assert NETWORK.chain.conserved == (b**2 - M * a**2, c**2 - a**2)
+    assert sp.simplify(NETWORK.chain.gain - K * sp.cbrt(M)) == 0
+    speeds = {shared: chain.gain for shared, chain in NETWORK.sharings().items()}
     assert speeds[()] == 1
     assert sp.simplify(speeds[("hidden",)] - sp.cbrt(K * M)) == 0
     assert sp.simplify(speeds[("input", "output")] - sp.cbrt(K) ** 2) == 0
@@ -66,20 +61,18 @@ def test_counts_agree_with_counting(m: int):
         assert len(data.paths) == m * k
         counted = Counter(edge for path in data.paths for edge in path.edges)
         names = {edge.name: counted[e] for e, edge in enumerate(data.graph.edges)}
-        expected = [int(n.subs({M: m, K: k})) for n in NETWORK.counts]
+        expected = [int(n.subs({M: m, K: k})) for n in NETWORK.chain.counts]
         assert {n for name, n in names.items() if name.startswith("read")} == {expected[0]}
         assert names["route"] == expected[1]
         assert {n for name, n in names.items() if name.startswith("write")} == {expected[2]}
-        found = recognise(data)
-        assert (found.domains, found.partners) == (m, k)
+        assert data.routing == (m, k)
 
 
 def test_counting_refuses_what_it_cannot_count():
-    pairs = (Index(name="i", count=M), Index(name="k", count=K))
+    pairs = {"i": M, "k": K}
     with pytest.raises(NoClosedFormError, match="no index runs over all"):
-        uses(EdgeFamily(name="odd", coefficients=(("i", 2), ("k", 1)), modulus=M), pairs)
-    assert uses(EdgeFamily(name="all"), pairs) == K * M
-    assert regular_uses(M, K) == (K, K * M, K)
+        uses({"i": 2, "k": 1}, M, pairs)
+    assert circulant_uses() == NETWORK.chain.counts == (K, K * M, K)
 
 
 SIZES = ((1, 1, 2, 3), (2, 1, 2, 2), (3, 2, 4, 4), (5, 3, 2, 4), (4, 4, 2, 3))
@@ -88,7 +81,7 @@ SIZES = ((1, 1, 2, 3), (2, 1, 2, 2), (3, 2, 4, 4), (5, 3, 2, 4), (4, 4, 2, 3))
 @pytest.mark.parametrize(("m", "k", "items", "hidden"), SIZES)
 def test_the_full_graph_follows_three_numbers_a_mode(m: int, k: int, items: int, hidden: int):
     data = graph_data(m, k, items, hidden)
-    flow, modes = GraphFlow.of(data), pathway_modes(data)
+    flow, modes = NetworkFlow.of(data), pathway_modes(data)
     pairs = m * k
     times = [0.0, 2.0 * pairs * items, 10.0 * pairs * items]
     states = flow.trajectory(aligned(data, 0.2), times)
@@ -103,7 +96,7 @@ def test_the_full_graph_follows_three_numbers_a_mode(m: int, k: int, items: int,
 
 def test_pairs_that_are_never_trained_follow():
     data = graph_data(4, 2, items=2)
-    flow = GraphFlow.of(data)
+    flow = NetworkFlow.of(data)
     last = flow.trajectory(aligned(data, 0.3), [0.0, 40.0])[-1]
     place = {edge.name: e for e, edge in enumerate(data.graph.edges)}
     trained = {path.edges for path in data.paths}
@@ -164,24 +157,9 @@ def test_the_balanced_time_is_that_of_the_flow():
     start = [float(np.sqrt(n)) * z for n in counts]
     times = [0.0, 1.0, 2.0, 3.0]
     strength = chain_strengths(counts, s, d, start, times).prod(axis=1)
-    time = balanced_time(sp.Integer(k**3 * m), sp.Float(s, 30), sp.Float(d, 30)).subs(TAU, 1)
-    found = sp.lambdify(STRENGTH, time)(strength)
-    assert list(found - found[0]) == pytest.approx(times, abs=1e-9)
-
-
-@pytest.mark.parametrize("depth", range(2, 6))
-def test_chains_of_any_depth(depth: int):
-    counts = sp.symbols(f"n1:{depth + 1}", positive=True)
-    s, d = sp.symbols("s d", positive=True)
-    chain = Chain(counts=counts, strengths=sp.symbols(f"w1:{depth + 1}", positive=True), s=s, d=d)
-    assert all(item.residual == 0 for item in chain.conserved)
-    assert all(value == 0 for value in chain.balanced_residuals())
-    first, second = chain.strengths[:2]
-    assert chain.along(first**2 + second**2) != 0
-    alone = replace(chain, counts=(sp.S.One,) * depth)
-    assert sp.simplify(chain.speed_against(alone) ** depth - sp.Mul(*counts)) == 0
-    with pytest.raises(InputError, match="same depth, s and d"):
-        chain.speed_against(replace(alone, s=2 * s))
+    values = {M: m, K: k, S: s, D: d, STRENGTH0: strength[0], TIME_CONSTANT: 1}
+    time = sp.lambdify(STRENGTH, NETWORK.chain.mode.printed.rhs.subs(values))
+    assert list(time(strength)) == pytest.approx(times, abs=1e-9)
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (1, 3), (4, 2), (9, 5)])
@@ -209,15 +187,15 @@ def test_half_time_is_when_the_flow_is_half_way():
 def test_what_is_no_routing_network_is_not_taken_for_one():
     spec = sr.load("routing")
     assert spec.graph is not None
-    whole = GraphData(graph=spec.graph, dataset=spec.dataset)
-    assert recognise(whole).is_routing
+    whole = NetworkData(graph=spec.graph, dataset=spec.dataset)
+    assert not isinstance(whole.routing, str)
     targets = spec.dataset.targets.masked(rows=range(1, spec.dataset.n_y))
     other = replace(whole, dataset=replace(spec.dataset, targets=targets))
-    assert recognise(other).reason == "Sigma^yx differs between pathways"
+    assert other.routing == "Sigma^yx differs between pathways"
     closed = tuple(int(t != 1) for t in spec.dataset.labels["target"])
     nodes = tuple(replace(n, gate=closed) if n.name == "in_1" else n for n in spec.graph.nodes)
     fewer = replace(whole, graph=replace(spec.graph, nodes=nodes))
-    assert "equally many" in recognise(fewer).reason
+    assert "equally many" in str(fewer.routing)
 
 
 def test_pathways_that_couple_are_no_routing_network():
@@ -240,5 +218,5 @@ def test_pathways_that_couple_are_no_routing_network():
         }
     )
     assert spec.graph is not None
-    found = recognise(GraphData(graph=spec.graph, dataset=spec.dataset))
-    assert found.reason == "the outputs of two pathways meet on common samples"
+    found = NetworkData(graph=spec.graph, dataset=spec.dataset)
+    assert found.routing == "the outputs of two pathways meet on common samples"

@@ -19,19 +19,18 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.families.stage import written
 from symreln.claims.families.template import SPECIAL
-from symreln.exact.linear import inverse
-from symreln.exact.matrix import ExactMatrix
+from symreln.network.linked import components
 from symreln.verdict.judge import Level
+from symreln.verdict.modes import Drive
 
 if TYPE_CHECKING:
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.spectrum import Coefficients
     from symreln.claims.families.stage import Learner
+    from symreln.verdict.alike import Node
 
 OTHER = "l"
 """Name of the special value of the pathway that acts, where that of the one acted on is k."""
-
-Node = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,13 +223,7 @@ def _components(
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     ]
-    groups = {node: {node} for node in nodes}
-    for action in actions:
-        if action.target in groups and groups[action.source] is not groups[action.target]:
-            merged = groups[action.source] | groups[action.target]
-            for node in merged:
-                groups[node] = merged
-    return [frozenset(group) for group in {id(g): g for g in groups.values()}.values()]
+    return components(nodes, ((action.target, action.source) for action in actions))
 
 
 def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
@@ -254,18 +247,11 @@ def _total_coupling(
     if mode.is_null:
         cancel = all(matrix.is_zero for matrix in total)
         return None, "" if cancel else f"the couplings do not cancel on null {name}"
-    degree = mode.degree
-    drives = [item.drive @ power for power in item.powers(node[1], 3 * degree - 2)]
-    low = drives[:degree]
-    names = mode.multiplicity.parameters
-    gram = [[(x.adjoint @ y).trace() for y in low] for x in low]
-    right = [[(x.adjoint @ total[0]).trace()] for x in low]
-    found = inverse(ExactMatrix.from_rows(gram, names)) @ ExactMatrix.from_rows(right, names)
-    gamma = tuple(found.entry(i, 0) for i in range(degree))
-    for k, matrix in enumerate(total):
-        expected = drives[k].scale(gamma[0])
-        for i in range(1, degree):
-            expected = expected + drives[k + i].scale(gamma[i])
-        if not (matrix - expected).is_zero:
-            return None, f"the couplings on {name} do not add up to a multiple of its own drive"
+    powers = item.powers(node[1], 3 * mode.degree - 2)
+    drive = Drive(powers=tuple(item.drive @ power for power in powers), degree=mode.degree)
+    gamma = drive.polynomial(total[:1])
+    if gamma is None or any(
+        not (matrix - drive.shifted(gamma, k, 1)[0]).is_zero for k, matrix in enumerate(total)
+    ):
+        return None, f"the couplings on {name} do not add up to a multiple of its own drive"
     return gamma, ""

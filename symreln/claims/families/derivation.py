@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
-    from symreln.claims.families.closure import Node
     from symreln.claims.families.domain import Condition, Domain
     from symreln.claims.families.spectrum import Coefficients, FamilyClass
     from symreln.claims.families.stage import Learner
     from symreln.claims.families.template import FamilyTemplate, PathwayTemplate, Sector
     from symreln.exact.scalar import Scalar
     from symreln.spec.model import SizeSymbol, Spec
+    from symreln.verdict.alike import Node
 
 
 @short_repr

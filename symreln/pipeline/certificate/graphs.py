@@ -8,17 +8,17 @@ from typing import Any
 import sympy as sp
 from flint import fmpz_mat
 
+from symreln.claims.network.components import Component
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.texts import Json, Texts, names_used
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
-from symreln.graphs.components import Component
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.diagonal import Arrow, Diagonality
 from symreln.network.parts import Gain
 from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
 from symreln.pipeline.certificate.times import chain_json, routing_json
+from symreln.verdict.diagonal import Arrow, Diagonality
 from symreln.verdict.judge import Level
 
 
@@ -32,7 +32,7 @@ def texts_of_network(derivation: NetworkDerivation) -> Texts:
 
 def network_part(derivation: NetworkDerivation) -> Json:
     """Return everything that is claimed of a graph."""
-    data, graph, found = derivation.data, derivation.graph, derivation.recognised
+    data, graph, found = derivation.data, derivation.graph, derivation.routing_sizes
     texts = texts_of_network(derivation)
     return {
         "kind": "graph",
@@ -68,7 +68,7 @@ def network_part(derivation: NetworkDerivation) -> Json:
             "norms": [list(norm.weights) for norm in derivation.norms],
         },
         "components": [_component(c, texts) for c in derivation.components],
-        "routing": None if derivation.no_routing else routing_json(found.domains, found.partners),
+        "routing": None if isinstance(found, str) else routing_json(*found),
         "level": derivation.level.value,
     }
 

@@ -22,16 +22,16 @@ from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
 from symreln.exact.truth import Truth
 from symreln.laws.depth import Depth
+from symreln.laws.shared_chain import SharedChain, place_proofs
 
 if TYPE_CHECKING:
+    from symreln.claims.network.components import Component
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.graphs.chains import SharedChain
-    from symreln.graphs.components import Component
-    from symreln.graphs.derivation import NetworkDerivation
-    from symreln.graphs.diagonal import Diagonality
     from symreln.laws.law import Law
     from symreln.spec.model import Spec
+    from symreln.verdict.diagonal import Diagonality
 
 #: Parts that are shown, and rows of a table and lines on a terminal; derivation.json has all.
 MOST_PARTS = 12
@@ -81,7 +81,7 @@ class Part(Claim):
         """Yield its level, and the equation of its modes where they close by themselves."""
         component, form = self.component, self.component.form
         yield f"{self.name}: {component.level.value}: {component.why}"
-        if form is not None and form.chain is not None:
+        if form is not None and form.layers > 1:
             used = ", ".join(map(str, component.counts))
             yield f"  edges used {used} times; tau dpi/dt = {form.rate}: {form.family}"
         elif form is not None:
@@ -172,7 +172,7 @@ class Parts(Claim):
             )
         for part in self.parts:
             if part.component.form is not None:
-                yield from part.component.form.checks
+                yield from chain_steps(part.component.form)
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
@@ -239,7 +239,7 @@ def _form_values(form: SharedChain) -> dict[str, Any]:
         "rate": form.rate,
         "strength": form.mode.expr,
         "latex": form.mode.to_latex(),
-        "conserved": [] if form.chain is None else [c.expr for c in form.chain.conserved],
+        "conserved": form.conserved,
         "speed": form.gain,
     }
 
@@ -257,23 +257,65 @@ def _solution(mode: Law) -> list[str]:
     ]
 
 
+def chain_steps(chain: SharedChain) -> Iterator[Step]:
+    """Say how a chain of shared edges was reduced and solved."""
+    yield step(
+        "reduction",
+        "edges that start alike at their place stay alike",
+        "one pathway's term stands in the bases of its edge alone",
+        holds=all(place_proofs(chain.layers)),
+    )
+    if chain.layers > 1:
+        yield step(
+            "conserved differences",
+            "w_l² - (n_l/n_1) w_1² does not move",
+            "its derivative along the flow cancels",
+            holds=all(chain.along(expr) == 0 for expr in chain.conserved),
+        )
+        yield step(
+            "balanced equation",
+            "a balanced start stays balanced, and its strength closes",
+            "all edges move alike, and the product rule",
+            holds=all(part == 0 for part in chain.balanced_residuals()),
+        )
+    yield step(
+        "closed form",
+        "it solves the equation of a balanced start",
+        "put into its family's equation, which with its time constant is this one",
+        holds=chain.is_solved,
+    )
+
+
+def step(name: str, statement: str, check: str, *, holds: bool) -> Step:
+    """Return a step that is proven where its check holds."""
+    outcome = Truth.PROVEN if holds else Truth.UNDECIDED
+    return Step(name=name, statement=statement, check=check, outcome=outcome)
+
+
+def chain_blocks(chain: SharedChain) -> list[Block]:
+    """Say what a chain of shared edges conserves, and how its strength closes."""
+    return [
+        prose("Differences that are conserved; their derivatives cancel:"),
+        *(equation(rf"{to_latex(expr)} = \mathrm{{const}}") for expr in chain.conserved),
+        prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
+        equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}"),
+        prose(f"It is solved by the family “{chain.family}”:"),
+        equation(*_solution(chain.mode)),
+    ]
+
+
 def _closed(form: SharedChain, component: Component) -> list[Block]:
     used = ", ".join(map(str, component.counts))
-    if form.chain is None:
+    if form.layers == 1:
         return [equation(form.mode.equation), equation(*_solution(form.mode))]
-    lines = [rf"{to_latex(item.expr)} = \mathrm{{const}}" for item in form.chain.conserved]
     blocks: list[Block] = [
         prose(
             f"Edges at the {form.layers} places are used by {used} pathways each. Started alike "
             "at each place, edges stay alike, and a mode of strengths ",
             Math("w_l"),
-            " follows one pathway's flow with every term multiplied by the uses. Conserved:",
+            " follows one pathway's flow with every term multiplied by the uses.",
         ),
-        *(equation(line) for line in lines),
-        prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
-        equation(rf"\tau \dot{{\pi}} = {to_latex(form.rate)}"),
-        prose(f"It is solved by the family “{form.family}”:"),
-        equation(*_solution(form.mode)),
+        *chain_blocks(form),
     ]
     if form.gain != 1:
         blocks.append(

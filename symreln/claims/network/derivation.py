@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derived
-from symreln.graphs.components import LEVELS
-from symreln.graphs.data import GraphData
+from symreln.claims.network.components import LEVELS
+from symreln.network.bundles import NetworkData
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from symreln.graphs.components import Component
-    from symreln.graphs.conserved import Balance, NormBalance
-    from symreln.graphs.recognise import Recognised
-    from symreln.graphs.spaces import NodeSpaces
+    from symreln.claims.network.components import Component
+    from symreln.network.conserved import Balance, NormBalance
     from symreln.network.model import Network
+    from symreln.verdict.spaces import NodeSpaces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +44,13 @@ class NetworkDerivation(Derived):
         components: Parts that learn apart, with what is proven of each.
         balances: Conserved matrices of hidden nodes.
         norms: Conserved sums of squared norms.
-        recognised: Whether it is a routing network.
     """
 
-    data: GraphData
+    data: NetworkData
     spaces: NodeSpaces
     components: tuple[Component, ...]
     balances: tuple[Balance, ...]
     norms: tuple[NormBalance, ...]
-    recognised: Recognised
 
     @property
     def graph(self) -> Network:
@@ -72,10 +69,11 @@ class NetworkDerivation(Derived):
         return PartsVerdict(stage=self.spec.stages[0], level=self.level, reasons=reasons)
 
     @property
-    def no_routing(self) -> str:
-        """Why there is nothing to say of it as a routing network, or ""."""
-        if self.recognised.is_routing and self.level is Level.COUPLED_MATRICES:
+    def routing_sizes(self) -> tuple[int, int] | str:
+        """M and K, or why there is nothing to say of it as a routing network."""
+        found = self.data.routing
+        if not isinstance(found, str) and self.level is Level.COUPLED_MATRICES:
             return "its pathways have no joint eigenbasis"
-        if self.recognised.is_routing and len(self.data.paths) == 1:
+        if not isinstance(found, str) and len(self.data.paths) == 1:
             return "there is one pathway"
-        return self.recognised.reason
+        return found

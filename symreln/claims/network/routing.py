@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.claim import Claim, Step
+from symreln.claims.network.in_numbers import InNumbers, in_numbers
+from symreln.claims.network.parts import chain_blocks, chain_steps, mode_values, step
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -23,18 +25,22 @@ from symreln.document.model import (
 )
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say
-from symreln.graphs.in_numbers import InNumbers, in_numbers
-from symreln.graphs.parts import mode_values
-from symreln.graphs.routing import DOMAINS, EDGES, PARTNERS, SIGNS, STRENGTHS, RoutingNetwork
-from symreln.graphs.three_edges import DELTA, X, balanced_bracket
+from symreln.laws.routing import (
+    DOMAINS,
+    EDGES,
+    PARTNERS,
+    SIGNS,
+    STRENGTHS,
+    RoutingNetwork,
+    circulant_uses,
+)
+from symreln.laws.shared_chain import SharedChain, other_ends_follow
+from symreln.laws.three_edges import DELTA, X
 
 if TYPE_CHECKING:
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.graphs.derivation import NetworkDerivation
-
-
-_ZM = sp.symbols("z m", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,19 +67,20 @@ class Routing(Claim):
         return {
             "domains": self.domains,
             "partners": self.partners,
-            "uses": dict(zip(EDGES, network.counts, strict=True)),
+            "uses": dict(zip(EDGES, network.chain.counts, strict=True)),
             "equations": network.chain.velocities,
-            "conserved": [item.expr for item in network.chain.conserved],
-            "balanced_rate": network.chain.balanced_rate,
-            "balanced_time": network.balanced_time,
+            "conserved": network.chain.conserved,
+            "balanced_rate": network.chain.rate,
+            "balanced_time": network.chain.mode.printed.rhs,
             "closed_forms": [
                 {"difference": words, "time": network.equal_ends(sign).primitive}
                 for sign, words in SIGNS.items()
             ],
-            "speed": self._at(network.speed),
+            "speed": self._at(network.chain.gain),
             "speed_from_equal_weights": self._at(network.speed_of_equal_weights),
             "sharings": [
-                {"shared": item.shared, "speed": item.speed} for item in network.sharings()
+                {"shared": shared, "speed": chain.gain}
+                for shared, chain in network.sharings().items()
             ],
             "modes": mode_values(self.spectrum),
             "speed_from_start": None if isinstance(found, str) else found.speed,
@@ -109,25 +116,50 @@ class Routing(Claim):
         )
         for strength, rate in zip(chain.strengths, chain.velocities, strict=True):
             yield f"  tau d{strength}/dt = {rate}"
-        yield f"  conserved: {', '.join(str(item.expr) for item in chain.conserved)}"
-        yield f"  balanced: tau dpi/dt = {chain.balanced_rate}"
+        yield f"  conserved: {', '.join(map(str, chain.conserved))}"
+        yield f"  balanced: tau dpi/dt = {chain.rate}"
         yield (
-            f"  speed against unshared pathways: {network.speed} (balanced), "
+            f"  speed against unshared pathways: {chain.gain} (balanced), "
             f"{network.speed_of_equal_weights} (equal small weights)"
         )
 
-    def steps(self) -> tuple[Step, ...]:
-        """Return what was proven for every M and K."""
-        return self.network.steps
+    def steps(self) -> Iterator[Step]:
+        """Say what was proven for every M and K."""
+        network, chain = self.network, self.network.chain
+        yield from chain_steps(chain)
+        yield step(
+            "counts",
+            "the ready-made pairing is regular for every M and K",
+            "one index runs over all domains once; the other is free",
+            holds=circulant_uses() == chain.counts,
+        )
+        yield step(
+            "untrained pairs",
+            "pairs that are never trained have the strength of those that are",
+            "product of the three matrices in letters",
+            holds=other_ends_follow(chain.layers),
+        )
+        for sign, words in SIGNS.items():
+            yield step(
+                f"closed form, {words} difference",
+                "t(x) solves the equation where input and output edges start alike",
+                "dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
+                holds=network.equal_ends(sign).residual() == 0,
+            )
+        yield step(
+            "speed from equal weights",
+            "as w_0 goes to 0 the ratio of times is the expression given",
+            "ratio of the two limits of w_0·t",
+            holds=network.equal_weights_residual() == 0,
+        )
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
         blocks: list[Block] = [
             _setting(),
             _theorem(self.network),
-            *_equations(self.network),
-            *_conserved(self.network),
-            *_balanced(self.network),
+            *_equations(self.network.chain),
+            *chain_blocks(self.network.chain),
             *_equal_ends(self.network),
             *_speed(self.network),
             *_start(self.curves),
@@ -137,12 +169,13 @@ class Routing(Claim):
 
 def routing_of(derivation: NetworkDerivation) -> Routing | None:
     """Return the routing network for every M and K, where the graph is one and has modes."""
-    if derivation.no_routing:
+    found = derivation.routing_sizes
+    if isinstance(found, str):
         return None
     return Routing(
         network=RoutingNetwork(),
-        domains=derivation.recognised.domains,
-        partners=derivation.recognised.partners,
+        domains=found[0],
+        partners=found[1],
         spectrum=derivation.components[0].spectra[0],
         curves=derivation.ask(in_numbers),
     )
@@ -160,7 +193,8 @@ def _setting() -> Block:
 
 
 def _theorem(network: RoutingNetwork) -> Block:
-    uses = ", ".join(f"{name}: {count}" for name, count in zip(EDGES, network.counts, strict=True))
+    pairs = zip(EDGES, network.chain.counts, strict=True)
+    uses = ", ".join(f"{name}: {count}" for name, count in pairs)
     return Theorem(
         kind="Proposition",
         title="Reduction for every M and K",
@@ -184,8 +218,7 @@ def _theorem(network: RoutingNetwork) -> Block:
     )
 
 
-def _equations(network: RoutingNetwork) -> list[Block]:
-    chain = network.chain
+def _equations(chain: SharedChain) -> list[Block]:
     lines = [
         rf"\tau \dot{{{w.name}}} &= {to_latex(rate)}"
         for w, rate in zip(STRENGTHS, chain.velocities, strict=True)
@@ -196,31 +229,6 @@ def _equations(network: RoutingNetwork) -> list[Block]:
             r"output edge in a mode, and $\pi = abc$:"
         ),
         equation(*lines, label="eq:routing"),
-    ]
-
-
-def _conserved(network: RoutingNetwork) -> list[Block]:
-    lines = [rf"{to_latex(item.expr)} = \mathrm{{const}}" for item in network.chain.conserved]
-    return [
-        prose("Conserved differences between edge strengths; their derivatives cancel:"),
-        *(equation(line) for line in lines),
-    ]
-
-
-def _balanced(network: RoutingNetwork) -> list[Block]:
-    return [
-        prose("From a balanced start, where both are 0, the strength of a pathway closes:"),
-        equation(
-            rf"\tau \dot{{\pi}} = {to_latex(network.chain.balanced_rate)}", label="eq:balanced"
-        ),
-        say(
-            r"and its time is elementary: with $z = \pi^{1/3}$ and $m = (s/d)^{1/3}$, its "
-            "value at the plateau,"
-        ),
-        equation(
-            rf"t(\pi) = \frac{{\tau}}{{s \, {to_latex(network.chain.gain)}}} \Bigl[ "
-            rf"{to_latex(balanced_bracket(*_ZM))} \Bigr] + \mathrm{{const}}"
-        ),
     ]
 
 
@@ -235,7 +243,7 @@ def _equal_ends(network: RoutingNetwork) -> list[Block]:
             "b(0)^{2}/(KM) - a(0)^{2}/K$, the strength is {strength} with {total}. The sum "
             "runs over the three roots r of {error}:",
             strength=Math(rf"\pi = {to_latex(form.strength)}"),
-            total=Math(rf"N = {to_latex(network.total)}"),
+            total=Math(rf"N = {to_latex(network.chain.total)}"),
             error=Math(f"q(r) = {error}"),
         ),
         equation(
@@ -265,23 +273,19 @@ def _equal_ends(network: RoutingNetwork) -> list[Block]:
 def _speed(network: RoutingNetwork) -> list[Block]:
     rows = tuple(
         (
-            ", ".join(item.shared) or "none",
-            Math(r",\; ".join(to_latex(count) for count in item.counts)),
-            Math(to_latex(item.speed)),
+            ", ".join(shared) or "none",
+            Math(r",\; ".join(to_latex(count) for count in chain.counts)),
+            Math(to_latex(chain.gain)),
         )
-        for item in network.sharings()
+        for shared, chain in network.sharings().items()
     )
     return [
         prose(
             "Balanced, and from the same initial strength, a mode is faster than with three edges "
             "of its own for every pathway by exactly"
         ),
-        equation(to_latex(network.speed), label="eq:speed"),
-        prose(
-            "because the two rates ",
-            Reference("eq:balanced"),
-            " differ by that number. For every choice of edges to share:",
-        ),
+        equation(to_latex(network.chain.gain), label="eq:speed"),
+        prose("because the two rates differ by that number. For every choice of edges to share:"),
         Table(
             header=("shared edges", "pathways of an input, hidden, output edge", "speed"),
             rows=rows,

@@ -3,17 +3,15 @@ r"""Parts of a graph that learn apart, and what is proven of each.
 Pathways that share an edge, see the same data or couple are in one *component*; edges and errors of
 different components never meet, so that each follows a flow of its own and the loss is a sum.
 
-A component is *regular* where all its pathways have L edges, every edge has one place in all its
-pathways, edges at one place are used by equally many pathways (:math:`n_l` at place l), and all
-pathways have equal data and do not couple. Started alike at each place, its edges stay alike and
-follow the flow of one pathway, the term of place l times :math:`n_l`
-(:func:`symreln.graphs.chains.place_proofs`): a single chain of L edges where every n is 1, the
+Started alike at each place, the edges of a regular component
+(:attr:`symreln.network.bundles.NetworkData.counts`) stay alike and follow the flow of one pathway,
+the term of place l times :math:`n_l`
+(:func:`symreln.laws.shared_chain.place_proofs`): a single chain of L edges where every n is 1, the
 routing network for L = 3. Source: [Saxe2022].
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,17 +23,15 @@ from symreln.base.summaries import short_repr
 from symreln.claims.solve import derive_unchecked
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
-from symreln.graphs.chains import SharedChain
-from symreln.graphs.data import GraphData
-from symreln.graphs.diagonal import Diagonality, decide_diagonal
-from symreln.graphs.recognise import unequal_data
+from symreln.laws.shared_chain import SharedChain
+from symreln.network.bundles import NetworkData
+from symreln.verdict.diagonal import Diagonality, decide_diagonal
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.solve import Spectrum
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.network.model import Network
     from symreln.spec.model import Spec
 
 LEVELS = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES, Level.COUPLED_MATRICES)
@@ -51,18 +47,24 @@ class Component:
         edges: Its edges, by their place in the whole graph; ascending.
         data: The part alone, on the same dataset; its pathways in the same order.
         spec: The spec of the whole.
-        counts: n_l of a regular component, from the input on; empty for others.
-        reason: Why it is not regular, or "".
         spectrum: What finds a joint spectrum.
     """
 
     paths: tuple[int, ...]
     edges: tuple[int, ...]
-    data: GraphData
+    data: NetworkData
     spec: Spec
-    counts: tuple[int, ...] = ()
-    reason: str = ""
     spectrum: Spectrum = joint_spectrum
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """n_l of a regular component, from the input on; empty for others."""
+        return () if isinstance(self.data.counts, str) else self.data.counts
+
+    @property
+    def reason(self) -> str:
+        """Why it is not regular, or ""."""
+        return self.data.counts if isinstance(self.data.counts, str) else ""
 
     @property
     def is_regular(self) -> bool:
@@ -159,7 +161,7 @@ class Component:
 
 
 def components(
-    data: GraphData, spec: Spec, spectrum: Spectrum = joint_spectrum
+    data: NetworkData, spec: Spec, spectrum: Spectrum = joint_spectrum
 ) -> tuple[Component, ...]:
     """Return the components of a graph, in the order of their first pathways.
 
@@ -169,60 +171,11 @@ def components(
         spectrum: What finds a joint spectrum.
     """
     found = []
-    for paths in _joined(data):
+    for paths in data.parts():
         edges = tuple(sorted({edge for p in paths for edge in data.paths[p].edges}))
-        part = GraphData(graph=_part(data.graph, edges), dataset=data.dataset)
-        counts, reason = regular_counts(part)
         found.append(
             Component(
-                paths=paths,
-                edges=edges,
-                data=part,
-                spec=spec,
-                counts=counts,
-                reason=reason,
-                spectrum=spectrum,
+                paths=paths, edges=edges, data=data.alone(edges), spec=spec, spectrum=spectrum
             )
         )
     return tuple(found)
-
-
-def _joined(data: GraphData) -> list[tuple[int, ...]]:
-    """Return the pathways that share an edge or a bundle, or whose bundles couple."""
-    links = [[("edge", e) for e in path.edges] for path in data.paths]
-    for place, own in enumerate(links):
-        mine = data.bundle_of[place]
-        own += [("bundle", mine), *(("bundle", c) for c, b in data.sigma_x if b == mine)]
-    group: dict[tuple[str, int], set[int]] = {}
-    for place, own in enumerate(links):
-        joined = {place}.union(*(group.get(link, set()) for link in own))
-        for member in joined:
-            group.update(dict.fromkeys(links[member], joined))
-    distinct = {min(members): members for members in group.values()}
-    return [tuple(sorted(members)) for _, members in sorted(distinct.items())]
-
-
-def _part(graph: Network, edges: tuple[int, ...]) -> Network:
-    """Return a graph of some edges and their nodes, in the same order."""
-    chosen = tuple(graph.edges[e] for e in edges)
-    names = {name for edge in chosen for name in (edge.source, edge.target)}
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n.name in names), edges=chosen)
-
-
-def regular_counts(data: GraphData) -> tuple[tuple[int, ...], str]:
-    """Return n_l of a regular component, or () and why it is none.
-
-    Args:
-        data: A component alone.
-    """
-    paths = [path.edges for path in data.paths]
-    if len({len(path) for path in paths}) != 1:
-        return (), "its pathways have different numbers of edges"
-    places = [Counter(path[place] for path in paths) for place in range(len(paths[0]))]
-    if sum(map(len, places)) != len({edge for path in paths for edge in path}):
-        return (), "an edge stands at different places of its pathways"
-    if any(len(set(uses.values())) != 1 for uses in places):
-        return (), "edges at one place are used by different numbers of pathways"
-    if reason := unequal_data(data):
-        return (), reason
-    return tuple(next(iter(uses.values())) for uses in places), ""

@@ -16,13 +16,17 @@ import numpy as np
 
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
-from symreln.graphs.flow import GraphFlow
+from symreln.laws.network_flow import NetworkFlow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from symreln.graphs.data import GraphData
-    from symreln.graphs.diagonal import Arrow, Diagonality
+    from symreln.network.bundles import NetworkData
+    from symreln.network.model import Network
+    from symreln.verdict.diagonal import Arrow, Diagonality
+
+    #: Unit vectors of a mode by data node; nodes that it does not reach are missing.
+    Vectors = Mapping[str, np.ndarray]
 
 TOLERANCE = 1e-9
 """Below this share of the largest, float64 values count as 0: eigenvalues of the random
@@ -30,7 +34,7 @@ combination below have gaps of about 1e-3, and their vectors errors of about 1e-
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GraphMode:
+class ScalarMode:
     """One mode across the nodes that it reaches; float64.
 
     Attributes:
@@ -39,7 +43,7 @@ class GraphMode:
     """
 
     vectors: Mapping[str, np.ndarray]
-    flow: GraphFlow
+    flow: NetworkFlow
 
     @property
     def strengths(self) -> tuple[float, ...]:
@@ -47,7 +51,7 @@ class GraphMode:
         return tuple(float(s[0, 0]) for s in self.flow.sigma_yx)
 
 
-def graph_modes(data: GraphData, decision: Diagonality) -> tuple[GraphMode, ...]:
+def scalar_modes(data: NetworkData, decision: Diagonality) -> tuple[ScalarMode, ...]:
     """Return the scalar modes.
 
     Raises:
@@ -57,14 +61,14 @@ def graph_modes(data: GraphData, decision: Diagonality) -> tuple[GraphMode, ...]
     if decision.outcome is not Truth.PROVEN:
         msg = f"the graph has no scalar modes ({decision.outcome.value}): {decision.reason}"
         raise NoClosedFormError(msg)
-    full = GraphFlow.of(data)
+    full = NetworkFlow.of(data)
     return tuple(
-        GraphMode(vectors=vectors, flow=_scalar_flow(data, full, vectors))
+        ScalarMode(vectors=vectors, flow=_scalar_flow(data, full, vectors))
         for vectors in joint_bases(data, decision)
     )
 
 
-def joint_bases(data: GraphData, decision: Diagonality) -> list[dict[str, np.ndarray]]:
+def joint_bases(data: NetworkData, decision: Diagonality) -> list[dict[str, np.ndarray]]:
     """Return unit vectors node by node, each mode with the nodes that it reaches."""
     arrows = [(arrow, _scaled(arrow)) for arrow in decision.arrows]
     sizes = {node.name: node.size for node in data.graph.nodes if not node.is_hidden}
@@ -118,14 +122,16 @@ def _scaled(arrow: Arrow) -> np.ndarray:
     return np.array([[entry / largest for entry in row] for row in rows])
 
 
-def _scalar_flow(data: GraphData, full: GraphFlow, vectors: Mapping[str, np.ndarray]) -> GraphFlow:
+def _scalar_flow(
+    data: NetworkData, full: NetworkFlow, vectors: Mapping[str, np.ndarray]
+) -> NetworkFlow:
     def column(name: str) -> np.ndarray:
         found = vectors.get(name)
         return np.zeros((data.graph.node(name).size, 1)) if found is None else found[:, None]
 
     into = [column(bundle.source) for bundle in data.bundles]
     out = [column(bundle.target) for bundle in data.bundles]
-    return GraphFlow(
+    return NetworkFlow(
         shapes=((1, 1),) * len(data.graph.edges),
         paths=full.paths,
         bundle_of=full.bundle_of,
@@ -134,3 +140,51 @@ def _scalar_flow(data: GraphData, full: GraphFlow, vectors: Mapping[str, np.ndar
         overlaps={(c, b): out[b].T @ o @ out[c] for (c, b), o in full.overlaps.items()},
         half_power=0.0,
     )
+
+
+def learning(modes: Sequence[ScalarMode]) -> list[ScalarMode]:
+    """Return the modes of a part that have a drive, some s that is not 0 in float64."""
+    largest = max((abs(s) for mode in modes for s in mode.strengths), default=0.0)
+    return [m for m in modes if max(map(abs, m.strengths), default=0.0) > TOLERANCE * largest]
+
+
+def lacking_units(data: NetworkData, modes: int) -> str:
+    """Return which hidden node is too small for its modes, and how to mend it; empty for none."""
+    for node in data.graph.nodes:
+        if node.is_hidden and node.size < modes:
+            return (
+                f"node '{node.name}' has {node.size} units for {modes} modes, and which of them "
+                f"it learns is not derived; give it at least {modes} (size, or network.hidden)"
+            )
+    return ""
+
+
+def aligned_weights(
+    graph: Network, parts: Iterable[tuple[Sequence[int], Sequence[Vectors]]], start: float
+) -> list[np.ndarray]:
+    """Return weights of all edges with one amplitude in every mode that learns something.
+
+    Mode k of a part takes the k-th unit of every hidden node.
+
+    Args:
+        graph: The whole graph.
+        parts: The edges of every component with the vectors of its modes, for which it has units
+            enough.
+        start: The amplitude.
+    """
+    found = [np.zeros(graph.shape(place)) for place in range(len(graph.edges))]
+    for edges, modes in parts:
+        for place in edges:
+            edge = graph.edges[place]
+            for number, vectors in enumerate(modes):
+                ends = [
+                    _vector(graph, vectors, name, number) for name in (edge.target, edge.source)
+                ]
+                if ends[0] is not None and ends[1] is not None:
+                    found[place] += start * np.outer(ends[0], ends[1])
+    return found
+
+
+def _vector(graph: Network, vectors: Vectors, name: str, number: int) -> np.ndarray | None:
+    node = graph.node(name)
+    return np.eye(node.size)[number] if node.is_hidden else vectors.get(name)

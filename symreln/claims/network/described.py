@@ -20,11 +20,11 @@ from symreln.document.model import (
 from symreln.document.typeset import say
 
 if TYPE_CHECKING:
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.document.inlines import Content
-    from symreln.graphs.data import GraphData
-    from symreln.graphs.derivation import NetworkDerivation
-    from symreln.graphs.spaces import NodeSpaces
+    from symreln.network.bundles import NetworkData
     from symreln.network.parts import Edge, Node
+    from symreln.verdict.spaces import NodeSpaces
 
 #: Rows of a table; derivation.json has all.
 MOST = 40
@@ -40,7 +40,7 @@ class Described(Claim):
         serving: What the spaces are the smallest of.
     """
 
-    data: GraphData
+    data: NetworkData
     spaces: NodeSpaces
     serving: str
 

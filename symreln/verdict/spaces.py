@@ -29,7 +29,7 @@ from symreln.exact.matrix import ExactMatrix
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from symreln.graphs.data import GraphData
+    from symreln.network.bundles import NetworkData
 
 
 @short_repr
@@ -43,7 +43,7 @@ class NodeSpaces:
             nodes are there only where a start was given.
     """
 
-    data: GraphData
+    data: NetworkData
     bases: Mapping[str, fmpz_mat]
 
     def dimension(self, node: str) -> int:
@@ -80,7 +80,7 @@ class NodeSpaces:
                 raise ArithmeticError(msg)
 
 
-def minimal_spaces(data: GraphData) -> NodeSpaces:
+def minimal_spaces(data: NetworkData) -> NodeSpaces:
     """Return the smallest spaces of input and output nodes that the data ask for.
 
     With parameters they are the smallest that serve all coefficient matrices.
@@ -89,7 +89,7 @@ def minimal_spaces(data: GraphData) -> NodeSpaces:
     return _closed(data, {node.name: fmpz_mat(node.size, 0) for node in ends})
 
 
-def _closed(data: GraphData, bases: dict[str, fmpz_mat]) -> NodeSpaces:
+def _closed(data: NetworkData, bases: dict[str, fmpz_mat]) -> NodeSpaces:
     """Return the spaces enlarged until nothing leads out of them; checked."""
     dimensions = None
     while dimensions != (dimensions := {name: b.ncols() for name, b in bases.items()}):
@@ -100,7 +100,7 @@ def _closed(data: GraphData, bases: dict[str, fmpz_mat]) -> NodeSpaces:
     return found
 
 
-def _images(data: GraphData, bases: Mapping[str, fmpz_mat]) -> Iterable[tuple[str, fmpz_mat]]:
+def _images(data: NetworkData, bases: Mapping[str, fmpz_mat]) -> Iterable[tuple[str, fmpz_mat]]:
     """Yield (node, columns that its space must hold)."""
     for bundle, sigma in zip(data.bundles, data.sigma_yx, strict=True):
         for matrix in _coefficients([sigma]):

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import sympy as sp
 
-from symreln.graphs.chain import STRENGTH, TAU
+from symreln.laws.law import TIME_CONSTANT
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
 
 X = sp.Symbol("x", positive=True)
 DELTA = sp.Symbol("delta", real=True)
@@ -67,7 +68,7 @@ class ThreeEdges:
         """∫ dx/(x² - delta): what passes while the error is still s."""
         if self.sign == 0:
             return -1 / X
-        root = sp.sqrt(abs_of(self.delta, self.sign))
+        root = sp.sqrt(self.sign * self.delta)
         if self.sign < 0:
             return sp.atan(X / root) / root
         return sp.log((X - root) / (X + root)) / (2 * root)
@@ -96,7 +97,7 @@ class ThreeEdges:
     @property
     def primitive(self) -> sp.Expr:
         """The time that it takes to x, up to a constant: differences of it are times."""
-        return TAU / (sp.sqrt(self.total) * self.s) * (self.start_integral + self.end_sum)
+        return TIME_CONSTANT / (sp.sqrt(self.total) * self.s) * (self.start_integral + self.end_sum)
 
     def residual(self) -> sp.Expr:
         r"""Return dt/dx · dx/dt - 1; 0 exactly where the form is proven.
@@ -118,8 +119,6 @@ class ThreeEdges:
             x: Values from x0 up to, not at, the plateau.
             values: A number for every symbol but x.
         """
-        import numpy as np
-
         numbers: dict[sp.Basic, sp.Basic] = {k: sp.Float(v, 30) for k, v in values.items()}
         total, s, d, shift, x0 = (
             float(sp.N(e.xreplace(numbers)))
@@ -138,11 +137,6 @@ class ThreeEdges:
 
         difference = early(points) - early(x0) + late(points) - late(np.array(x0))
         return difference / (scale * s)
-
-
-def abs_of(expr: sp.Expr, sign: int) -> sp.Expr:
-    """Return |expr| of an expression whose sign is known."""
-    return expr if sign > 0 else -expr
 
 
 def _sum_over_roots(term: sp.Expr, root: sp.Symbol, cubic: sp.Poly) -> sp.Expr:
@@ -164,29 +158,32 @@ def _sum_over_roots(term: sp.Expr, root: sp.Symbol, cubic: sp.Poly) -> sp.Expr:
     return sp.cancel((at(top) * below.adjugate()).trace() / below.det())
 
 
-def balanced_bracket(z: sp.Expr, m: sp.Expr) -> sp.Expr:
-    """Return m^3 ∫ dz/(z²(m³ - z³)) in real functions, for 0 < z < m."""
-    logs = sp.log(z**2 + m * z + m**2) / 6 - sp.log(m - z) / 3
-    turn = sp.atan((2 * z + m) / (sp.sqrt(3) * m)) / sp.sqrt(3)
-    return -1 / z + (logs - turn) / m
+def equal_start(counts: Sequence[int], s: float, d: float, start: float) -> ThreeEdges:
+    """Return the closed form of three edges that all start at one strength.
 
-
-def balanced_time(total: sp.Expr, s: sp.Expr, d: sp.Expr) -> sp.Expr:
-    r"""Return t(π) up to a constant for a balanced start, in real functions.
-
-    With z = π^(1/3) and the plateau's m = (s/d)^(1/3).
+    The first and the last must be used equally often, so that they stay alike.
     """
-    bracket = balanced_bracket(sp.cbrt(STRENGTH), sp.cbrt(s / d))
-    return TAU / (sp.cbrt(total) * s) * bracket
+    outer, inner = sp.Integer(counts[0]), sp.Integer(counts[1])
+    whole = sp.Float(start, 30)
+    delta = whole**2 * (1 / inner - 1 / outer)
+    return ThreeEdges(
+        total=outer**2 * inner,
+        s=sp.Float(s, 30),
+        d=sp.Float(d, 30),
+        sign=0 if inner == outer else (-1 if inner > outer else 1),
+        delta=delta,
+        x0=whole / sp.sqrt(inner),
+    )
 
 
-def balanced_residual(total: sp.Expr, s: sp.Symbol, d: sp.Symbol) -> sp.Expr:
-    """Return dt/dπ · dπ/dt - 1 of :func:`balanced_time`; 0 exactly where it is proven.
+def half_time(counts: Sequence[int], s: float, d: float, start: float) -> float:
+    """Return when half the plateau s/d is reached from equal strengths, in units of tau.
 
-    Proven in z and m, in which everything is rational: π = z³ and s = d m³.
+    By the closed form in float64; counts as in :func:`equal_start`.
     """
-    z, m = sp.symbols("z m", positive=True)
-    inner: Any = sp.powdenest(balanced_time(total, s, d).subs([(STRENGTH, z**3), (s, d * m**3)]))
-    slope = sp.diff(inner, z) / (3 * z**2)
-    rate = 3 * sp.cbrt(total) * z**4 * (d * m**3 - d * z**3) / TAU
-    return sp.cancel(sp.together(sp.expand(slope * rate) - 1))
+    form = equal_start(counts, s, d, start)
+    scale, shift = float(sp.sqrt(form.total)), float(form.shift)
+    # √N x(x² - delta) = s/(2d) has one root above the start, where its left side grows.
+    roots = np.roots([scale, 0.0, -scale * shift, -s / (2 * d)])
+    x = max(float(root.real) for root in roots if abs(root.imag) < 1e-9 * abs(root))
+    return float(form.times(np.array([x]), {})[0])

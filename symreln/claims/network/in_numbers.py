@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.claim import Claim
+from symreln.claims.network.curves import Curves, curves
 from symreln.document.model import Block, Figure, Math, Section, Table, prose
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import typeset
 from symreln.errors import NoClosedFormError
-from symreln.graphs.curves import Curves, curves
 
 if TYPE_CHECKING:
-    from symreln.graphs.derivation import NetworkDerivation
+    from symreln.claims.network.derivation import NetworkDerivation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

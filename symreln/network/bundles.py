@@ -6,6 +6,7 @@ Pathways with the same input node, output node and gate see the same data; toget
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -14,15 +15,16 @@ from typing import TYPE_CHECKING
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.network.effective import effective_dataset
+from symreln.network.linked import linked
+from symreln.network.pathway import PathwaySpec
 from symreln.network.targets import Targets
-from symreln.spec.model import PathwaySpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from symreln.network.dataset import Dataset
     from symreln.network.effective import EffectiveDataset
     from symreln.network.model import Network, Path
-    from symreln.spec.model import Dataset
 
 
 @short_repr
@@ -45,7 +47,7 @@ class Bundle:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GraphData:
+class NetworkData:
     r"""A graph on a dataset: pathways, bundles and their exact correlations.
 
     The flow of theory.md 2 with the bundle b of pathway p and :math:`T_b` the sum of the products
@@ -125,6 +127,73 @@ class GraphData:
     def overlaps(self) -> dict[tuple[int, int], ExactMatrix]:
         """O_{bc} = O_bᵀO_c of the same pairs by (c, b): 1 where an output of c is one of b's."""
         return {(c, b): self._overlap(c, b) for c, b in self.sigma_x}
+
+    def parts(self) -> list[tuple[int, ...]]:
+        """Return the pathways that share an edge or a bundle, or whose bundles couple; by place."""
+        links = []
+        for place, path in enumerate(self.paths):
+            mine = self.bundle_of[place]
+            met = {mine, *(c for c, b in self.sigma_x if b == mine)}
+            links.append([*(("edge", e) for e in path.edges), *(("bundle", b) for b in met)])
+        return linked(links)
+
+    def alone(self, edges: Iterable[int]) -> NetworkData:
+        """Return some edges with their nodes, in the same order, on the same dataset."""
+        chosen = tuple(self.graph.edges[e] for e in sorted(edges))
+        names = {name for edge in chosen for name in (edge.source, edge.target)}
+        nodes = tuple(node for node in self.graph.nodes if node.name in names)
+        graph = replace(self.graph, nodes=nodes, edges=chosen)
+        return NetworkData(graph=graph, dataset=self.dataset)
+
+    @property
+    def inequality(self) -> str:
+        """How the pathways' data differ or couple, or ""."""
+        if len(self.bundles) != len(self.paths):
+            return "two pathways see the same samples"
+        if any(c != b for c, b in self.sigma_x):
+            return "the outputs of two pathways meet on common samples"
+        own = [self.sigma_x.get((b, b)) for b in range(len(self.bundles))]
+        if any(sigma != own[0] for sigma in own):
+            return "Sigma^x differs between pathways"
+        if any(sigma != self.sigma_yx[0] for sigma in self.sigma_yx):
+            return "Sigma^yx differs between pathways"
+        return ""
+
+    @cached_property
+    def counts(self) -> tuple[int, ...] | str:
+        """n_l, how many pathways use an edge at place l, or why it is not the same for all.
+
+        The pathways are *regular* where all have L edges, every edge has one place in all of them,
+        edges at one place are used by equally many, and all have equal data and do not couple.
+        """
+        paths = [path.edges for path in self.paths]
+        if len({len(path) for path in paths}) != 1:
+            return "its pathways have different numbers of edges"
+        places = [Counter(path[place] for path in paths) for place in range(len(paths[0]))]
+        if sum(map(len, places)) != len({edge for path in paths for edge in path}):
+            return "an edge stands at different places of its pathways"
+        if any(len(set(uses.values())) != 1 for uses in places):
+            return "edges at one place are used by different numbers of pathways"
+        return self.inequality or tuple(next(iter(uses.values())) for uses in places)
+
+    @property
+    def routing(self) -> tuple[int, int] | str:
+        """M and K of a routing network, or why it is none.
+
+        Pathways of three edges share one middle edge; every first edge is in K of them and every
+        last edge, too; their data are equal, and they do not couple. The theorem of
+        :mod:`symreln.laws.routing` needs no more.
+        """
+        paths = [path.edges for path in self.paths]
+        if any(len(path) != 3 for path in paths):
+            return "a pathway has other than three edges"
+        first, hidden, last = (Counter(path[place] for path in paths) for place in range(3))
+        if len(hidden) != 1:
+            return "the pathways do not share one hidden edge"
+        # Used equally often, they are equally many: their number times their use is all pathways.
+        if len({*first.values(), *last.values()}) != 1:
+            return "the outer edges are not used by equally many pathways"
+        return self.inequality or (len(first), next(iter(first.values())))
 
     def _outputs(self, bundle: int) -> tuple[int, ...]:
         return self.graph.node(self.bundles[bundle].target).outputs

@@ -20,12 +20,13 @@ from flint import fmpz_mat
 
 from symreln.exact import integers
 from symreln.exact.truth import Truth
-from symreln.graphs.words import Words, derivative
+from symreln.exact.words import Words, derivative
+from symreln.network.linked import linked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from symreln.graphs.data import GraphData
+    from symreln.network.bundles import NetworkData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ class NormBalance:
     outcome: Truth
 
 
-def letters(data: GraphData) -> list[Words]:
+def letters(data: NetworkData) -> list[Words]:
     """Return the matrix W_e of every edge as a letter."""
     return [Words.letter(edge_letter(place)) for place in range(len(data.graph.edges))]
 
@@ -74,7 +75,7 @@ def edge_letter(edge: int) -> str:
     return f"W{edge}"
 
 
-def velocities(data: GraphData) -> dict[str, Words]:
+def velocities(data: NetworkData) -> dict[str, Words]:
     r"""Return τ dW_e/dt of every edge in letters; the error of bundle b is the letter E{b}."""
     weights = letters(data)
     parts: dict[str, list[Words]] = {edge_letter(e): [] for e in range(len(weights))}
@@ -87,7 +88,7 @@ def velocities(data: GraphData) -> dict[str, Words]:
     return {name: Words.total(found) for name, found in parts.items()}
 
 
-def balances(data: GraphData) -> tuple[Balance, ...]:
+def balances(data: NetworkData) -> tuple[Balance, ...]:
     """Return the conserved matrices of every hidden node, one a component; all are proven.
 
     A derivative that did not cancel would be a bug: it is UNDECIDED then, and nothing is claimed.
@@ -111,7 +112,7 @@ def balances(data: GraphData) -> tuple[Balance, ...]:
     return tuple(found)
 
 
-def norm_balances(data: GraphData) -> tuple[NormBalance, ...]:
+def norm_balances(data: NetworkData) -> tuple[NormBalance, ...]:
     """Return conserved sums of squared norms that span all of this kind; all are proven.
 
     Among them are the traces of :func:`balances`. Edges that no pathway uses keep their weights;
@@ -135,7 +136,7 @@ def norm_balances(data: GraphData) -> tuple[NormBalance, ...]:
     return tuple(found)
 
 
-def _norm_is_kept(data: GraphData, weights: list[int], velocity: Mapping[str, Words]) -> bool:
+def _norm_is_kept(data: NetworkData, weights: list[int], velocity: Mapping[str, Words]) -> bool:
     parts = [
         (letter @ letter.T).scale(factor)
         for letter, factor in zip(letters(data), weights, strict=True)
@@ -144,23 +145,18 @@ def _norm_is_kept(data: GraphData, weights: list[int], velocity: Mapping[str, Wo
     return derivative(Words.total(parts), velocity).traced().is_zero
 
 
-def _quantity(data: GraphData, incoming: tuple[int, ...], outgoing: tuple[int, ...]) -> Words:
+def _quantity(data: NetworkData, incoming: tuple[int, ...], outgoing: tuple[int, ...]) -> Words:
     weights = letters(data)
     out = Words.total(weights[e].T @ weights[e] for e in outgoing)
     return out - Words.total(weights[e] @ weights[e].T for e in incoming)
 
 
-def _components(data: GraphData, node: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _components(data: NetworkData, node: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return (edges in, edges out) of every component of the edges that pathways use together."""
-    group: dict[int, set[int]] = {}
     into, out = data.graph.incoming[node], data.graph.outgoing[node]
-    for path in data.paths:
-        pair = {edge for edge in path.edges if edge in into or edge in out}
-        if pair:
-            joined = pair.union(*(group.get(edge, set()) for edge in pair))
-            group.update(dict.fromkeys(joined, joined))
-    distinct = {min(members): members for members in group.values()}
+    pairs = [{edge for edge in path.edges if edge in into or edge in out} for path in data.paths]
+    used = [set().union(*(pairs[k] for k in part)) for part in linked(pairs)]
     return [
         (tuple(e for e in into if e in members), tuple(e for e in out if e in members))
-        for _, members in sorted(distinct.items())
+        for members in sorted(filter(None, used), key=min)
     ]

@@ -12,23 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.claims.network.components import components
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
-from symreln.graphs.aligned import aligned_weights, lacking_units, learning
-from symreln.graphs.components import components
-from symreln.graphs.data import GraphData
-from symreln.graphs.diagonal import decide_diagonal
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.modes import TOLERANCE, graph_modes
-from symreln.graphs.numbers import half_time
-from symreln.graphs.scalars import ScalarFlows, chain_velocity, sampled
+from symreln.laws.network_flow import NetworkFlow
+from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
+from symreln.laws.three_edges import half_time
+from symreln.network.bundles import NetworkData
+from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from symreln.graphs.components import Component
-    from symreln.graphs.data import Bundle
-    from symreln.graphs.derivation import NetworkDerivation
+    from symreln.claims.network.components import Component
+    from symreln.claims.network.derivation import NetworkDerivation
+    from symreln.laws.scalar_modes import ScalarMode
+    from symreln.network.bundles import Bundle
     from symreln.spec.model import Spec
 
 MOMENTS = 8
@@ -100,22 +99,22 @@ def curves(derivation: NetworkDerivation) -> Curves:
     spec = _with_numbers(derivation.spec)
     assert spec.graph is not None
     assert spec.network is not None
-    data = GraphData(graph=spec.graph, dataset=spec.dataset)
+    data = NetworkData(graph=spec.graph, dataset=spec.dataset)
     start = float(spec.network.init_std)
     times = np.linspace(0, spec.network.steps - 1, MOMENTS * BETWEEN + 1)
     scaled = times / float(spec.network.tau(spec.dataset.samples))
     parts = [_part(component, start, scaled) for component in components(data, spec)]
     for part in parts:
-        if lacking := lacking_units(part.component, len(part.vectors)):
+        if lacking := lacking_units(part.component.data, len(part.vectors)):
             raise NoClosedFormError(lacking)
     data = _with_used_units(data, parts)
-    full = GraphFlow.of(data)
+    full = NetworkFlow.of(data)
     moments = np.arange(0, len(times), BETWEEN)
-    learned = [(part.component, part.vectors) for part in parts]
+    learned = [(part.component.edges, part.vectors) for part in parts]
     weights = aligned_weights(data.graph, learned, start)
     found = np.array([])
     if sum(w.size for w in weights) <= MOST_WEIGHTS:
-        states = full.trajectory(weights, list(scaled[moments]))
+        states = full.trajectory(weights, scaled[moments])
         found = np.array([full.loss(state) for state in states])
     return Curves(
         start=start,
@@ -153,82 +152,79 @@ class _Part:
         vectors: Of every mode that learns something, unit vectors by outer node.
         strengths: Curves.
         loss: What it adds to the loss, at every time.
-        numbers: s and d of the modes of a regular component, strongest first.
+        flow: The modes' flow, strongest first, of one pathway where all are alike; None where
+            nothing learns.
     """
 
     component: Component
     vectors: Sequence[Mapping[str, np.ndarray]]
     strengths: tuple[Strengths, ...]
     loss: np.ndarray
-    numbers: tuple[np.ndarray, np.ndarray] | None = None
+    flow: NetworkFlow | None
 
 
 def _part(component: Component, start: float, times: np.ndarray) -> _Part:
-    if component.form is not None:
-        return _regular(component, start, times)
-    decision = decide_diagonal(component.data)
-    if component.is_regular or decision.outcome is not Truth.PROVEN:
-        reason = component.why if component.is_regular else decision.reason
-        msg = f"modes have no strengths of their own: {reason}"
+    data, alike = component.data, component.form is not None
+    if component.is_regular and not alike:
+        msg = f"modes have no strengths of their own: {component.why}"
         raise NoClosedFormError(msg)
-    data = component.data
-    modes = graph_modes(data, decision)
-    learns = learning(modes)
-    flows = ScalarFlows.of(learns or modes)
-    states = sampled(flows.velocity, np.full((flows.edges, flows.modes), start), times, BETWEEN)
-    totals = np.array([flows.totals(state) for state in states])  # (times, bundles, modes)
+    if alike:
+        data = data.alone(data.paths[0].edges)
+    decision = decide_diagonal(data)
+    if decision.outcome is not Truth.PROVEN:
+        msg = f"modes have no strengths of their own: {decision.reason}"
+        raise NoClosedFormError(msg)
+    modes = sorted(
+        learning(scalar_modes(data, decision)), key=lambda m: -max(map(abs, m.strengths))
+    )
+    if not modes:
+        none = np.zeros(len(times))
+        return _Part(component=component, vectors=(), strengths=(), loss=none, flow=None)
+    flow = NetworkFlow.beside([mode.flow for mode in modes])
+    if alike:
+        uses = dict(zip(data.paths[0].edges, component.counts, strict=True))
+        flow = replace(flow, uses=tuple(uses[edge] for edge in range(len(uses))))
+    weights = [np.full(shape, start) for shape in flow.shapes]
+    states = flow.trajectory(weights, times, between=BETWEEN)
+    totals = np.array([flow.totals(state) for state in states])[..., 0, 0]
+    more = len(component.paths) - 1 if alike else 0
     return _Part(
         component=component,
-        vectors=[mode.vectors for mode in learns],
+        vectors=_everywhere(component, modes) if alike else [mode.vectors for mode in modes],
         strengths=tuple(
             Strengths(
-                label=bundle.effective.pathway.name,
+                label=component.data.bundles[b].effective.pathway.name
+                + (f" and {more} alike" if more else ""),
                 values=totals[:, b, reached].T,
-                plateaus=np.full(len(reached), np.nan),
+                plateaus=np.divide(*_numbers(flow)) if alike else np.full(len(reached), np.nan),
             )
             for b, bundle in enumerate(data.bundles)
-            if (reached := [k for k, m in enumerate(learns) if _reaches(m.vectors, bundle)])
-        )
-        if learns
-        else (),
-        loss=np.array([flows.loss(state) if learns else 0.0 for state in states]),
+            if (reached := [k for k, m in enumerate(modes) if _reaches(m.vectors, bundle)])
+        ),
+        loss=(more + 1) * np.array([flow.loss(state) for state in states]),
+        flow=flow,
     )
+
+
+def _numbers(flow: NetworkFlow) -> tuple[np.ndarray, np.ndarray]:
+    """Return s and d of the modes of one pathway."""
+    return flow.sigma_yx[0][:, 0, 0], flow.sigma_x[0, 0][:, 0, 0]
+
+
+def _everywhere(component: Component, modes: Sequence[ScalarMode]) -> list[dict[str, np.ndarray]]:
+    """Return the vectors at all outer nodes of modes of one pathway, which all have alike."""
+    graph = component.data.graph
+    first = component.data.paths[0]
+    ends = {"input": first.source, "output": first.target}
+    outer = [node for node in graph.nodes if not node.is_hidden]
+    return [{node.name: mode.vectors[ends[node.kind]] for node in outer} for mode in modes]
 
 
 def _reaches(vectors: Mapping[str, np.ndarray], bundle: Bundle) -> bool:
     return bundle.source in vectors and bundle.target in vectors
 
 
-def _regular(component: Component, start: float, times: np.ndarray) -> _Part:
-    modes = pathway_modes(component.data)
-    weights = np.full((len(component.counts), len(modes.s)), start)
-    states = sampled(chain_velocity(component.counts, modes.s, modes.d), weights, times, BETWEEN)
-    strengths = states.prod(axis=1).T
-    s, d = modes.s[:, None], modes.d[:, None]
-    names = component.data.bundles[0].effective.pathway.name
-    more = len(component.paths) - 1
-    outer = {node.name: node.kind for node in component.data.graph.nodes if not node.is_hidden}
-    return _Part(
-        component=component,
-        vectors=[
-            {name: (modes.v if kind == "input" else modes.u)[:, k] for name, kind in outer.items()}
-            for k in range(len(modes.s))
-        ],
-        strengths=(
-            Strengths(
-                label=names + (f" and {more} alike" if more else ""),
-                values=strengths,
-                plateaus=modes.s / modes.d,
-            ),
-        )
-        if len(modes.s)
-        else (),
-        loss=-len(component.paths) * (s * strengths - d * strengths**2 / 2).sum(axis=0),
-        numbers=(modes.s, modes.d),
-    )
-
-
-def _with_used_units(data: GraphData, parts: Sequence[_Part]) -> GraphData:
+def _with_used_units(data: NetworkData, parts: Sequence[_Part]) -> NetworkData:
     """Return a graph without the hidden units that no mode uses: their weights stay at 0."""
     used: dict[str, int] = {}
     for part in parts:
@@ -239,48 +235,12 @@ def _with_used_units(data: GraphData, parts: Sequence[_Part]) -> GraphData:
         replace(n, size=min(n.size, used.get(n.name, 1))) if n.is_hidden else n
         for n in data.graph.nodes
     )
-    return GraphData(graph=replace(data.graph, nodes=nodes), dataset=data.dataset)
+    return NetworkData(graph=replace(data.graph, nodes=nodes), dataset=data.dataset)
 
 
 def _speed(derivation: NetworkDerivation, part: _Part, start: float) -> float | None:
-    if derivation.no_routing or part.numbers is None or not len(part.numbers[0]):
+    if isinstance(derivation.routing_sizes, str) or part.flow is None:
         return None
-    s, d = (float(numbers[0]) for numbers in part.numbers)
+    s, d = (float(numbers[0]) for numbers in _numbers(part.flow))
     alone = half_time((1, 1, 1), s, d, start)
     return alone / half_time(part.component.counts, s, d, start)
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PathwayModes:
-    """Modes of a pathway that learn something, strongest first; float64.
-
-    Attributes:
-        u: Output vectors, shape (outputs, modes).
-        s: Singular values.
-        v: Input vectors, shape (inputs, modes).
-        d: Input eigenvalues.
-    """
-
-    u: np.ndarray
-    s: np.ndarray
-    v: np.ndarray
-    d: np.ndarray
-
-
-def pathway_modes(data: GraphData) -> PathwayModes:
-    """Return the modes that all pathways of a regular component have; its data diagonalise.
-
-    A generic combination of Sigma^x and (Sigma^yx)^T Sigma^yx, which commute, has their joint
-    eigenvectors.
-    """
-    bundle = data.bundles[0]
-    sigma_yx = data.sigma_yx[0].to_numpy()
-    sigma_x = bundle.effective.sigma_x.to_numpy()
-    gram = sigma_yx.T @ sigma_yx
-    sizes = [float(np.linalg.norm(m)) or 1.0 for m in (gram, sigma_x)]
-    v = np.linalg.eigh(gram / sizes[0] + sigma_x / (np.pi * sizes[1]))[1]
-    s = np.linalg.norm(sigma_yx @ v, axis=0)
-    order = [k for k in np.argsort(-s) if s[k] > TOLERANCE * s.max()]
-    s, v = s[order], v[:, order]
-    return PathwayModes(u=sigma_yx @ v / s, s=s, v=v, d=np.einsum("ik,ij,jk->k", v, sigma_x, v))

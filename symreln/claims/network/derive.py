@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Step, lines_of, steps_of
+from symreln.claims.network.components import components
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
 from symreln.exact.truth import Truth
-from symreln.graphs.components import components
-from symreln.graphs.conserved import balances, norm_balances
-from symreln.graphs.data import GraphData
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.described import described
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.kept import conserved_of
-from symreln.graphs.parts import parts_of
-from symreln.graphs.recognise import recognise
-from symreln.graphs.spaces import minimal_spaces
+from symreln.network.bundles import NetworkData
+from symreln.network.conserved import balances, norm_balances
+from symreln.verdict.spaces import minimal_spaces
 
 if TYPE_CHECKING:
     from symreln.claims.solve import Progress, Spectrum
@@ -35,7 +34,7 @@ def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> Net
         ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
     """
     assert spec.graph is not None
-    data = GraphData(graph=spec.graph, dataset=spec.dataset)
+    data = NetworkData(graph=spec.graph, dataset=spec.dataset)
     progress("effective datasets", data.seen_by(spec.pathways))
     found = NetworkDerivation(
         spec=spec,
@@ -45,7 +44,6 @@ def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> Net
         components=components(data, spec, spectrum),
         balances=balances(data),
         norms=norm_balances(data),
-        recognised=recognise(data),
     )
     sums = found.ask(conserved_of).norm_lines()
     progress("conserved", [*lines_of(found, described, conserved_of), *sums])

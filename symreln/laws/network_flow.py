@@ -2,34 +2,34 @@ r"""The flow of a graph's weights in float64, of the full network or of a reduce
 
 .. math:: \tau\dot W_e = \sum_{p \ni e} W_{after(e,p)}^T E(p) W_{before(e,p)}^T
 
-of the *mean* loss 1/(2P) Σ‖y − ŷ‖². A reduction is the same flow with smaller matrices, so there
-is one class for both. Source: [Saxe2022].
+of the *mean* loss 1/(2P) Σ‖y − ŷ‖². A reduction is the same flow with smaller matrices, and scalar
+modes are many flows of matrices (1, 1) side by side, so there is one class for all. Matrices may
+have a leading axis, of flows that do not meet. Source: [Saxe2022].
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import InputError
+from symreln.laws.integrate import integrate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from symreln.graphs.data import GraphData
-
-RELATIVE_TOLERANCE = 1e-12
-"""Local error of a step, relative to an entry; the absolute one follows the largest entry."""
+    from symreln.network.bundles import NetworkData
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GraphFlow:
+class NetworkFlow:
     """Weights on the edges of a graph and what drives them.
 
     Attributes:
@@ -40,18 +40,20 @@ class GraphFlow:
         sigma_x: Sigma^x(c, b) by (c, b).
         overlaps: O_{bc} by (c, b).
         half_power: Loss of the network that gives 0, 1/(2P) Σ‖y‖².
+        uses: How many pathways use an edge, where one stands for all that do; else empty.
     """
 
-    shapes: tuple[tuple[int, int], ...]
+    shapes: tuple[tuple[int, ...], ...]
     paths: tuple[tuple[int, ...], ...]
     bundle_of: tuple[int, ...]
     sigma_yx: tuple[np.ndarray, ...]
     sigma_x: Mapping[tuple[int, int], np.ndarray]
     overlaps: Mapping[tuple[int, int], np.ndarray]
     half_power: float
+    uses: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, data: GraphData) -> GraphFlow:
+    def of(cls, data: NetworkData) -> NetworkFlow:
         """Return the full flow of a graph on a dataset without free parameters.
 
         Raises:
@@ -67,6 +69,19 @@ class GraphFlow:
             sigma_x={pair: matrix.to_numpy() for pair, matrix in data.sigma_x.items()},
             overlaps={pair: matrix.to_numpy() for pair, matrix in data.overlaps.items()},
             half_power=float((targets**2).sum()) / (2 * data.dataset.samples),
+        )
+
+    @classmethod
+    def beside(cls, flows: Sequence[NetworkFlow]) -> NetworkFlow:
+        """Return flows of matrices of the same shapes, at least one, as one with a leading axis."""
+        first = flows[0]
+        return replace(
+            first,
+            shapes=tuple((len(flows), *shape) for shape in first.shapes),
+            sigma_yx=tuple(map(np.array, zip(*(f.sigma_yx for f in flows), strict=True))),
+            sigma_x={k: np.array([f.sigma_x[k] for f in flows]) for k in first.sigma_x},
+            overlaps={k: np.array([f.overlaps[k] for f in flows]) for k in first.overlaps},
+            half_power=sum(flow.half_power for flow in flows),
         )
 
     def totals(self, weights: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -93,8 +108,10 @@ class GraphFlow:
             signal = errors[bundle]  # W_afterᵀ E
             for place in range(len(path) - 1, -1, -1):
                 edge = path[place]
-                found[edge] += signal if place == 0 else signal @ before[place - 1].T
-                signal = weights[edge].T @ signal
+                found[edge] += signal if place == 0 else signal @ _turned(before[place - 1])
+                signal = _turned(weights[edge]) @ signal
+        for slope, many in zip(found, self.uses, strict=False):
+            slope *= many
         return found
 
     def loss(self, weights: Sequence[np.ndarray]) -> float:
@@ -107,35 +124,40 @@ class GraphFlow:
         return self.half_power - linear + square / 2
 
     def trajectory(
-        self, start: Sequence[np.ndarray], times: Sequence[float], tau: float = 1.0
+        self,
+        start: Sequence[np.ndarray],
+        times: Sequence[float] | np.ndarray,
+        tau: float = 1.0,
+        between: int = 1,
     ) -> list[list[np.ndarray]]:
-        """Return the weights at every time; explicit Runge-Kutta of order 8.
-
-        Every time asked for is the end of a step, because the output between steps is seen by no
-        error control.
+        """Return the weights at every time.
 
         Args:
             start: Weights at times[0], one matrix an edge.
             times: Ascending times.
             tau: Time constant, in the unit of times.
+            between: Every so many times a step ends; the others are read off the steps'
+                interpolants, which no error control sees and which is good enough to draw.
 
         Raises:
             InputError: The start has other shapes.
             LimitReachedError: The step size fell below what float64 resolves.
         """
         self._check(start)
-        states = [[np.array(w, dtype=float) for w in start]]
-        for begin, end in pairwise(times):
-            last = np.concatenate([w.ravel() for w in states[-1]])
-            states.append(self._split(steps_to(self._rhs, last, begin / tau, end / tau)))
-        return states
+        states = [np.concatenate([np.asarray(w, dtype=float).ravel() for w in start])]
+        scaled = np.asarray(times) / tau
+        for first in range(0, len(scaled) - 1, between):
+            inner = scaled[first : first + between + 1]
+            parts = [found for _, found in integrate(self._rhs, states[-1], inner)]
+            states += list(np.concatenate(parts, axis=1).T[1:])
+        return [self._split(state) for state in states]
 
     def _rhs(self, _time: float, state: np.ndarray) -> np.ndarray:
         return np.concatenate([w.ravel() for w in self.velocity(self._split(state))])
 
     @cached_property
     def _places(self) -> list[slice]:
-        ends = np.cumsum([0, *(rows * columns for rows, columns in self.shapes)])
+        ends = np.cumsum([0, *(prod(shape) for shape in self.shapes)])
         return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def _split(self, state: np.ndarray) -> list[np.ndarray]:
@@ -149,28 +171,6 @@ class GraphFlow:
             raise InputError(msg)
 
 
-def steps_to(
-    rhs: Callable[[float, np.ndarray], np.ndarray], state: np.ndarray, begin: float, end: float
-) -> np.ndarray:
-    """Return the state at ``end`` by steps that end there.
-
-    Raises:
-        LimitReachedError: The step size fell below what float64 resolves.
-    """
-    from scipy.integrate import DOP853
-
-    if end <= begin:
-        return state
-    solver = DOP853(rhs, begin, state, end, rtol=RELATIVE_TOLERANCE, atol=rounding(state))
-    while solver.status == "running":
-        solver.atol = rounding(solver.y)
-        message = solver.step()
-        if solver.status == "failed":
-            msg = f"the flow could not be integrated past t = {solver.t:.6g}: {message}"
-            raise LimitReachedError(msg)
-    return solver.y
-
-
 def _before(weights: Sequence[np.ndarray], path: tuple[int, ...]) -> list[np.ndarray]:
     """Return the products of a path's weights, each up to and with one of its edges."""
     found = [weights[path[0]]]
@@ -179,6 +179,5 @@ def _before(weights: Sequence[np.ndarray], path: tuple[int, ...]) -> list[np.nda
     return found
 
 
-def rounding(state: np.ndarray) -> float:
-    """Return the error that rounding makes of a state's largest entry; not 0."""
-    return 1e-15 * (float(np.abs(state).max(initial=0.0)) or 1.0)
+def _turned(matrix: np.ndarray) -> np.ndarray:
+    return matrix.swapaxes(-1, -2)

@@ -20,8 +20,8 @@ from symreln.document.model import (
 )
 
 if TYPE_CHECKING:
-    from symreln.graphs.conserved import Balance, NormBalance
-    from symreln.graphs.derivation import NetworkDerivation
+    from symreln.claims.network.derivation import NetworkDerivation
+    from symreln.network.conserved import Balance, NormBalance
     from symreln.network.model import Network
 
 #: Quantities that are said, of a terminal and of the document; derivation.json has all.

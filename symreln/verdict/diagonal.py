@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.matrix import ExactMatrix
-    from symreln.graphs.data import GraphData
+    from symreln.network.bundles import NetworkData
 
 MAX_PRODUCTS = 4000
 """Products looked at before the decision is left open: minutes of linear algebra."""
@@ -105,7 +105,7 @@ class Diagonality:
     entry: tuple[int, int] | None = None
 
 
-def decide_diagonal(data: GraphData, bundles: Sequence[int] | None = None) -> Diagonality:
+def decide_diagonal(data: NetworkData, bundles: Sequence[int] | None = None) -> Diagonality:
     """Return whether all data maps of a graph are diagonal in common bases; exact.
 
     Args:
@@ -178,7 +178,7 @@ def _refuted(
     )
 
 
-def _generators(data: GraphData, bundles: Sequence[int]) -> list[Arrow]:
+def _generators(data: NetworkData, bundles: Sequence[int]) -> list[Arrow]:
     found: list[Arrow] = []
     for b in bundles:
         bundle = data.bundles[b]
@@ -207,7 +207,7 @@ def _arrows(
     ]
 
 
-def _identities(data: GraphData) -> list[Arrow]:
+def _identities(data: NetworkData) -> list[Arrow]:
     return [
         Arrow(name="", source=node.name, target=node.name, matrix=integers.identity(node.size))
         for node in data.graph.nodes
