@@ -42,67 +42,74 @@ class _GateKind:
     witness: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _AllGates(Result):
-    """What gates.json says of the gates that inputs allow.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _ExactGates(Result):
+    """What gates.json says of gates that follow from the data.
 
     Attributes:
         method: The method's name.
-        samples: P.
-        count: How many gates.
-        open: How many of them a direction drawn at random can give.
-        sampled: Whether directions were drawn: there may be more gates then.
-        draws: How many.
-        symmetries: Order of the group of permutations of the samples.
-        kinds: One gate of each kind.
-        gates: All of them, where they are not too many.
+        found: The gates that the inputs allow, or those of directions drawn.
         remarks: What to know of the data.
-        pathways: Of a spec with one a gate.
     """
 
-    JSON = ("format", "*", "gates?")
+    JSON = ("format", "*", "count=found.count", "sampled=found.sampled", "draws=found.draws")
     file, format = "gates.json", FORMAT
     method: str
-    samples: int
-    count: int
-    open: int
-    sampled: bool
-    draws: int
-    symmetries: int
-    kinds: tuple[_GateKind, ...]
-    gates: tuple[str, ...] | None
+    found: RealisableGates = field(metadata={"prose": True})
     remarks: tuple[str, ...]
-    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        yield _count_line(self)
+        found = self.found
+        drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
+        yield f"{found.count} gates{drawn}"
+        yield from self._found_lines()
+        yield from (f"note: {text}" for text in self.remarks)
+
+    def _found_lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _AllGates(_ExactGates):
+    """What gates.json says of the gates that inputs allow.
+
+    Attributes:
+        symmetries: Order of the group of permutations of the samples.
+        kinds: One gate of each kind.
+        pathways: Of a spec with one a gate.
+    """
+
+    JSON = (*_ExactGates.JSON, "samples=found.samples", "open", "gates?")
+    symmetries: int
+    kinds: tuple[_GateKind, ...]
+    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
+
+    @property
+    def open(self) -> int:
+        """How many of the gates a direction drawn at random can give."""
+        return int(self.found.open.sum())
+
+    @property
+    def gates(self) -> tuple[str, ...] | None:
+        """All of them, where they are not too many."""
+        return tuple(map(pattern, self.found.gates)) if self.found.count <= LISTED else None
+
+    def _found_lines(self) -> Iterator[str]:
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
-        yield from _notes(self.remarks)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _SelectedGates(Result):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _SelectedGates(_ExactGates):
     """What gates.json says of self-consistent gates.
 
     Attributes:
-        method: The method's name.
-        count: How many gates the inputs allow, or of those drawn.
-        sampled: Whether directions were drawn.
-        draws: How many.
         stages: What is selected, stage by stage.
-        remarks: What to know of the data.
         confusion: Predicted against shown gates of trained networks.
     """
 
-    JSON = ("format", "*", "confusion?")
-    file, format = "gates.json", FORMAT
-    method: str
-    count: int
-    sampled: bool
-    draws: int
+    JSON = (*_ExactGates.JSON, "confusion?")
     stages: tuple[GateStage, ...]
-    remarks: tuple[str, ...]
     confusion: Confusion | None
 
     @property
@@ -117,9 +124,7 @@ class _SelectedGates(Result):
             for signs in stage.winners
         ]
 
-    def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows."""
-        yield _count_line(self)
+    def _found_lines(self) -> Iterator[str]:
         for stage in self.stages:
             yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
             yield from _first(
@@ -127,7 +132,6 @@ class _SelectedGates(Result):
             )
         if self.confusion is not None:
             yield from self.confusion.markdown.splitlines()
-        yield from _notes(self.remarks)
 
 
 def all_gates(
@@ -155,38 +159,28 @@ def all_gates(
     with phase("symmetries of the gates"):
         group = sample_group(spec.dataset.inputs)
         orbits = found.orbits(group)
-    chosen = [gate for gate in found.gates.tolist() if any(gate)]
+    chosen = [list(map(int, gate)) for gate in found.gates.tolist() if any(gate)]
     notes = remarks(spec.dataset)
     if len(chosen) > MOST_PATHWAYS:
         notes += (
             f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
         )
-    kinds = tuple(
-        _GateKind(
-            found.pattern(index),
-            size,
-            bool(found.open[index]),
-            tuple(int(v) for v in found.witnesses[index]),
-        )
-        for index, size in orbits
-    )
-    patterns = (
-        tuple(found.pattern(k) for k in range(found.count)) if found.count <= LISTED else None
-    )
+        chosen = []
     return _AllGates(
         method=method,
-        samples=found.samples,
-        count=found.count,
-        open=int(found.open.sum()),
-        sampled=found.sampled,
-        draws=found.draws,
-        symmetries=group.order,
-        kinds=kinds,
-        gates=patterns,
+        found=found,
         remarks=notes,
-        pathways=[FoundPathway(f"stage_1_{pattern(gate)}", list(map(int, gate))) for gate in chosen]
-        if len(chosen) <= MOST_PATHWAYS
-        else [],
+        symmetries=group.order,
+        kinds=tuple(
+            _GateKind(
+                found.pattern(index),
+                size,
+                bool(found.open[index]),
+                tuple(int(v) for v in found.witnesses[index]),
+            )
+            for index, size in orbits
+        ),
+        pathways=[FoundPathway(f"stage_1_{pattern(gate)}", gate) for gate in chosen],
     )
 
 
@@ -221,14 +215,9 @@ def selected(
     if against is not None:
         with phase(f"{against} networks"):
             shown = confusion(spec, predicted_classes(followed), against, rng)
+    notes = remarks(spec.dataset)
     return _SelectedGates(
-        method=method,
-        count=found.count,
-        sampled=found.sampled,
-        draws=found.draws,
-        stages=followed,
-        remarks=remarks(spec.dataset),
-        confusion=shown,
+        method=method, found=found, remarks=notes, stages=followed, confusion=shown
     )
 
 
@@ -254,16 +243,7 @@ def _orbit(size: int) -> str:
     return f"orbit of size {size}"
 
 
-def _count_line(found: _AllGates | _SelectedGates) -> str:
-    how = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
-    return f"{found.count} gates{how}"
-
-
 def _first(lines: list[str]) -> list[str]:
     """Return the first lines, and one on what is not shown, if anything is."""
     more = len(lines) - SHOWN
     return lines[:SHOWN] + [f"  … and {more} more kinds in gates.json"] * (more > 0)
-
-
-def _notes(texts: Sequence[str]) -> list[str]:
-    return [f"note: {text}" for text in texts]

@@ -167,7 +167,8 @@ class _Course:
                 except LimitReachedError as error:
                     self._partial, self._alone = {}, {}
                     why = f"partial gates were not asked ({error})"
-        roots = {rational_number(value) for value in self._alone if value is not None}
+        singles = (rational_number(value) for value in self._alone if value is not None)
+        roots = {_name(value): value for value in singles}
         running: dict[str, GrowingGate] = {}
         there: list[_Entrant] = []
         with phase("gates that run somewhere") as callback:
@@ -177,7 +178,7 @@ class _Course:
                 if any(part.ranks or part.undecided for part in alone):
                     there.append(entrant)
                     ends = (end for part in alone for end in part.piece.ends if end is not None)
-                    roots |= {end for end in ends if self.limits.contains(end)}
+                    roots |= {_name(end): end for end in ends if self.limits.contains(end)}
                     running |= {
                         f"{runner.pattern} {runner.rate!r}": runner
                         for part in alone
@@ -192,10 +193,10 @@ class _Course:
                 assert two.mode_class is not None
                 met = [resultant(one.mode_class, two.mode_class, 0)]
                 crossed = roots_of(met, (self.name,), self.limits)
-                roots |= {root for root in crossed if self._meet(one, two, root)}
+                roots |= {_name(root): root for root in crossed if self._meet(one, two, root)}
                 callback(place + 1, len(pairs))
         with phase("the order between cuts"):
-            cut = pieces_between(roots, self.limits)
+            cut = pieces_between(roots.values(), self.limits)
             found = [self._piece(part, there, self._alone.get(part.sample, ())) for part in cut]
         return Race(parameter=self.name, pieces=merged(found), group=self.group, why=why)
 
@@ -424,3 +425,8 @@ def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) 
         if len(near) == 1:
             return near[0]
         bits *= 2
+
+
+def _name(root: AlgebraicNumber) -> str:
+    """Return what tells a root from others: its polynomial and its place among the roots."""
+    return f"{[str(value) for value in root.minpoly]} {root.root}"

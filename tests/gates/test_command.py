@@ -57,7 +57,10 @@ def test_all_gates_and_sampled_ones(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "gates.json").read_text())
     assert (found["count"], found["open"], found["symmetries"]) == (9, 4, 8)
     assert sum(kind["size"] for kind in found["kinds"]) == len(found["gates"]) == 9
-    assert len(load(str(tmp_path / "gates.toml")).pathways) == 8
+    pathways = load(str(tmp_path / "gates.toml")).pathways
+    opened = [gate for gate in found["gates"] if "1" in gate]
+    assert [pathway.name for pathway in pathways] == [f"stage_1_{gate}" for gate in opened]
+    assert len(opened) == 8
     few = ["--samples", "50", "--out", str(tmp_path), "--json"]
     sampled = json.loads(call("gates", "xor", "--method", "enumerate", *few))
     assert sampled["sampled"] is True
