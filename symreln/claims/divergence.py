@@ -89,7 +89,7 @@ def check_before_deriving(spec: Spec) -> None:
     if spec.network is None or any(p.value is None for p in spec.parameters):
         return
     network, exact = network_of(spec), spec.at_values()
-    if not Regime.of_network(network).two_layers_alike:
+    if not Regime.of_network(network).plain.holds:
         return
     inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
     targets = sparse_floats(exact.dataset.targets, "dataset.Y")

@@ -37,7 +37,7 @@ def has_early_phase(derivation: Derivation) -> bool:
     network = derivation.spec.network
     return (
         network is not None
-        and derivation.known.one_hidden_layer
+        and derivation.known.matrices.holds
         and network.activation != "linear"
         and not derivation.known.half_speed.holds
         and not any(p.effective.pathway.has_gains for p in first_pathways(derivation))

@@ -57,12 +57,11 @@ def check_two_layers(network: NetworkSpec, what: str) -> None:
     Raises:
         NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
     """
-    regime = Regime.of_network(network)
-    if not regime.two_layers_alike:
+    plain = Regime.of_network(network).plain
+    if not plain.holds:
         msg = (
-            f"{what} is written for two layers that start alike, without weight decay, and "
-            f"network.{regime.unusual[0]} asks for something else. `symreln derive` gives the "
-            "closed forms and their numbers, and `symreln validate` alone trains beside them"
+            f"{what} is written for {plain.why}. `symreln derive` gives the closed "
+            "forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
 

@@ -29,8 +29,8 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     if network.activation == "linear":
         return "a linear network has no gates"
-    if not derivation.known.one_hidden_layer:
-        return f"it is for networks of two layers, and this one has {derivation.known.layers}"
+    if not derivation.known.matrices.holds:
+        return derivation.known.matrices.why
     if any(pathway.has_gains for pathway in derivation.spec.pathways):
         return "gates have gains, which no ReLU unit has"
     if any(pathway.hidden is not None for pathway in derivation.spec.pathways):

@@ -28,7 +28,7 @@ from symreln.claims.narrow_law import narrow_law
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.switched import predict_descent, predict_flow
 from symreln.claims.widths import check_decided, learned_counts
-from symreln.laws.choice import law_of, started
+from symreln.laws.choice import law_of, plateau, started
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.law import Start
@@ -325,7 +325,6 @@ def _mode_curves(
     derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
 ) -> tuple[ModeCurve, ...]:
     curves = []
-    decay = float(derivation.known.weight_decay)
     for pathway, mode in learning_modes(derivation):
         d = None if mode.d_eff is None else mode.d_eff.to_float()
         curves.append(
@@ -334,7 +333,7 @@ def _mode_curves(
                 label=mode.label,
                 closed=closed.get(mode.label),
                 integrated=integrated.get(mode.label),
-                plateau=max(0.0, mode.s.to_float() - decay) / d if d else None,
+                plateau=plateau(derivation.known, mode.s.to_float(), d) if d else None,
                 multiplicity=mode.multiplicity,
             )
         )

@@ -32,7 +32,7 @@ class _Quantity(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class IntegerRange(click.IntRange):
+class _IntegerRange(click.IntRange):
     """Integers from one to another."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -74,7 +74,7 @@ def option(
         more: What click takes.
     """
     if least is not None:
-        more["type"] = IntegerRange(min=least, max=most)
+        more["type"] = _IntegerRange(min=least, max=most)
     return click.Option(names.split(), help=text, show_default="default" in more, **more)
 
 

@@ -15,9 +15,9 @@ from symreln.gates.finders import ALIASES, FINDERS
 from symreln.gates.replay import replay_report
 from symreln.gates.spec_text import gates_toml
 from symreln.report.encode import Encoder
-from symreln.report.folder import require_folder
+from symreln.report.folder import require_folder, write_files
 from symreln.report.gate_figures import figure_of
-from symreln.report.jsonio import dumps, write_json, write_text
+from symreln.report.jsonio import dumps
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 
@@ -146,15 +146,13 @@ def _write(
     found, drawn = Encoder.of(spec)(result), figure_of(result)
     files = {**files, **result.tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
     require_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / result.file, found)
-    for name, text in files.items():
-        write_text(folder / name, text)
+    text = dumps(found)
+    write_files(folder, {result.file: text, **files})
     if as_json:
-        click.echo(dumps(found), nl=False)
+        click.echo(text, nl=False)
         return
     for line in result.lines():
         click.echo(line)
-    for text in result.tables.values():
-        click.echo(text, nl=False)
+    for table in result.tables.values():
+        click.echo(table, nl=False)
     click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)

@@ -13,8 +13,8 @@ from symreln.base.progress import Progress
 from symreln.base.tables import show_table
 from symreln.errors import InputError
 from symreln.experiment.intervals import METHOD
-from symreln.report.folder import require_folder
-from symreln.report.jsonio import dumps, write_text
+from symreln.report.folder import require_folder, write_files
+from symreln.report.jsonio import dumps
 from symreln.sweep import executors
 from symreln.sweep.axes import read_axes
 from symreln.sweep.figure import sweep_figures
@@ -112,17 +112,14 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
     """Write and print the summary."""
     with Progress(quiet=quiet)("summary"):
         summary = summarise(plan, failures)
-        written = [_RESULT]
-        for drawing in sweep_figures(summary):
-            written.append(f"{drawing.name}.svg")
-            write_text(plan.folder / written[-1], drawing.svg)
         text = dumps(summary.to_json())
-        write_text(plan.folder / _RESULT, text)
+        figures = {f"{each.name}.svg": each.svg for each in sweep_figures(summary)}
+        write_files(plan.folder, {**figures, _RESULT: text})
     if as_json:
         click.echo(text, nl=False)
         return
     _show(summary)
-    click.echo(f"written to {plan.folder}: {', '.join(written)}")
+    click.echo(f"written to {plan.folder}: {', '.join([_RESULT, *figures])}")
 
 
 def _show_part(plan: Plan, *, as_json: bool) -> None:

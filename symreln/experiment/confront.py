@@ -68,7 +68,7 @@ def validate(
             marks=(*marks(foretold.prediction), *(step for _, step in ends)),
         )
     aligned = None
-    if not numbers.known.two_layers_alike:
+    if not numbers.known.plain.holds:
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, foretold.chain)
     pairs = curve_pairs(numbers, foretold, network, gdln, aligned)

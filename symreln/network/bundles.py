@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from symreln.base.linked import linked
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.network.effective import effective_dataset
-from symreln.network.linked import linked
 from symreln.network.pathway import PathwaySpec
 from symreln.network.targets import Targets
 

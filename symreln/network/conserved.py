@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.base.linked import linked
 from symreln.exact import integers
 from symreln.exact.truth import Truth
 from symreln.exact.words import Words, derivative
-from symreln.network.linked import linked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

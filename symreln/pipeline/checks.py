@@ -109,7 +109,7 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
 
 def _reached(derivation: Derivation) -> str:
     """Say what reaches the least-squares loss."""
-    if derivation.known.weight_decay:
+    if derivation.known.lowers_plateaus:
         return "Strengths s/d, which weight decay keeps them below, would reach"
     if derivation.ask(narrow_pathways):
         return "The plateaus of pathways that are wide enough would reach"

@@ -17,7 +17,7 @@ from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
-from symreln.report.folder import CERTIFICATE, together
+from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
 from symreln.verify.folder import sealed_text
@@ -72,12 +72,10 @@ def write_proven(
 
 @phase("certificate")
 def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
-    written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], derivation.ask(certificate))
+    found = {CERTIFICATE: derivation.ask(certificate)}
     if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
-    return written
+        found["derivation.json"] = derivation.ask(derivation_to_json)
+    return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
 
 
 def _write_documents(
@@ -100,8 +98,8 @@ def _write_documents(
         latex.save(document, written[-1], seal)
         written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
     if "html" in wanted:
-        written.append(folder / "derivation.html")
-        jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
+        name = "derivation.html"
+        written += write_files(folder, {name: seal(name, html.render(document))})
     return written
 
 

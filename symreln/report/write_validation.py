@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import cast
-
-import numpy as np
 
 from symreln.base.progress import phase
 from symreln.claims.network.derivation import NetworkDerivation
@@ -15,7 +12,7 @@ from symreln.experiment.graphs import GraphValidation
 from symreln.experiment.outcome import Validation
 from symreln.report import jsonio
 from symreln.report.drawing import draw_all
-from symreln.report.folder import together
+from symreln.report.folder import together, write_files
 from symreln.report.graph_validation import confronted_losses, graph_curves
 from symreln.report.loss_unit import loss_unit
 from symreln.report.plots import validation_sketches
@@ -33,14 +30,12 @@ def write_validation(validation: Validation | GraphValidation, directory: str | 
     """
     with together(Path(directory)) as draft:
         figures, curves = _figures_and_curves(validation)
-        written = [draft.folder / "curves.npz"]
-        jsonio.write_bytes(written[0], curves)
-        for drawing in figures:
-            written.append(draft.folder / f"{drawing.name}.svg")
-            jsonio.write_text(written[-1], drawing.svg)
-        written.append(draft.folder / "validation.json")
-        jsonio.write_json(written[-1], validation_to_json(validation))
-        return draft.moved(written)
+        files = {
+            "curves.npz": curves,
+            **{f"{each.name}.svg": each.svg for each in figures},
+            "validation.json": jsonio.dumps(validation_to_json(validation)),
+        }
+        return draft.moved(write_files(draft.folder, files))
 
 
 def _figures_and_curves(
@@ -72,8 +67,4 @@ def _curves(validation: Validation) -> bytes:
     if validation.predicted is not None:
         low, middle, high = validation.predicted.band.values
         arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
-    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
-    arrays |= {"steps": prediction.times, "loss_unit": np.array(unit.words)}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
-    return buffer.getvalue()
+    return unit.npz(arrays, prediction.times)

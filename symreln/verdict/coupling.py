@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.linked import components
 from symreln.base.summaries import short_repr
 from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
 from symreln.exact.matrix import ExactMatrix
-from symreln.network.linked import components
 from symreln.verdict.alike import Node, StageSymmetry
 
 if TYPE_CHECKING:

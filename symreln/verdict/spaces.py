@@ -10,9 +10,8 @@ time if the start has that form and the data stay inside:
 
 for all bundles b, c, with the projectors P on the spaces V (input) and U (output): every term of
 :math:`\tau\dot W_e` then begins with R_t and ends with R_sᵀ, and flows from a start are unique.
-Both are decided exactly, the form of a start edge by edge. Bases are integer columns; with
-parameters in the data, the spaces hold the coefficient matrix of every monomial, so that they serve
-all values.
+That is decided exactly. Bases are integer columns; with parameters in the data, the spaces hold the
+coefficient matrix of every monomial, so that they serve all values.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from flint import fmpz_mat
 
 from symreln.base.summaries import short_repr
 from symreln.exact import integers
-from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from symreln.exact.matrix import ExactMatrix
     from symreln.network.bundles import NetworkData
 
 
@@ -39,8 +38,8 @@ class NodeSpaces:
 
     Attributes:
         data: The graph on its data.
-        bases: Independent integer columns by the node's name, shape (size, dimension). Hidden
-            nodes are there only where a start was given.
+        bases: Independent integer columns by the node's name, shape (size, dimension), of
+            input and output nodes.
     """
 
     data: NetworkData
@@ -49,24 +48,6 @@ class NodeSpaces:
     def dimension(self, node: str) -> int:
         """Return the dimension of a node's space."""
         return self.bases[node].ncols()
-
-    def edges_outside(self, start: Sequence[ExactMatrix]) -> tuple[int, ...]:
-        """Return the edges whose start is not R_t B_e R_sᵀ; decided exactly.
-
-        Args:
-            start: Exact weights, one matrix an edge.
-        """
-        found = []
-        for place, edge in enumerate(self.data.graph.edges):
-            whole = _coefficients([start[place]])
-            inside = all(
-                _contains(self.bases.get(edge.target), matrix)
-                and _contains(self.bases.get(edge.source), matrix.transpose())
-                for matrix in whole
-            )
-            if not inside:
-                found.append(place)
-        return tuple(found)
 
     def check(self) -> None:
         """Check the three conditions on the data over Z, whatever the spaces were made from.
@@ -128,8 +109,8 @@ def _grown(basis: fmpz_mat, images: list[fmpz_mat]) -> fmpz_mat:
     return integers.select_columns(whole, integers.pivot_columns(whole))
 
 
-def _contains(basis: fmpz_mat | None, columns: fmpz_mat) -> bool:
-    """Return whether columns lie in a space, exactly; None is the space of everything."""
-    if basis is None or integers.is_zero(columns):
+def _contains(basis: fmpz_mat, columns: fmpz_mat) -> bool:
+    """Return whether columns lie in a space, exactly."""
+    if integers.is_zero(columns):
         return True
     return bool(basis.ncols()) and integers.coordinates(basis, columns) is not None

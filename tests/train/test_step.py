@@ -31,9 +31,9 @@ from symreln.train.trainers import (
 )
 from symreln.train.weights import LayerWeights, seed_children
 from symreln.verdict.spaces import minimal_spaces
-from tests.graphs.examples import backpropagated, random_data, start
-from tests.graphs.reduction import reduce_edges
-from tests.graphs.test_flow import arrays, inside
+from tests.network.examples import backpropagated, random_data, start
+from tests.network.reduction import reduce_edges
+from tests.network.test_flow import arrays, inside
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
 
 RATE = 0.02

@@ -366,16 +366,16 @@ class FamilyMatrix:
 def from_trivial(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
     """Return the matrix that acts so on the trivial sector and vanishes on the standard one."""
     zero = ExactMatrix.zeros(space.size, space.size, space.parameters)
-    e = placed(matrix, space.present, space.size) @ space.inverse_counts
+    e = _placed(matrix, space.present, space.size) @ space.inverse_counts
     return FamilyMatrix(space, space, zero, e.reduced())
 
 
 def from_standard(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
     """Return the matrix that acts so on the standard sector and vanishes on the trivial one."""
-    d = placed(matrix, space.spread, space.size)
+    d = _placed(matrix, space.spread, space.size)
     return FamilyMatrix(space, space, d, d.scale(-1 / space.count))
 
 
-def placed(matrix: ExactMatrix, places: Sequence[int], size: int) -> ExactMatrix:
+def _placed(matrix: ExactMatrix, places: Sequence[int], size: int) -> ExactMatrix:
     """Return a square matrix of the given size with ``matrix`` at the given rows and columns."""
     return matrix.placed(places, places, (size, size))

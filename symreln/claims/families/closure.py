@@ -14,12 +14,13 @@ by the rule of :meth:`symreln.claims.families.algebra.FamilyMatrix.summed`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.base.linked import components
 from symreln.claims.families.stage import written
 from symreln.claims.families.template import SPECIAL
-from symreln.network.linked import components
 from symreln.verdict.judge import Level
 from symreln.verdict.modes import Drive
 
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
     from symreln.claims.families.stage import Learner
     from symreln.verdict.alike import Node
 
+#: The pathways of a stage that have inputs in a sector, by their place in the stage.
+Learners = Mapping[int, "Learner"]
+
 OTHER = "l"
 """Name of the special value of the pathway that acts, where that of the one acted on is k."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Action:
+class _Action:
     """What all pathways of one template, class i, do to one class of a pathway.
 
     Attributes:
@@ -51,7 +55,7 @@ class Action:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StageClosure:
+class _StageClosure:
     """What was proven of one stage in one sector.
 
     Attributes:
@@ -66,30 +70,27 @@ class StageClosure:
     obstacle: str
     gamma: dict[Node, Coefficients]
     d_eff: dict[Node, Coefficients]
-    actions: tuple[Action, ...]
+    actions: tuple[_Action, ...]
 
 
-def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
+def stage_closure(learners: Learners) -> _StageClosure:
     """Decide one stage whose pathways all have joint eigenbases."""
     actions = tuple(
-        action
-        for p in range(len(learners))
-        for q in range(len(learners))
-        for action in _actions(learners, p, q)
+        action for p in learners for q in learners for action in _actions(learners, p, q)
     )
     level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
     gamma, obstacle = _gamma(learners, actions)
     if obstacle:
-        return StageClosure(
+        return _StageClosure(
             level=Level.COUPLED_MATRICES, obstacle=obstacle, gamma={}, d_eff={}, actions=actions
         )
     d_eff = {
         (p, a): _sum(mode.d, gamma.get((p, a)))
-        for p, item in enumerate(learners)
+        for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    return StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
+    return _StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
 
 
 def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
@@ -108,7 +109,7 @@ class _Meeting:
     summed: str
 
 
-def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
+def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
     """Return the ways in which a pathway of template q meets one of template p.
 
     Where both stand for one pathway a value, they may have the same value or different ones.
@@ -130,9 +131,9 @@ def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
     return found
 
 
-def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
+def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
     target, source = learners[p], learners[q]
-    found: dict[tuple[int, int], Action] = {}
+    found: dict[tuple[int, int], _Action] = {}
     for meeting in _meetings(learners, p, q):
         cross = meeting.source_features @ meeting.target_features.adjoint
         if cross.is_zero:
@@ -156,7 +157,7 @@ def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
                 if known is not None:
                     total = [x + y for x, y in zip(known.total, total, strict=True)]
                     single = [*known.single, *single]
-                found[i, a] = Action(
+                found[i, a] = _Action(
                     source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
                 )
     return list(found.values())
@@ -173,7 +174,7 @@ def _moved(written_by_source: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
 
 
 def _gamma(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+    learners: Learners, actions: tuple[_Action, ...]
 ) -> tuple[dict[Node, Coefficients], str]:
     """Return (Gamma of every class acted on, "") or ({}, what stands in the way)."""
     gamma: dict[Node, Coefficients] = {}
@@ -204,29 +205,27 @@ def _gamma(
     return gamma, ""
 
 
-def _mode(learners: tuple[Learner, ...], node: Node):
+def _mode(learners: Learners, node: Node):
     return learners[node[0]].classes[node[1]]
 
 
-def _name(learners: tuple[Learner, ...], node: Node) -> str:
+def _name(learners: Learners, node: Node) -> str:
     template = learners[node[0]].template
     return f"class {node[1] + 1} of '{template.name}'"
 
 
-def _components(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
-) -> list[frozenset[Node]]:
+def _components(learners: Learners, actions: tuple[_Action, ...]) -> list[frozenset[Node]]:
     """Return the sets of classes, null ones left out, that are linked by actions."""
     nodes = [
         (p, a)
-        for p, item in enumerate(learners)
+        for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     ]
     return components(nodes, ((action.target, action.source) for action in actions))
 
 
-def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
+def _unequal(learners: Learners, component: frozenset[Node]) -> str:
     first, *others = sorted(component)
     for node in others:
         one, other = _mode(learners, first), _mode(learners, node)
@@ -239,7 +238,7 @@ def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
 
 
 def _total_coupling(
-    learners: tuple[Learner, ...], node: Node, total: tuple[FamilyMatrix, ...]
+    learners: Learners, node: Node, total: tuple[FamilyMatrix, ...]
 ) -> tuple[Coefficients | None, str]:
     """Return (Gamma, "") or (None, obstacle); Gamma is None on a null class."""
     item, mode = learners[node[0]], _mode(learners, node)

@@ -12,15 +12,20 @@ routing network for L = 3. Source: [Saxe2022].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symreln.base.summaries import short_repr
+from symreln.claims.claim import Claim
+from symreln.claims.network.chains import chain_values, closed_blocks
 from symreln.claims.solve import derive_unchecked
+from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
+from symreln.document.typeset import say, typeset
+from symreln.document.words import decimal_cell, number_cell
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.laws.shared_chain import SharedChain
@@ -31,18 +36,23 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.solve import Spectrum
+    from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
     from symreln.spec.model import Spec
 
-LEVELS = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES, Level.COUPLED_MATRICES)
+#: Bundles with a table of their own, and rows of a table; derivation.json has all.
+MOST_PARTS = 12
+MOST_ROWS = 24
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Component:
+class Component(Claim):
     """One part.
 
     Attributes:
+        name: Which one it is, in words.
+        number: Its place, from 1.
         paths: Its pathways, by their place among those of the whole graph; ascending.
         edges: Its edges, by their place in the whole graph; ascending.
         data: The part alone, on the same dataset; its pathways in the same order.
@@ -50,6 +60,8 @@ class Component:
         spectrum: What finds a joint spectrum.
     """
 
+    name: str
+    number: int
     paths: tuple[int, ...]
     edges: tuple[int, ...]
     data: NetworkData
@@ -159,6 +171,83 @@ class Component:
         proven = self.decision.outcome is Truth.PROVEN
         return self.decision.reason if not proven else f"{self.decision.reason}; {self.reason}"
 
+    def values(self) -> dict[str, Any]:
+        """Return what derivation.json says of it."""
+        return {
+            "pathways": self.paths,
+            "level": self.level,
+            "reason": self.why,
+            "uses": self.counts or None,
+            "not_regular": self.reason or None,
+            "diagonal": diagonal_values(self.decision),
+            "closed_form": None if self.form is None else chain_values(self.form),
+            "modes": [
+                {
+                    "bundle": place,
+                    "same_as": first if first < place else None,
+                    "modes": None if first < place else mode_values(spectrum),
+                }
+                for place, (first, spectrum) in enumerate(
+                    zip(self.equal_data, self.spectra, strict=True)
+                )
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield its level, and the equation of its modes where they close by themselves."""
+        form = self.form
+        yield f"{self.name}: {self.level.value}: {self.why}"
+        if form is not None and form.layers > 1:
+            used = ", ".join(map(str, self.counts))
+            yield f"  edges used {used} times; tau dpi/dt = {form.rate}: {form.family}"
+        elif form is not None:
+            yield "  single edges: tau dpi/dt = s - d pi"
+
+    @property
+    def row(self) -> tuple[Content, ...]:
+        """What the table of all parts says of it."""
+        counts = ", ".join(map(str, self.counts)) or "–"
+        level = Strong(self.level.value)
+        return str(self.number), typeset(self.name), counts, level
+
+    def says(self) -> Iterator[Block]:
+        """Say it in a section of the chapter."""
+        why = self.why
+        blocks: list[Block] = [prose(*typeset(f"{why[:1].upper()}{why[1:]}."))]
+        if self.form is not None:
+            blocks += closed_blocks(self.form)
+        elif self.is_regular:
+            blocks.append(
+                prose(
+                    "Every pathway is used alike at each place, so that one matrix a place follows "
+                    "the reduced flow, its term multiplied by the uses; the matrices are kept "
+                    "whole."
+                )
+            )
+        elif self.ordinary is not None:
+            blocks.append(
+                say(
+                    "These are parallel pathways with one hidden layer each. What is proven of "
+                    "them is what `symreln derive` says of the same pathways written as "
+                    "`[[pathway]]`."
+                )
+            )
+        else:
+            blocks.append(prose("It is not regular: ", *typeset(self.reason), "."))
+        blocks += self._modes()
+        title, label = f"Part {self.number}", f"sec:part-{self.number}"
+        yield Section(title=title, label=label, blocks=tuple(blocks))
+
+    def _modes(self) -> list[Block]:
+        found: list[Block] = []
+        for place, (first, spectrum) in enumerate(zip(self.equal_data, self.spectra, strict=True)):
+            if first == place and len(found) < MOST_PARTS:
+                name = self.data.bundles[place].effective.pathway.name
+                alike = self.equal_data.count(place) - 1
+                more = f" and {alike} with equal data" if alike else ""
+                found.append(_mode_table(self.spec, spectrum, f"{name}{more}"))
+        return found
+
 
 def components(
     data: NetworkData, spec: Spec, spectrum: Spectrum = joint_spectrum
@@ -170,12 +259,63 @@ def components(
         spec: Its spec.
         spectrum: What finds a joint spectrum.
     """
-    found = []
-    for paths in data.parts():
+    found, groups = [], data.parts()
+    for number, paths in enumerate(groups, start=1):
         edges = tuple(sorted({edge for p in paths for edge in data.paths[p].edges}))
         found.append(
             Component(
-                paths=paths, edges=edges, data=data.alone(edges), spec=spec, spectrum=spectrum
+                name="all pathways" if len(groups) == 1 else _named(data, paths),
+                number=number,
+                paths=paths,
+                edges=edges,
+                data=data.alone(edges),
+                spec=spec,
+                spectrum=spectrum,
             )
         )
     return tuple(found)
+
+
+def _named(data: NetworkData, paths: Sequence[int]) -> str:
+    shown = ", ".join(f"'{data.graph.name(data.paths[place])}'" for place in paths[:3])
+    return shown + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
+def diagonal_values(decision: Diagonality) -> dict[str, Any]:
+    """Return the outcome of a decision and its reason."""
+    return {"outcome": decision.outcome, "reason": decision.reason}
+
+
+def mode_values(spectrum: JointSpectrum) -> list[dict[str, Any]]:
+    """Return the numbers of every mode."""
+    return [{"s": m.s, "d": m.d, "multiplicity": m.multiplicity} for m in spectrum.modes]
+
+
+def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
+    symbols, values = spec.symbols, spec.values
+    learning = [mode for mode in spectrum.modes if not mode.is_null]
+    null = sum(mode.multiplicity for mode in spectrum.modes if mode.is_null)
+    joint = spectrum.commutes
+    rows: list[tuple[Content, ...]] = []
+    for k, mode in enumerate(learning[:MOST_ROWS], start=1):
+        rows.append(
+            (
+                number_cell(mode.s, symbols, values, f"s_{{{k}}}"),
+                *((number_cell(mode.d, symbols, values, f"d_{{{k}}}"),) if joint else ()),
+                decimal_cell(mode.s, values),
+                str(mode.multiplicity),
+            )
+        )
+    if not rows:
+        return prose("The pathway ", Code(name), " learns nothing: its modes all have s = 0.")
+    left = len(learning) - len(rows)
+    notes = [f"Null modes (s = 0): {null}."] if null else []
+    notes += [f"{left} more are in derivation.json."] if left else []
+    if not joint:
+        notes.append("Sigma^x has no eigenvalues on them: it does not commute with M.")
+    return Table(
+        header=(Math("s"), *((Math("d"),) if joint else ()), "s at values", "multiplicity"),
+        rows=tuple(rows),
+        alignment="c" * (3 if joint else 2) + "r",
+        caption=typeset(" ".join([f"Exact modes of {name}.", *notes])),
+    )

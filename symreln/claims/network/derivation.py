@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derived
-from symreln.claims.network.components import LEVELS
 from symreln.network.bundles import NetworkData
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.network.components import Component
-    from symreln.network.conserved import Balance, NormBalance
     from symreln.network.model import Network
-    from symreln.verdict.spaces import NodeSpaces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +37,11 @@ class NetworkDerivation(Derived):
 
     Attributes:
         data: The graph on the dataset: pathways, bundles, exact correlations.
-        spaces: Spaces of input and output nodes that the flow does not leave.
         components: Parts that learn apart, with what is proven of each.
-        balances: Conserved matrices of hidden nodes.
-        norms: Conserved sums of squared norms.
     """
 
     data: NetworkData
-    spaces: NodeSpaces
     components: tuple[Component, ...]
-    balances: tuple[Balance, ...]
-    norms: tuple[NormBalance, ...]
 
     @property
     def graph(self) -> Network:
@@ -60,7 +51,7 @@ class NetworkDerivation(Derived):
     @property
     def level(self) -> Level:
         """The weakest of its components' levels."""
-        return max((c.level for c in self.components), key=LEVELS.index)
+        return max((c.level for c in self.components), key=lambda level: level.rank)
 
     @property
     def verdict(self) -> PartsVerdict:

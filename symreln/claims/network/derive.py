@@ -13,8 +13,6 @@ from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
 from symreln.exact.truth import Truth
 from symreln.network.bundles import NetworkData
-from symreln.network.conserved import balances, norm_balances
-from symreln.verdict.spaces import minimal_spaces
 
 if TYPE_CHECKING:
     from symreln.claims.solve import Progress, Spectrum
@@ -40,10 +38,7 @@ def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> Net
         spec=spec,
         steps=(),
         data=data,
-        spaces=minimal_spaces(data),
         components=components(data, spec, spectrum),
-        balances=balances(data),
-        norms=norm_balances(data),
     )
     sums = found.ask(conserved_of).norm_lines()
     progress("conserved", [*lines_of(found, described, conserved_of), *sums])

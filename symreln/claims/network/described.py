@@ -18,6 +18,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.typeset import say
+from symreln.verdict.spaces import minimal_spaces
 
 if TYPE_CHECKING:
     from symreln.claims.network.derivation import NetworkDerivation
@@ -205,7 +206,7 @@ def described(derivation: NetworkDerivation) -> Described:
         if derivation.spec.parameters
         else "such spaces"
     )
-    return Described(data=derivation.data, spaces=derivation.spaces, serving=serving)
+    return Described(data=derivation.data, spaces=minimal_spaces(derivation.data), serving=serving)
 
 
 def _picture() -> Figure:

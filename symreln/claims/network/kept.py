@@ -18,6 +18,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
+from symreln.network.conserved import balances, norm_balances
 
 if TYPE_CHECKING:
     from symreln.claims.network.derivation import NetworkDerivation
@@ -135,7 +136,8 @@ class Conserved(Claim):
 
 def conserved_of(derivation: NetworkDerivation) -> Conserved:
     """Return what the flow conserves."""
-    return Conserved(graph=derivation.graph, balances=derivation.balances, norms=derivation.norms)
+    data = derivation.data
+    return Conserved(graph=data.graph, balances=balances(data), norms=norm_balances(data))
 
 
 def _balance_latex(balance: Balance) -> str:

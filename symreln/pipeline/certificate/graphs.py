@@ -10,6 +10,8 @@ from flint import fmpz_mat
 
 from symreln.claims.network.components import Component
 from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.kept import conserved_of
 from symreln.claims.texts import Json, Texts, names_used
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
@@ -33,7 +35,7 @@ def texts_of_network(derivation: NetworkDerivation) -> Texts:
 def network_part(derivation: NetworkDerivation) -> Json:
     """Return everything that is claimed of a graph."""
     data, graph, found = derivation.data, derivation.graph, derivation.routing_sizes
-    texts = texts_of_network(derivation)
+    texts, conserved = texts_of_network(derivation), derivation.ask(conserved_of)
     return {
         "kind": "graph",
         "nodes": [
@@ -63,9 +65,9 @@ def network_part(derivation: NetworkDerivation) -> Json:
         "conserved": {
             "balances": [
                 {"node": b.node, "incoming": list(b.incoming), "outgoing": list(b.outgoing)}
-                for b in derivation.balances
+                for b in conserved.balances
             ],
-            "norms": [list(norm.weights) for norm in derivation.norms],
+            "norms": [list(norm.weights) for norm in conserved.norms],
         },
         "components": [_component(c, texts) for c in derivation.components],
         "routing": None if isinstance(found, str) else routing_json(*found),
@@ -87,7 +89,7 @@ def _spaces(derivation: NetworkDerivation, texts: Texts) -> list[Json]:
     found = []
     for node in derivation.graph.nodes:
         if not node.is_hidden:
-            basis = derivation.spaces.bases[node.name]
+            basis = derivation.ask(described).spaces.bases[node.name]
             rows = basis.transpose()
             normals = integers.kernel(rows) if rows.nrows() else integers.identity(node.size)
             found.append(

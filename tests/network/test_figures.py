@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 import symreln as sr
 from symreln.report import html, latex, network_plots
 from symreln.report.content import derivation_document
-from symreln.report.drawing import draw_all
-from symreln.report.graph_figure import graph_figure
-from symreln.report.network_plots import network_sketches, node_columns
-from tests.graphs.examples import random_data, shared_spec, spec_of
-from tests.graphs.test_components import NETWORK
+from symreln.report.drawing import INK, draw_all
+from symreln.report.network_plots import draw_network, network_sketches, node_columns
+from tests.network.examples import random_data, shared_spec, spec_of
+from tests.network.test_components import NETWORK
 from tests.strategies import seeds
 
 
@@ -33,21 +34,20 @@ def test_the_graph_shows_every_node_edge_and_gate() -> None:
     derivation = sr.derive(spec_of(random_data(22)))
     (sketch,) = network_sketches(derivation)
     graph = derivation.graph
-    nodes, edges = sketch.shown["nodes"], sketch.shown["edges"]
-    gates = {node.label: node.gate for node in nodes}
-    for node in graph.nodes:
-        expected = "" if node.gate is None else "".join(
-            "0" if g == 0 else "1" if g == 1 else "g" for g in node.gate
-        )  # fmt: skip
-        assert gates[node.name] == expected
-    assert [edge.gated for edge in edges] == [edge.gate is not None for edge in graph.edges]
     uses = [sum(e in p.edges for p in derivation.data.paths) for e in range(len(graph.edges))]
-    assert [edge.uses for edge in edges] == uses
-    ax = graph_figure(nodes, edges)
-    assert sum(isinstance(p, FancyBboxPatch) for p in ax.patches) == len(nodes)
-    assert sum(isinstance(p, FancyArrowPatch) for p in ax.patches) == len(edges)
-    cells = sum(len(node.gate) + 1 for node in nodes if node.gate)
-    assert sum(isinstance(p, Rectangle) for p in ax.patches) == cells
+    assert sketch.shown["uses"] == uses
+    ax = draw_network(**sketch.shown)
+    assert sum(isinstance(p, FancyBboxPatch) for p in ax.patches) == len(graph.nodes)
+    arrows = [p for p in ax.patches if isinstance(p, FancyArrowPatch)]
+    gated = [edge.gate is not None for edge in graph.edges]
+    assert [arrow.get_linestyle() != "-" for arrow in arrows] == gated
+    gates = [node.gate for node in graph.nodes if node.gate is not None]
+    cells = [p for p in ax.patches if isinstance(p, Rectangle)]
+    assert len(cells) == sum(len(gate) + 1 for gate in gates)
+    shades = [p.get_facecolor()[:3] for p in cells if p.get_fill()]
+    open_, closed = to_rgb(INK), to_rgb("white")
+    for gain, shade in zip(chain.from_iterable(gates), shades, strict=True):
+        assert (shade == closed, shade == open_) == (gain == 0, gain == 1)
     assert {text.get_text() for text in ax.texts} == {node.name for node in graph.nodes}
 
 

@@ -56,7 +56,7 @@ class EdgeReduction:
 def reduce_edges(data: NetworkData, spaces: NodeSpaces) -> EdgeReduction:
     """Return the reduction to spaces; a node without one keeps all its units.
 
-    Exact for every start inside the spaces (:meth:`NodeSpaces.edges_outside` decides that).
+    Exact for every start inside the spaces, which lifting its projection gives back.
 
     Raises:
         InputError: A parameter without a value occurs in the data.

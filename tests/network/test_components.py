@@ -21,7 +21,7 @@ from symreln.network.model import Network
 from symreln.network.parts import Edge, Gain, Node
 from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, chain_strengths, dataset, gate, pathway_modes, spec_of
+from tests.network.examples import aligned, chain_strengths, dataset, gate, pathway_modes, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 NETWORK = NetworkSpec(

@@ -21,7 +21,7 @@ from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
 from symreln.verdict.diagonal import decide_diagonal
-from tests.graphs.examples import dataset, random_data
+from tests.network.examples import dataset, random_data
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
 
 

@@ -21,7 +21,7 @@ from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 from symreln.verdict.spaces import minimal_spaces
 from symreln.verify import verify
-from tests.graphs.reduction import reduce_edges
+from tests.network.reduction import reduce_edges
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90

@@ -20,7 +20,7 @@ from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, circulant_us
 from symreln.laws.shared_chain import D, S
 from symreln.laws.three_edges import ThreeEdges, X, equal_start, half_time
 from symreln.network.bundles import NetworkData
-from tests.graphs.examples import aligned, chain_strengths, pathway_modes
+from tests.network.examples import aligned, chain_strengths, pathway_modes
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()

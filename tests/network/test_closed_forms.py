@@ -9,9 +9,9 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.network.chains import chain_steps
 from symreln.claims.network.components import components
 from symreln.claims.network.curves import Curves
-from symreln.claims.network.parts import chain_steps
 from symreln.exact.truth import Truth
 from symreln.laws import shared_chain as parts
 from symreln.laws.law import TIME_CONSTANT
@@ -20,8 +20,8 @@ from symreln.laws.ops import NUMPY
 from symreln.laws.shared_chain import SharedChain, place_proofs
 from symreln.network.bundles import NetworkData
 from symreln.verdict.judge import Level
-from tests.graphs.examples import aligned, chain_spec, pathway_modes, shared_spec
-from tests.graphs.test_components import NETWORK
+from tests.network.examples import aligned, chain_spec, pathway_modes, shared_spec
+from tests.network.test_components import NETWORK
 
 # -- closed forms ---------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from symreln.network.conserved import (
 )
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
-from tests.graphs.examples import dataset, random_data, start
+from tests.network.examples import dataset, random_data, start
 from tests.strategies import seeds
 
 
