@@ -43,12 +43,10 @@ def find_gates(
     with Progress(quiet=quiet)("gates"):
         found = finder.find(_at_values("gates", given), finder.name, **asked)
     files = {}
-    if found.stages:
+    if found.pathways:
         title = f"{given.title}: gates found ({finder.name})"
-        files["gates.toml"] = gates_toml(
-            given, found.stages, title, found.switches, numbered=found.numbered
-        )
-    _write(out, found.record, given, files, as_json=as_json)
+        files["gates.toml"] = gates_toml(given, found.pathways, title)
+    _write(out, found, given, files, as_json=as_json)
     return 0
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.order import order_key
 from symreln.gates.consistent import SelfConsistentGate, by_speed, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
@@ -22,6 +23,11 @@ from symreln.spec.model import Dataset, Spec
 FINEST = 100
 #: Standard errors within which a measured share agrees with the predicted one.
 WITHIN = 3.0
+
+#: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
+HALVINGS = 12
+#: Part of two intervals that is left out at their ends, where one of two gates may be missing.
+EDGE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,15 @@ class RacePoint(Result):
         return None if self.start is None else self.start.half_time * self.tau
 
 
+@dataclass(frozen=True)
+class Crossing:
+    """Where networks change sides, and how far that is from the boundary: the finite-init error."""
+
+    boundary: AlgebraicNumber
+    seen_at: float | None
+    error: float | None
+
+
 def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
     """Return values of the parameter to train at: ``count`` in every interval, and rational cuts.
 
@@ -161,12 +176,12 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
         seeds: How many networks.
         rng: Seed of their weights.
     """
-    dataset, network = data_at(race, spec, value), network_of(spec)
+    dataset, network = _data_at(race, spec, value), network_of(spec)
     part, start = race.at(value), None
     if race.given:
         order = part.order if part is not None else ()
     else:
-        candidates = candidates_at(race, spec, value)
+        candidates = _candidates_at(race, spec, value)
         order = tuple(tuple(each.pattern for each in rank) for rank in by_speed(candidates))
         if race.complete:
             start = finite_start(dataset, candidates, race.group, network)
@@ -220,17 +235,75 @@ def _shares(
     return tuple(found)
 
 
-def data_at(race: Race, spec: Spec, value: Fraction) -> Dataset:
+def _data_at(race: Race, spec: Spec, value: Fraction) -> Dataset:
     """Return a spec's data at one value of the race's parameter."""
     data, at = spec.dataset, {race.parameter: value}
     return replace(data, inputs=data.inputs.substitute(at), targets=data.targets.substitute(at))
 
 
-def candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsistentGate, ...]:
+def _candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsistentGate, ...]:
     """Return the self-consistent gates at one value, one of each kind, the fastest first."""
-    data = data_at(race, spec, value)
+    data = _data_at(race, spec, value)
     kinds = [(alike[0], len(alike)) for alike in race.classes.values()]
     gates = [(tuple(int(s > 0) for s in signs), size) for signs, size in kinds if 0 not in signs]
     full = self_consistent_gates(data.inputs, data.targets, gates)
     partial = partial_gates(data.inputs, data.targets, [kind for kind in kinds if 0 in kind[0]])
     return tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
+
+
+def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
+    """Return the predicted share of every class at a value of the parameter."""
+    exact = Fraction(value).limit_denominator(10_000)
+    candidates = _candidates_at(race, spec, exact)
+    start = finite_start(_data_at(race, spec, exact), candidates, race.group, network_of(spec))
+    return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
+
+
+def seen_crossings(race: Race, spec: Spec) -> list[Crossing]:
+    """Return where networks of the spec's width and initial scale change sides.
+
+    That is where the predicted shares of two gates are equal whose speeds cross.
+
+    Args:
+        race: The race.
+        spec: Of its data, with a network.
+    """
+    found = []
+    for mark in race.boundaries:
+        if mark.kind != "speed" or not mark.changes_winner:
+            continue
+        ends = [
+            race.ends(k)
+            for k, part in enumerate(race.pieces)
+            if not part.piece.is_root
+            and any(end is not None and end == mark.value for end in part.piece.ends)
+        ]
+        exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
+        edge = EDGE * (high - low)
+        at = _equal(race, spec, mark.between, (low + edge, exact))
+        at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
+        found.append(Crossing(mark.value, at, None if at is None else at - exact))
+    return found
+
+
+def _equal(
+    race: Race, spec: Spec, between: tuple[str, ...], ends: tuple[float, float]
+) -> float | None:
+    """Return where two predicted shares are equal in an interval, or None."""
+    one, two = between[:2]
+
+    def apart(value: float) -> float:
+        shares = predicted_shares(race, spec, value)
+        return shares[one] - shares[two]
+
+    start, end = ends
+    left, right = apart(start), apart(end)
+    if left * right >= 0:
+        return None
+    for _ in range(HALVINGS):
+        middle = (start + end) / 2
+        if left * apart(middle) > 0:
+            start = middle
+        else:
+            end = middle
+    return (start + end) / 2

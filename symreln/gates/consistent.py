@@ -22,24 +22,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from fractions import Fraction
+from typing import Literal, TypeVar
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.exact.spectrum import ModeClass
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.parameter_intervals import rational_number
 from symreln.gates.serialise import Result
 from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
-
-
-class _HasSpeed(Protocol):
-    @property
-    def s(self) -> AlgebraicNumber: ...
-
-
-Speedy = TypeVar("Speedy", bound=_HasSpeed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,37 +66,53 @@ class SignedGate(Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GrowingGate(SignedGate):
-    """A gate with a direction that grows.
+    """A gate with a direction that grows: at one value of the data, or on a piece of a race.
 
     Attributes:
-        s: Growth rate, in units of 1/tau.
+        s: Growth rate, in units of 1/tau; on a piece, at its number, or at a cut its value.
         largest: Whether s is the largest singular value of what drives w.
         fractions: The gate on every / of the pattern, in order: the fraction of time that a unit is
             open; empty for a full gate.
+        rate: Growth rate as a function of the parameter, on an interval; None elsewhere.
+        mode_class: Its conjugacy class over Q(parameter), on an interval.
+        at: The rational number at which an interval was decided, fractions too.
+        self_consistent: Whether the direction has the gate. Only races of given gates have some
+            that have not, or None: not decided.
+        name: Of a given gate.
     """
 
     JSON = (
         *("pattern", "name=called", "kind", "size", "speed", "realisable=stays?"),
-        *("self_consistent=stays?", "fractions", "largest"),
+        *("self_consistent=stays?", "fractions", "fractions_at?", "largest"),
     )
     s: AlgebraicNumber
     largest: bool = True
     fractions: tuple[AlgebraicNumber, ...] = ()
+    rate: AlgebraicNumber | None = None
+    mode_class: ModeClass | None = None
+    at: Fraction | None = None
+    self_consistent: bool | None = True
+    name: str = ""
 
     @property
     def called(self) -> str:
-        """What it is called: the gate as text."""
-        return self.pattern
+        """Its name, or the gate as text."""
+        return self.name or self.pattern
 
     @property
     def stays(self) -> bool | None:
-        """Whether units can have the gate and keep it."""
-        return True
+        """True: units can have the gate and keep it; None of given gates, which differ in it."""
+        return None if self.name else True
 
     @property
     def speed(self) -> AlgebraicNumber:
-        """The growth rate."""
-        return self.s
+        """The rate, as a function of the parameter where it is known."""
+        return self.s if self.rate is None else self.rate
+
+    @property
+    def fractions_at(self) -> Fraction | None:
+        """Where the fractions are given, if there are any and it has to be said."""
+        return self.at if self.fractions else None
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -132,6 +142,9 @@ class SelfConsistentGate(GrowingGate):
         held = iter(self.fractions)
         whole = {sign: rational_number(int(sign > 0)) for sign in (1, -1)}
         return tuple(whole[sign] if sign else next(held) for sign in self.signs)
+
+
+Growing = TypeVar("Growing", bound=GrowingGate)
 
 
 def sign_pattern(signs: Sequence[int]) -> str:
@@ -186,9 +199,9 @@ def self_consistent_gates(
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 
-def by_speed(gates: Iterable[Speedy]) -> list[list[Speedy]]:
-    """Return what has a growth rate ``s``, equal ones together, the fastest first; exact."""
-    ranks: list[list[Speedy]] = []
+def by_speed(gates: Iterable[Growing]) -> list[list[Growing]]:
+    """Return gates with equal rates together, the fastest first; exact."""
+    ranks: list[list[Growing]] = []
     for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
         if ranks and ranks[-1][0].s == each.s:
             ranks[-1].append(each)

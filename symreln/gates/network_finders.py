@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from symreln.base.progress import phase
 from symreln.claims.integration import network_of
 from symreln.gates.clustering import NEAR, GateCluster
 from symreln.gates.enumerate import pattern
-from symreln.gates.finders import FORMAT, GateReport
+from symreln.gates.finders import FORMAT
 from symreln.gates.found_gates import (
     MOST_CLUSTERS,
     Coverage,
@@ -36,6 +36,7 @@ from symreln.gates.replay import (
 )
 from symreln.gates.selectivity import Indices, SelectivityReport, selectivity_report
 from symreln.gates.serialise import Result
+from symreln.gates.spec_text import FoundPathway
 from symreln.spec.finding import counted
 from symreln.spec.model import Spec
 
@@ -122,6 +123,7 @@ class NetworkGates(Result):
         coverage: What part of the weight the gates account for.
         replay: Errors of replays on networks that were not clustered.
         selectivity: Of units and gates, None where no label groups the samples.
+        pathways: Of a spec with these gates.
     """
 
     JSON = (
@@ -144,6 +146,7 @@ class NetworkGates(Result):
     coverage: Coverage
     replay: _Replays | None
     selectivity: SelectivityReport | None
+    pathways: list[FoundPathway] = field(metadata={"prose": True})
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -198,7 +201,7 @@ def find(
     trainings: int = 1,
     runs: int | None = None,
     replays: int = 2,
-) -> GateReport:
+) -> NetworkGates:
     """Train, look, cluster, replay.
 
     Args:
@@ -239,7 +242,7 @@ def find(
             gates = np.unique(gates[gates.any(axis=1)], axis=0)
         pieces = zip(found.starts, (each.clusters for each in found.found), strict=True)
         schedules = _schedules(clustered, held, found, clusters, rng, finer if drifting else 0)
-        result = NetworkGates(
+        return NetworkGates(
             method=method,
             networks=_Networks(
                 runs=runs,
@@ -282,16 +285,8 @@ def find(
             selectivity=selectivity_report(
                 clustered, spec.dataset.labels, found.found[-1].pathways
             ),
+            pathways=_switching_pathways(found, once=not drifting),
         )
-    pathways, switches = _switching_pathways(found)
-    if not drifting:  # clusters of one gate are one pathway
-        pathways = list(dict.fromkeys(pathways))
-    return GateReport(
-        record=result,
-        stages=[pathways] if pathways else [],
-        switches=switches,
-        numbered=True,
-    )
 
 
 def _wanted(spec: Spec) -> dict[str, np.ndarray]:
@@ -341,25 +336,29 @@ def _schedules(
     yield "every unit its own gate in each window", own
 
 
-def _switching_pathways(
-    windowed: WindowedGates,
-) -> tuple[list[tuple[int, ...]], dict[int, list[tuple[int, tuple[int, ...]]]]]:
+def _switching_pathways(windowed: WindowedGates, *, once: bool = False) -> list[FoundPathway]:
     """Return pathways whose gates switch from window to window.
 
     A pathway that is closed everywhere in a window keeps the gate before it; one that never opens
     is none.
+
+    Args:
+        windowed: The gates.
+        once: Whether clusters of one gate are one pathway.
     """
-    histories: list[list[tuple[int, tuple[int, ...]]]] = []
+    histories: list[tuple[tuple[int, tuple[int, ...]], ...]] = []
     for cluster in range(windowed.clusters):
         history: list[tuple[int, tuple[int, ...]]] = []
         for start, found in zip(windowed.starts, windowed.found, strict=True):
             gate = tuple(map(int, found.gates[cluster]))
             if any(gate) and (not history or gate != history[-1][1]):
-                history.append((start if history else 0, gate))
-        if history:
-            histories.append(history)
-    pathways = [history[0][1] for history in histories]
-    return pathways, {place: own[1:] for place, own in enumerate(histories) if own[1:]}
+                history.append((start, gate))
+        if history and not (once and tuple(history) in histories):
+            histories.append(tuple(history))
+    return [
+        FoundPathway(f"gate_{number}", history[0][1], then=history[1:])
+        for number, history in enumerate(histories, start=1)
+    ]
 
 
 def _choices(found: NetworkGates) -> Iterator[str]:

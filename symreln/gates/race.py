@@ -39,7 +39,7 @@ from symreln.gates.parameter_intervals import (
     roots_of,
 )
 from symreln.gates.partial import every_partial_gate, partial_gates, plausible
-from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
+from symreln.gates.race_pieces import Race, RacePiece, merged, ranked
 from symreln.gates.search import may_be_kept
 from symreln.gates.sizes import unit_floats
 from symreln.gates.wall_polynomials import consistency, minors, ordering, realisability
@@ -144,10 +144,10 @@ class _Course:
         self.limits, self.limit, self.given = limits, limit, given
         self._poles = [self.residual.denominator, self.inputs.denominator]
         # What was decided at a number serves again when the range is cut by all gates.
-        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[Runner, ...]] = {}
+        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[GrowingGate, ...]] = {}
         # Partial gates of faces that intervals have, by signs; those that single values add.
         self._partial: dict[tuple[int, ...], _Entrant] = {}
-        self._alone: dict[Fraction | None, list[Runner]] = {}
+        self._alone: dict[Fraction | None, list[GrowingGate]] = {}
         self._at, self._floats = cache(self._data_at), cache(self._floats_at)
         # Of speeds of given gates something can be said where self-consistency is not decided.
         self._known_kept = True
@@ -167,8 +167,9 @@ class _Course:
                 except LimitReachedError as error:
                     self._partial, self._alone = {}, {}
                     why = f"partial gates were not asked ({error})"
-        roots = {rational_number(value) for value in self._alone if value is not None}
-        running: dict[str, Runner] = {}
+        singles = (rational_number(value) for value in self._alone if value is not None)
+        roots = {_name(value): value for value in singles}
+        running: dict[str, GrowingGate] = {}
         there: list[_Entrant] = []
         with phase("gates that run somewhere") as callback:
             entrants = [*full, *self._partial.values()]
@@ -177,7 +178,7 @@ class _Course:
                 if any(part.ranks or part.undecided for part in alone):
                     there.append(entrant)
                     ends = (end for part in alone for end in part.piece.ends if end is not None)
-                    roots |= {end for end in ends if self.limits.contains(end)}
+                    roots |= {_name(end): end for end in ends if self.limits.contains(end)}
                     running |= {
                         f"{runner.pattern} {runner.rate!r}": runner
                         for part in alone
@@ -192,10 +193,10 @@ class _Course:
                 assert two.mode_class is not None
                 met = [resultant(one.mode_class, two.mode_class, 0)]
                 crossed = roots_of(met, (self.name,), self.limits)
-                roots |= {root for root in crossed if self._meet(one, two, root)}
+                roots |= {_name(root): root for root in crossed if self._meet(one, two, root)}
                 callback(place + 1, len(pairs))
         with phase("the order between cuts"):
-            cut = pieces_between(roots, self.limits)
+            cut = pieces_between(roots.values(), self.limits)
             found = [self._piece(part, there, self._alone.get(part.sample, ())) for part in cut]
         return Race(parameter=self.name, pieces=merged(found), group=self.group, why=why)
 
@@ -270,7 +271,7 @@ class _Course:
         inputs, residual = self._at(value)
         return unit_floats(inputs), unit_floats(residual)
 
-    def _meet(self, one: Runner, two: Runner, root: AlgebraicNumber) -> bool:
+    def _meet(self, one: GrowingGate, two: GrowingGate, root: AlgebraicNumber) -> bool:
         """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
         at = {self.name: Fraction(float(root))}
         try:
@@ -315,7 +316,7 @@ class _Course:
 
     def _found(
         self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: _Entrant
-    ) -> list[Runner]:
+    ) -> list[GrowingGate]:
         """Return who runs of a full gate's singular pairs, the largest first.
 
         Of a given gate that is its fastest direction, whether it has the gate or not.
@@ -323,7 +324,7 @@ class _Course:
         if not self.given:
             return list(map(_runner, consistent_pairs(pairs, samples, entrant.gate, entrant.size)))
         return [
-            Runner(
+            GrowingGate(
                 name=self.given[entrant.gate],
                 signs=entrant.signs,
                 size=entrant.size,
@@ -336,7 +337,7 @@ class _Course:
         ]
 
     def _piece(
-        self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[Runner] = ()
+        self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[GrowingGate] = ()
     ) -> RacePiece:
         """Return who runs on a piece, ``more`` among them."""
         runners = list(more)
@@ -357,7 +358,7 @@ class _Course:
             closed=(piece.is_root, piece.is_root),
         )
 
-    def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[Runner] | None:
+    def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
         """Return who of a gate runs on a piece, None where it is not decided."""
         if piece.sample is None:
             return self._at_irrational(entrant, piece)
@@ -384,7 +385,7 @@ class _Course:
             for runner, mode in zip(runners, modes, strict=True)
         ]
 
-    def _at_irrational(self, entrant: _Entrant, piece: Piece) -> Sequence[Runner] | None:
+    def _at_irrational(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
         """Return who runs at an irrational value, None where it is not decided."""
         assert piece.low is not None
         if not entrant.plausible(*self._floats(Fraction(float(piece.low)))):
@@ -401,11 +402,11 @@ class _Course:
         strict, weak = there.columns(face.strict), there.columns(face.weak)
         if not pairs or pairs[0].opened_by(strict, weak) is None:
             return []
-        return [Runner(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
+        return [GrowingGate(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
 
 
-def _runner(found: SelfConsistentGate) -> Runner:
-    return Runner(**{f.name: getattr(found, f.name) for f in fields(GrowingGate)})
+def _runner(found: SelfConsistentGate) -> GrowingGate:
+    return GrowingGate(**{f.name: getattr(found, f.name) for f in fields(GrowingGate)})
 
 
 def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:
@@ -424,3 +425,8 @@ def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) 
         if len(near) == 1:
             return near[0]
         bits *= 2
+
+
+def _name(root: AlgebraicNumber) -> str:
+    """Return what tells a root from others: its polynomial and its place among the roots."""
+    return f"{[str(value) for value in root.minpoly]} {root.root}"

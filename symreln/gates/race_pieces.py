@@ -26,7 +26,6 @@ from typing import Literal
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
-from symreln.exact.spectrum import ModeClass
 from symreln.gates.consistent import GrowingGate, by_speed
 from symreln.gates.parameter_intervals import Piece
 from symreln.gates.serialise import Result
@@ -34,47 +33,6 @@ from symreln.network.orbits import SampleGroup, moved_gates
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Runner(GrowingGate):
-    """A gate on one piece of the parameter's range: s at its number, or at a cut its value.
-
-    Attributes:
-        rate: Growth rate as a function of the parameter, on an interval; None at a cut.
-        mode_class: Its conjugacy class over Q(parameter), on an interval.
-        at: The rational number at which an interval was decided, fractions too.
-        self_consistent: Whether the direction has the gate. Only races of given gates have runners
-            that are not, or None: not decided.
-        name: Of a given gate.
-    """
-
-    JSON = (*GrowingGate.JSON, "fractions_at?")
-    rate: AlgebraicNumber | None = None
-    mode_class: ModeClass | None = None
-    at: Fraction | None = None
-    self_consistent: bool | None = True
-    name: str = ""
-
-    @property
-    def called(self) -> str:
-        """Its name, or the gate as text."""
-        return self.name or self.pattern
-
-    @property
-    def stays(self) -> bool | None:
-        """True: units can have the gate and keep it; None of given gates, which differ in it."""
-        return None if self.name else True
-
-    @property
-    def speed(self) -> AlgebraicNumber:
-        """The rate, as a function of the parameter where it is known."""
-        return self.s if self.rate is None else self.rate
-
-    @property
-    def fractions_at(self) -> Fraction | None:
-        """Where the fractions are given, if there are any."""
-        return self.at if self.fractions else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,7 +52,7 @@ class RacePiece(Result):
         "self_consistent?",
     )
     piece: Piece
-    ranks: tuple[tuple[Runner, ...], ...]
+    ranks: tuple[tuple[GrowingGate, ...], ...]
     undecided: tuple[str, ...] = ()
     why: str = ""
     closed: tuple[bool, bool] = (False, False)
@@ -107,7 +65,7 @@ class RacePiece(Result):
         return f"RacePiece({where}: {told})"
 
     @property
-    def runners(self) -> Iterator[Runner]:
+    def runners(self) -> Iterator[GrowingGate]:
         """All that run, the fastest first."""
         return (runner for rank in self.ranks for runner in rank)
 
@@ -277,7 +235,7 @@ class Race:
         return (high - width if low is None else low), (low + width if high is None else high)  # type: ignore[operator]
 
 
-def ranked(runners: Iterable[Runner]) -> tuple[tuple[Runner, ...], ...]:
+def ranked(runners: Iterable[GrowingGate]) -> tuple[tuple[GrowingGate, ...], ...]:
     """Return runners of equal rate together, the fastest first; equality is exact."""
     return tuple(
         tuple(sorted(rank, key=lambda each: each.signs, reverse=True)) for rank in by_speed(runners)

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gates.confronted import WITHIN, RacePoint, candidates_at, data_at
-from symreln.gates.consistent import SignedGate
+from symreln.gates.confronted import WITHIN, Crossing, RacePoint
+from symreln.gates.consistent import GrowingGate, SignedGate
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.exact_finders import candidate_line
-from symreln.gates.finite_start import finite_start
-from symreln.gates.race_pieces import Race, RacePiece, Runner
+from symreln.gates.race_pieces import Race, RacePiece
 from symreln.gates.serialise import Result, table
 from symreln.spec.model import Spec
 from symreln.verdict.directions import gate_spectrum
-
-#: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
-HALVINGS = 12
-#: Part of two intervals that is left out at their ends, where one of two gates may be missing.
-EDGE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,15 +36,6 @@ class _Unraced(SignedGate):
     name: str
     speed: AlgebraicNumber | None
     realisable: bool
-
-
-@dataclass(frozen=True)
-class _Crossing:
-    """Where networks change sides, and how far that is from the boundary: the finite-init error."""
-
-    boundary: AlgebraicNumber
-    seen_at: float | None
-    error: float | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,7 +63,7 @@ class RaceReport(Result):
     beside: Sequence[_Unraced] = ()
     seeds: int = 0
     points: Sequence[RacePoint] = ()
-    crossings: Sequence[_Crossing] = ()
+    crossings: Sequence[Crossing] = ()
 
     @property
     def here(self) -> RacePiece | None:
@@ -97,12 +81,12 @@ class RaceReport(Result):
         return self.race.complete and self.here is not None and self.here.decided
 
     @property
-    def runners(self) -> list[Runner]:
+    def runners(self) -> list[GrowingGate]:
         """One runner for each gate and formula of its rate, at the declared value if it runs there.
 
         Fractions are given there, else in the first interval where the gate runs.
         """
-        found: dict[str, Runner] = {}
+        found: dict[str, GrowingGate] = {}
         for part in self.race.pieces:
             for runner in part.runners:
                 key = f"{runner.pattern} {runner.rate!r}"
@@ -196,64 +180,6 @@ def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
         known = gates.index(gate) is not None
         found.append(_Unraced(name=name, signs=signs, speed=top, realisable=known))
     return tuple(found)
-
-
-def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
-    """Return the predicted share of every class at a value of the parameter."""
-    exact = Fraction(value).limit_denominator(10_000)
-    candidates = candidates_at(race, spec, exact)
-    start = finite_start(data_at(race, spec, exact), candidates, race.group, network_of(spec))
-    return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
-
-
-def seen_crossings(race: Race, spec: Spec) -> list[_Crossing]:
-    """Return where networks of the spec's width and initial scale change sides.
-
-    That is where the predicted shares of two gates are equal whose speeds cross.
-
-    Args:
-        race: The race.
-        spec: Of its data, with a network.
-    """
-    found = []
-    for mark in race.boundaries:
-        if mark.kind != "speed" or not mark.changes_winner:
-            continue
-        ends = [
-            race.ends(k)
-            for k, part in enumerate(race.pieces)
-            if not part.piece.is_root
-            and any(end is not None and end == mark.value for end in part.piece.ends)
-        ]
-        exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
-        edge = EDGE * (high - low)
-        at = _equal(race, spec, mark.between, (low + edge, exact))
-        at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
-        found.append(_Crossing(mark.value, at, None if at is None else at - exact))
-    return found
-
-
-def _equal(
-    race: Race, spec: Spec, between: tuple[str, ...], ends: tuple[float, float]
-) -> float | None:
-    """Return where two predicted shares are equal in an interval, or None."""
-    one, two = between[:2]
-
-    def apart(value: float) -> float:
-        shares = predicted_shares(race, spec, value)
-        return shares[one] - shares[two]
-
-    start, end = ends
-    left, right = apart(start), apart(end)
-    if left * right >= 0:
-        return None
-    for _ in range(HALVINGS):
-        middle = (start + end) / 2
-        if left * apart(middle) > 0:
-            start = middle
-        else:
-            end = middle
-    return (start + end) / 2
 
 
 def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RacePoint]) -> str:

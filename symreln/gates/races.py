@@ -7,13 +7,12 @@ from dataclasses import replace
 from symreln.base.progress import phase
 from symreln.errors import InputError
 from symreln.exact.domain import Range
-from symreln.gates.confronted import confront, confronted_points
+from symreln.gates.confronted import confront, confronted_points, seen_crossings
 from symreln.gates.enumerate import LIMIT
-from symreln.gates.label_race import label_race, subset_stages, trained_shares
-from symreln.gates.label_report import subsets_report
+from symreln.gates.label_race import label_race, subset_stages, subsets_report, trained_shares
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
-from symreln.gates.race_report import RaceReport, seen_crossings, unraced
+from symreln.gates.race_report import RaceReport, unraced
 from symreln.gates.rivals import contest
 from symreln.gates.search import stage_residuals
 from symreln.gates.serialise import Result

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -94,8 +94,8 @@ class Contest(Result):
 
     @property
     def tables(self) -> dict[str, str]:
-        """Theory's order, the measured order and the differences."""
-        return {"rivals.md": contest_table(self)}
+        """Theory's order, the measured order and the differences, as Markdown."""
+        return {"rivals.md": _contest_table(self)}
 
 
 def _rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
@@ -221,13 +221,10 @@ def _times_to(curve: np.ndarray) -> tuple[int | None, ...]:
 
 def _errors(losses: np.ndarray) -> tuple[float, ...]:
     """Return standard errors of the times over seeds; where one network never gets there, inf."""
-    times = [_times_to(curve / curve[0]) for curve in losses]
-    found = []
-    for at in zip(*times, strict=True):
-        known = np.array([time for time in at if time is not None], dtype=float)
-        spread = known.std(ddof=int(len(at) > 1)) if len(known) == len(at) else np.inf
-        found.append(float(spread / np.sqrt(len(at))))
-    return tuple(found)
+    # A time that is None becomes nan, and so does its spread.
+    times = np.array([_times_to(curve / curve[0]) for curve in losses], dtype=float)
+    spread = times.std(axis=0, ddof=int(len(times) > 1)) / np.sqrt(len(times))
+    return tuple(np.where(np.isnan(spread), np.inf, spread).tolist())
 
 
 def _differ(found: Contest, place: int) -> str:
@@ -259,14 +256,11 @@ def _order_text(times: Mapping[str, int | None]) -> str:
 
     Those that never get there come last, in given order.
     """
-    names = sorted(times, key=lambda name: _late(times[name]))
-    text = names[0]
-    for before, name in pairwise(names):
-        text += (" = " if times[before] == times[name] else ", ") + name
-    return text
+    ranks = groupby(sorted(times, key=lambda name: _late(times[name])), key=times.get)
+    return ", ".join(" = ".join(names) for _, names in ranks)
 
 
-def contest_table(found: Contest) -> str:
+def _contest_table(found: Contest) -> str:
     """Return theory's order, the measured order and the differences, as Markdown."""
     architectures = [
         ("architecture", lambda each: each.name),

@@ -15,10 +15,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from symreln.document.model import Drawing
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gates.confronted import RacePoint
-from symreln.gates.label_report import SubsetsReport
+from symreln.gates.confronted import RacePoint, predicted_shares
+from symreln.gates.label_race import SubsetsReport
 from symreln.gates.race_pieces import PhaseBoundary, Race
-from symreln.gates.race_report import RaceReport, predicted_shares
+from symreln.gates.race_report import RaceReport
 from symreln.gates.replay import ReplayReport
 from symreln.gates.serialise import Result
 from symreln.report.drawing import (

@@ -24,8 +24,8 @@ from symreln.gates.label_race import (
     _label_subsets,
     count_observer,
     subset_stages,
+    subsets_report,
 )
-from symreln.gates.label_report import subsets_report
 from symreln.gates.search import _residual_after
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
